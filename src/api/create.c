@@ -1,5 +1,5 @@
-/* create.c - new filters, planned or made: Petal's own, and those that another library
- * would make. */
+/* create.c - plans and creates filters: Petal's own, and those that another library would
+ * create. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -41,7 +41,7 @@ static petal_status check_options(const petal_options *options, petal_error *err
                             error);
 }
 
-/* Options that only Petal's own filters have. */
+/* Options that only Petal's own filters support. */
 static petal_status check_foreign(const petal_options *options, petal_error *error)
 {
     if (options->scheme != PETAL_SCHEME_DEFAULT || options->hash != PETAL_HASH_DEFAULT ||
@@ -66,7 +66,8 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
-/* Rates that a layered filter adds up: only if keys and rate are asked for can it keep them. */
+/* A layered filter sums its layers' rates, so it can keep a rate only if it is sized from keys and
+ * rate. */
 static petal_status check_layered(const petal_options *options, petal_error *error)
 {
     bool rotating = rotates(options);
@@ -88,7 +89,7 @@ static petal_status check_layered(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
-/* The first layer is an ordinary filter of a lower rate. */
+/* The first layer is an ordinary filter with a lower rate. */
 static petal_status describe_growing(const petal_options *options, struct description *about,
                                      petal_error *error)
 {
@@ -218,12 +219,13 @@ static petal_status describe_sized(const struct format_def *format, const petal_
     return PETAL_OK;
 }
 
-/* The formulas of other libraries miss the rate a little; by more than this factor only for a few
- * keys, and for more than they can size a filter for (a 32-bit hash, Parquet's largest filter). */
+/* Other libraries' formulas miss the rate a little. They miss it by more than this factor only for
+ * a few keys, and for more keys than they can size a filter for (a 32-bit hash, Parquet's largest
+ * filter). */
 #define MISSED_RATE 2
 #define FEW_KEYS 64u
 
-/* They know nothing of keys whose positions meet (scheme/course.h), 4 of m keys at most. */
+/* The formulas ignore keys whose positions coincide (scheme/course.h), at most 4 of m keys. */
 #define MET_KEYS 4.0
 
 static bool fits(const struct format_def *format, petal_options *options, uint64_t capacity,
@@ -236,11 +238,12 @@ static bool fits(const struct format_def *format, petal_options *options, uint64
         return false;
     double rate = petal_scheme_rate(petal_scheme_find(shape->scheme), shape, (double)capacity);
     double most = MISSED_RATE * options->rate + MET_KEYS / (double)shape->bits;
-    return capacity < FEW_KEYS || !(rate > most); /* NAN: nobody knows */
+    return capacity < FEW_KEYS || !(rate > most); /* NAN: unknown */
 }
 
-/* Rate and memory: the largest capacity whose filter fits. Sizes rise with the capacity; planned
- * ones have few significant bits, so that no more of the capacity's are worth searching. */
+/* Memory and rate are given: finds the largest capacity whose filter fits. Sizes rise with the
+ * capacity; planned sizes have few significant bits, so finer steps of the capacity are not worth
+ * searching. */
 static petal_status describe_full(const struct format_def *format, const petal_options *options,
                                   struct description *about, petal_error *error)
 {
@@ -269,7 +272,7 @@ static petal_status describe_full(const struct format_def *format, const petal_o
     return describe_sized(format, &own, about, error);
 }
 
-/* What the options ask for. */
+/* Turns the options into a description. */
 static petal_status describe(const petal_options *options, struct description *about,
                              petal_error *error)
 {
@@ -300,7 +303,7 @@ static petal_status make(const petal_options *options, const struct description 
     return PETAL_OK;
 }
 
-/* What the plan is written to. */
+/* Checks the structs that receive the plan. */
 static petal_status check_plan(const petal_info *plan, const petal_layers_info *layers,
                                petal_error *error)
 {
@@ -326,7 +329,7 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
 {
     petal_options own;
     struct description about;
-    petal_filter *frame = NULL; /* a filter without bits: it can be described like any other */
+    petal_filter *frame = NULL; /* a filter without bits can be described like any other */
     petal_status status = check_plan(plan, layers, error);
     if (status == PETAL_OK)
         status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
@@ -351,7 +354,7 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
                           "petal_static_create()");
     if (status != PETAL_OK) return status;
     if (about.policy.kind == POLICY_TIME)
-        about.layer_count = 1; /* the others are begun when they are due */
+        about.layer_count = 1; /* later layers are created when needed */
     status = make(&own, &about, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status != PETAL_OK) {

@@ -33,7 +33,7 @@ petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void *
     return PETAL_OK;
 }
 
-/* The bits of this layer are to change, otherwise than by keys. */
+/* Checks that the caller may change this layer's bits directly. */
 static petal_status check_own(const petal_filter *filter, uint32_t layer, petal_error *error)
 {
     petal_status status = check_layer(filter, layer, error);
@@ -59,8 +59,8 @@ static void note_changed(petal_filter *filter)
     petal_filter_note_bits(filter);
 }
 
-/* Writes what goes into the last line of the layer, if that leaves no bit set there that no key can
- * set: such a filter could be saved, and then not be opened. */
+/* Writes the bytes that go into the layer's last line, unless they set a bit there that no key can
+ * set: such a filter could be saved but not opened again. */
 static petal_status write_end(struct bit_array *array, uint32_t layer, uint64_t offset,
                               const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
@@ -142,7 +142,7 @@ static void *moved(const struct move *move, void *memory, uint64_t size_bytes)
     return to ? to : memory;
 }
 
-/* Bits stand at a line within their block, wherever that is. */
+/* The bits start on a line within their block, wherever that is. */
 static void move_bits(const struct move *move, struct layer *layer)
 {
     struct bit_array *array = &layer->array;
@@ -158,8 +158,8 @@ static void move_bits(const struct move *move, struct layer *layer)
         memmove((uint8_t *)layer->own_lines + to, array->bytes, (size_t)array->size_bytes);
 }
 
-/* The mover copies the handle and releases the old block, which may be anybody's next: so it never
- * sees the secret, which waits here meanwhile. */
+/* The mover copies the handle and frees the old block, which anybody may get next. So it must never
+ * see the secret, which is kept aside meanwhile. */
 static petal_filter *move_handle(const struct move *move, petal_filter *filter)
 {
     uint8_t secret[sizeof filter->hash_key.secret];
@@ -188,13 +188,13 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     to->origin.far = moved(&move, (uint8_t *)(uintptr_t)to->origin.far, to->origin.size_bytes);
     to->sharing = moved(&move, to->sharing, sizeof *to->sharing);
     to->backing = moved(&move, to->backing, sizeof(struct backing));
-    petal_filter_choose_strategy(to); /* which knows where the layers are */
+    petal_filter_choose_strategy(to); /* the strategy knows where the layers are */
     return PETAL_OK;
 }
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* Can its layers be others? */
+/* Can its layers be exchanged? */
 static petal_status check_exchangeable(const petal_filter *filter, petal_error *error)
 {
     petal_status status = check_own(filter, 0, error);
@@ -209,7 +209,7 @@ static petal_status check_exchangeable(const petal_filter *filter, petal_error *
     return PETAL_OK;
 }
 
-/* By this number a filter that grows or forgets tells when its newest layer is full. */
+/* A growing or rotating filter uses this number to decide when its newest layer is full. */
 petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *error)
 {
     petal_error own;
@@ -230,7 +230,7 @@ static struct shape shape_of(const petal_filter *filter, const petal_lent_layer 
     return (struct shape){filter->scheme->id, lent->hashes, lent->lines_per_key, lent->bits};
 }
 
-/* Is it a shape of the filter's scheme, as petal_get_info() tells it? */
+/* Can the filter's scheme have this shape, as petal_get_info() reports it? */
 static petal_status check_shape(const petal_filter *filter, const petal_lent_layer *lent,
                                 uint32_t number, petal_error *error)
 {
@@ -243,10 +243,10 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
                       number, (unsigned long long)asked.bits, asked.lines_per_key);
 }
 
-/* Room for a quarter more is taken, and numbers of layers have 32 bits. */
+/* A quarter more room is allocated than needed, and layer numbers have 32 bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
-/* More than is needed is kept for the next filter, unless that is much more. */
+/* Keeps spare room for the next filter, unless there is much of it. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
@@ -272,7 +272,7 @@ static void borrow(petal_filter *filter, const petal_lent_layer *lent, struct la
     layer->items = lent->items;
 }
 
-/* The layers are the host's, who alone can make more. */
+/* The host owns the layers, and only it can add more. */
 static petal_status refuse_to_grow(petal_filter *filter, petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_FULL, "full: the last layer holds its %llu keys",
@@ -304,8 +304,8 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
         filter->layers[i] = (struct layer){0};
         borrow(filter, &layers[i], &filter->layers[i]);
     }
-    /* A new choice takes as long as a few keys: not if all that the way of a key knows is the same,
-     * which is where the layers are, and what they are for. */
+    /* Choosing a strategy takes as long as several keys. It is not needed if everything that the
+     * strategy depends on is unchanged: where the layers are, and their parameters. */
     bool is_known = filter->layers == before && layer_count == count_before &&
                     !filter->direct.lines && (!filter->grow || filter->grow == refuse_to_grow);
     if (filter->grow) filter->grow = refuse_to_grow;
@@ -319,11 +319,11 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
 
 /* ---- queries by ranges of the file ----------------------------------------------------------- */
 
-/* What a key reads of a layer: lines, in the order in which its positions first come to them. */
+/* What a key reads in a layer: lines, in the order in which its positions first touch them. */
 struct lines {
     uint32_t position_count, line_count;
-    uint64_t positions[PETAL_MAX_POSITIONS]; /* bits of the array */
-    uint32_t line_of[PETAL_MAX_POSITIONS];   /* which of the lines a position is in */
+    uint64_t positions[PETAL_MAX_POSITIONS]; /* as bit numbers of the array */
+    uint32_t line_of[PETAL_MAX_POSITIONS];   /* the line of each position */
     uint64_t lines[PETAL_MAX_POSITIONS];
 };
 
@@ -370,7 +370,7 @@ petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_
     return PETAL_OK;
 }
 
-/* Are the positions, which are that many bits wide, all set in these lines? */
+/* Are the positions, each `width` bits wide, all set in these lines? */
 static bool all_set(const struct lines *found, uint32_t width, const uint8_t *bytes)
 {
     for (uint32_t i = 0; i < found->position_count; i++) {
@@ -417,7 +417,7 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
 
 struct block {
     uint32_t layer;
-    uint64_t index, number; /* in its layer, and through all layers */
+    uint64_t index, number; /* within its layer, and across all layers */
     petal_range bits, sum;
 };
 

@@ -12,7 +12,7 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Bits that differ, counted until they are more than `max`. */
+/* Counts bits that differ, but stops once there are more than `max`. */
 static uint64_t count_different(const struct bit_array *from, const struct bit_array *to,
                                 uint64_t max)
 {
@@ -34,8 +34,8 @@ static uint64_t cost_of_shift(const petal_filter *from, const petal_filter *to, 
     return cost;
 }
 
-/* How many generations went from `from` to `to`: with that, the fewest bits differ. Others that
- * have layers get new ones, but lose none. */
+/* How many generations were dropped from `from` to `to`: the number for which the fewest bits
+ * differ. Other layered filters add layers, but drop none. */
 static uint32_t find_shift(const petal_filter *from, const petal_filter *to)
 {
     uint64_t least = UINT64_MAX;
@@ -120,7 +120,7 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
         (unsigned long long)id);
 }
 
-/* With the right base, whoever made the patch can still have made it of something else. */
+/* Even with the right base, the maker of the patch may have made it for something else. */
 static petal_status check_kin(const petal_filter *filter, const struct patch *patch,
                               petal_error *error)
 {
@@ -143,7 +143,7 @@ static petal_status check_kin(const petal_filter *filter, const struct patch *pa
                              "the patch makes another kind of filter; fetch the whole file");
 }
 
-/* Layers that are new may take so much memory. */
+/* Bounds the memory for new layers. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct patch *patch,
                                        uint64_t memory_limit, petal_error *error)
 {
@@ -162,7 +162,7 @@ static petal_status check_memory_limit(const petal_filter *filter, const struct 
                       (unsigned long long)needed, (unsigned long long)limit);
 }
 
-/* The result without its bits. */
+/* Creates the result without its bits. */
 static petal_status make_frame(const petal_filter *filter, const struct patch *patch,
                                petal_filter **frame, petal_error *error)
 {
@@ -175,7 +175,7 @@ static petal_status make_frame(const petal_filter *filter, const struct patch *p
                : status;
 }
 
-/* Threads add to one layer, for good. */
+/* A filter shared by threads has one layer, permanently. */
 static petal_status check_sharing(const petal_filter *filter, const petal_filter *frame,
                                   petal_error *error)
 {
@@ -211,10 +211,10 @@ static void move_bits(struct layer *from, struct layer *to)
         (b) = swapped; \
     } while (0)
 
-/* Gives the filter all that the frame knows, and the frame what is to be freed. */
+/* Moves the frame's state into the filter, and what must be freed into the frame. */
 static void take_over(petal_filter *filter, const struct patch *patch, petal_filter *frame)
 {
-    petal_filter_settle_items(filter); /* which the patch says anew */
+    petal_filter_settle_items(filter); /* the patch sets them anew */
     for (uint32_t i = 0; i < frame->layer_count; i++)
         if (petal_patch_source(filter, patch->shift, i))
             move_bits(&filter->layers[i + patch->shift], &frame->layers[i]);

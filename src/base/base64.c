@@ -1,5 +1,5 @@
-/* base64.c - see base64.h. Three bytes, the first in the highest bits, are four groups
- * of six bits. */
+/* base64.c - see base64.h. Three bytes, the first in the highest bits, form four groups of six
+ * bits. */
 #include "base/base64.h"
 
 #define NO_VALUE 64u
@@ -14,7 +14,7 @@ bool petal_base64_bytes(const char *text, uint64_t chars, uint64_t *size_bytes)
     return true;
 }
 
-/* Six bits, or NO_VALUE. Notes which alphabet has the character. */
+/* Returns six bits, or NO_VALUE. Records which alphabet has the character. */
 static unsigned value_of(char c, unsigned *seen)
 {
     if (c >= 'A' && c <= 'Z') return (unsigned)(c - 'A');
@@ -31,7 +31,7 @@ static unsigned value_of(char c, unsigned *seen)
     return NO_VALUE;
 }
 
-/* Decodes a group to its `count` bytes; tells which of its characters is wrong, or 4. */
+/* Decodes a group to its `count` bytes. Returns the index of the invalid character, or 4. */
 static unsigned decode_group(const char *group, unsigned count, uint8_t *bytes, unsigned *seen)
 {
     uint32_t bits = 0;

@@ -1,5 +1,5 @@
-/* base64.h - base64 (RFC 4648), both alphabets, padded, and strict: there is one text for each run
- * of bytes. */
+/* base64.h - base64 (RFC 4648), both alphabets, padded, and strict: each run of bytes has exactly
+ * one text. */
 #ifndef PETAL_BASE_BASE64_H
 #define PETAL_BASE_BASE64_H
 
@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last two characters of the alphabet: + and /, or - and _. */
+/* The alphabets differ in their last two characters: + and /, or - and _. */
 enum base64_alphabet { BASE64_STANDARD = 1, BASE64_URL = 2 };
 
-/* How many bytes a text of that many characters holds, by its padding; false if no base64
- * is so long. */
+/* Computes from the padding how many bytes a text of `chars` characters encodes; false if no base64
+ * has that length. */
 bool petal_base64_bytes(const char *text, uint64_t chars, uint64_t *size_bytes);
 
-/* Decodes the text to petal_base64_bytes() bytes. Returns `chars`, or where the first character
- * stands that cannot be: a foreign one, padding elsewhere, bits after the last byte that are not
- * zero. *seen: the alphabets that the text needs, an `or` of base64_alphabet; a text that needs
- * both is stopped at the second. */
+/* Decodes the text to petal_base64_bytes() bytes. Returns `chars`, or the index of the first
+ * invalid character: one outside the alphabets, misplaced padding, or nonzero bits after the last
+ * byte. *seen: the alphabets that the text uses, an `or` of base64_alphabet; if it uses both,
+ * decoding stops at the second. */
 uint64_t petal_base64_decode(const char *text, uint64_t chars, uint8_t *bytes, unsigned *seen);
 
 /* Encodes the bytes; (size_bytes + 2) / 3 * 4 characters, without a terminator. */

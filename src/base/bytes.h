@@ -1,8 +1,8 @@
-/* bytes.h - numbers as bytes in a stated order, and the few 64-bit operations that C has no name
+/* bytes.h - numbers as bytes in a stated order, and several 64-bit operations that C has no name
  * for.
  *
- * Everything that is on disk or is hashed goes through these, never through a cast pointer, so the
- * same code is right on big-endian machines and at any alignment. Compilers turn each into one
+ * All numbers that are stored or hashed go through these functions, never through a cast pointer,
+ * so the code is right on big-endian machines and at any alignment. Compilers turn each into one
  * instruction. */
 #ifndef PETAL_BASE_BYTES_H
 #define PETAL_BASE_BYTES_H
@@ -40,9 +40,9 @@ static inline uint64_t load64le(const void *from)
     return PETAL_BIG_ENDIAN ? swap64(x) : x;
 }
 
-/* `count` bytes, at most 8, as a number: the first is the lowest, and zeros follow the last. A
- * memcpy() of a length that only the run knows is a call, which costs more than the hash of a short
- * key. */
+/* Loads `count` bytes, at most 8, as a number: the first byte is the lowest, and zeros follow the
+ * last. A memcpy() whose length is known only at run time is a call, which costs more than hashing
+ * a short key. */
 static inline uint64_t load_tail64le(const uint8_t *from, size_t count)
 {
     if (count >= 4) return load32le(from) | (uint64_t)load32le(from + count - 4) << 8 * (count - 4);
@@ -83,7 +83,7 @@ static inline void store64be(void *to, uint64_t x)
     store64le(to, swap64(x));
 }
 
-/* Doubles travel as their IEEE-754 bits. */
+/* Doubles are stored as their IEEE-754 bits. */
 static inline double double_from_bits(uint64_t bits)
 {
     double value;
@@ -118,8 +118,8 @@ static inline uint64_t rotl64(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
-/* The high 64 bits of a 128-bit product, and the low ones. WebAssembly has no such product: there
- * the compiler would call a function. */
+/* Returns the high 64 bits of a 128-bit product, and stores the low ones. WebAssembly has no such
+ * product, and the compiler would call a function. */
 static inline uint64_t multiply64(uint64_t a, uint64_t b, uint64_t *low)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__wasm__)
@@ -145,14 +145,14 @@ static inline uint64_t mulhi64(uint64_t a, uint64_t b)
     return multiply64(a, b, &low);
 }
 
-/* The two halves of a 128-bit product, one upon the other. */
+/* The xor of both halves of a 128-bit product. */
 static inline uint64_t mulfold64(uint64_t a, uint64_t b)
 {
     uint64_t low, high = multiply64(a, b, &low);
     return low ^ high;
 }
 
-/* For plain x86-64 the compilers' own is a call. */
+/* On plain x86-64 the compiler's builtin is a function call. */
 static inline unsigned popcount64(uint64_t x)
 {
 #if defined(__GNUC__) && (!defined(__x86_64__) || defined(__POPCNT__))
@@ -169,7 +169,7 @@ static inline unsigned popcount32(uint32_t x)
     return popcount64(x);
 }
 
-/* The number of the lowest bit that is set; x is not 0. */
+/* The index of the lowest set bit; x is not 0. */
 static inline unsigned lowest_bit64(uint64_t x)
 {
 #ifdef __GNUC__

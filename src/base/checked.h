@@ -1,5 +1,5 @@
-/* checked.h - arithmetic on sizes that come from outside: it reports overflow, so that a size is
- * refused, never wrapped. */
+/* checked.h - arithmetic on sizes from outside. It reports overflow, so that a size is refused and
+ * never wraps. */
 #ifndef PETAL_BASE_CHECKED_H
 #define PETAL_BASE_CHECKED_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* *sum = a + b; false (and *sum untouched) if that does not fit. */
+/* *sum = a + b; false (and *sum unchanged) if that overflows. */
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a) return false;
@@ -15,7 +15,7 @@ static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
-/* *product = a * b; false (and *product untouched) if that does not fit. */
+/* *product = a * b; false (and *product unchanged) if that overflows. */
 static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (a != 0 && b > UINT64_MAX / a) return false;
@@ -23,7 +23,7 @@ static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
     return true;
 }
 
-/* *rounded = x rounded up to a multiple of `unit`; false if that does not fit. */
+/* *rounded = x rounded up to a multiple of `unit`; false if that overflows. */
 static inline bool checked_round_up(uint64_t x, uint64_t unit, uint64_t *rounded)
 {
     uint64_t rest = x % unit;
@@ -36,7 +36,7 @@ static inline size_t at_most(uint64_t count, uint64_t max)
     return (size_t)(count < max ? count : max);
 }
 
-/* Counts saturate: a hint that is stuck at the top is better than one that starts again from 0. */
+/* Counts saturate: a hint that sticks at its maximum is better than one that wraps to 0. */
 static inline uint64_t saturating_add(uint64_t a, uint64_t b)
 {
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;

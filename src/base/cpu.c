@@ -1,8 +1,8 @@
-/* cpu.c - see cpu.h. Not __builtin_cpu_supports(): with zig's runtime library it compiles, links,
- * and says no to everything.
+/* cpu.c - see cpu.h. It does not use __builtin_cpu_supports(): with zig's runtime library that
+ * compiles and links, but always returns false.
  *
- * In a virtual machine CPUID takes microseconds, so its answer is kept. Threads that ask at once
- * all store the same. */
+ * In a virtual machine CPUID takes microseconds, so the answer is cached. Threads that race here
+ * all store the same value. */
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Intel's manual, volume 1, 13.2 and 14.3: registers that the system saves. */
+/* Intel's manual, volume 1, 13.2 and 14.3: registers that the operating system saves. */
 #define STATE_AVX 0x06u    /* XMM, YMM */
 #define STATE_AVX512 0xe6u /* also the masks, the upper halves of ZMM, ZMM16 to 31 */
 
@@ -51,5 +51,5 @@ bool petal_cpu_has(unsigned features)
 }
 
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

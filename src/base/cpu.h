@@ -1,4 +1,5 @@
-/* cpu.h - which instructions this CPU and its operating system offer: what chooses a kernel. */
+/* cpu.h - which instructions this CPU and its operating system support; kernels are chosen by
+ * it. */
 #ifndef PETAL_BASE_CPU_H
 #define PETAL_BASE_CPU_H
 
@@ -14,7 +15,7 @@ enum cpu_features {
     CPU_POPCNT = 16, /* Intel since 2008, AMD since 2007 */
 };
 
-/* Are all of these there? */
+/* Are all of these supported? */
 bool petal_cpu_has(unsigned features);
 
 #endif

@@ -1,14 +1,14 @@
-/* divide.h - remainders of many numbers by the same one, exactly and without a division.
+/* divide.h - remainders of many numbers by the same divisor, exact and without a division.
  *
- * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is worked out once,
+ * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is computed once,
  * and then
  *
  *     q = floor(x * r / 2^64),  rest = x - q * m,  and m is taken off once more if rest >= m
  *
- * Why once is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x / 2^64) * (e
- * / m), which is less than 1 below x / m. Hence q is floor(x / m) or one less, for every x below
- * 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x, so that nothing wraps. (Barrett's
- * reduction, 1986, with a reciprocal rounded down.) */
+ * Why subtracting once is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x /
+ * 2^64) * (e / m), which is less than 1 below x / m. Hence q is floor(x / m) or one less, for every
+ * x below 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x, so nothing wraps. (Barrett's
+ * reduction, 1986, with the reciprocal rounded down.) */
 #ifndef PETAL_BASE_DIVIDE_H
 #define PETAL_BASE_DIVIDE_H
 
@@ -18,7 +18,7 @@ struct divisor {
     uint64_t by, reciprocal;
 };
 
-/* `by` is at least 1. */
+/* `by` must be at least 1. */
 static inline struct divisor divisor_of(uint64_t by)
 {
     return (struct divisor){by, UINT64_MAX / by};
@@ -31,8 +31,8 @@ static inline uint64_t rest_of(uint64_t x, struct divisor divisor)
     return rest < divisor.by ? rest : rest - divisor.by;
 }
 
-/* |x % divisor.by| for a signed x: the remainder of Java and C has the sign of x. INT64_MIN has its
- * magnitude too. */
+/* |x % divisor.by| for a signed x: in Java and C the remainder has the sign of x. Works for
+ * INT64_MIN too. */
 static inline uint64_t signed_rest_of(int64_t x, struct divisor divisor)
 {
     uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;

@@ -1,4 +1,4 @@
-/* error.c - see error.h; and the names of the statuses. */
+/* error.c - see error.h; also the names of the statuses. */
 #define _POSIX_C_SOURCE 200112L /* the strerror_r that POSIX describes */
 
 #include "base/error.h"
@@ -11,11 +11,11 @@
 #define strerror_r(number, text, size) strerror_s(text, size, number)
 #endif
 
-/* stdio's formatting is large beside all that a module of WebAssembly has to say. */
+/* stdio's formatting is large compared with everything that a WebAssembly module prints. */
 #if defined(PETAL_READ_ONLY) || defined(__wasm__)
 
 struct text {
-    char *at, *end; /* there is always room for the final zero */
+    char *at, *end; /* the terminating zero always fits */
 };
 
 static void put(struct text *text, char c)
@@ -40,8 +40,8 @@ static void put_string(struct text *text, const char *string, int max)
 #ifndef PETAL_READ_ONLY
 #define MAX_DIGITS 15
 
-/* The digits of a number that is not negative, without zeros at the end: how many there are, and
- * the power of ten of the first. Scaling by ten rounds at each step, far below the last digit. */
+/* Stores the digits of a number that is not negative, without trailing zeros. Returns their count,
+ * and the power of ten of the first. Each scaling by ten rounds, far below the last digit. */
 static int digits_of(double value, int precision, char *digits, int *exponent)
 {
     unsigned long long unit = 1;
@@ -55,7 +55,7 @@ static int digits_of(double value, int precision, char *digits, int *exponent)
     return precision;
 }
 
-/* %g of up to 15 digits. */
+/* Prints %g with up to 15 digits. */
 static void put_real(struct text *text, double value, int precision)
 {
     char digits[MAX_DIGITS];
@@ -81,7 +81,7 @@ static void put_real(struct text *text, double value, int precision)
 }
 #endif
 
-/* One conversion, after the '%'; returns what stands after it. */
+/* Formats one conversion, after its '%'. Returns the position after it. */
 static const char *convert(struct text *text, const char *format, va_list *arguments)
 {
     int digits = 0, precision = -1, longs = 0;
@@ -185,7 +185,7 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
-#ifdef __wasm__ /* nothing that fails there has an errno, and the texts are long */
+#ifdef __wasm__ /* nothing that fails in WebAssembly has an errno, and the texts are long */
     petal_text(reason, sizeof reason, "error %d", system_errno);
 #else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)

@@ -1,4 +1,4 @@
-/* error.h - filling in the caller's petal_error in the one place where a failure is noticed. */
+/* error.h - fills in the caller's petal_error where a failure is noticed. */
 #ifndef PETAL_BASE_ERROR_H
 #define PETAL_BASE_ERROR_H
 
@@ -13,21 +13,21 @@
 #endif
 
 /* Each writes *error if that is not NULL and returns `status`, so that callers can `return
- * petal_fail(...)`. Messages say what is wrong and what to do, on one line, without the path (which
- * only the caller knows). */
+ * petal_fail(...)`. A message says on one line what is wrong and what to do, without the path
+ * (which only the caller knows). */
 petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...)
     PETAL_PRINTF(3, 4);
 
-/* Like petal_fail(), with the byte of the input at which it was noticed. */
+/* Like petal_fail(), with the offset in the input where it was noticed. */
 petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset,
                            const char *format, ...) PETAL_PRINTF(4, 5);
 
-/* Like petal_fail() with PETAL_ERR_IO, for a system call that has just set errno. */
+/* Like petal_fail() with PETAL_ERR_IO, for a system call that just set errno. */
 petal_status petal_fail_errno(petal_error *error, int system_errno, const char *what);
 
-/* -DPETAL_READ_ONLY makes a library that opens filters, queries them and writes them as they are.
- * What stands after a test of this constant, or in UNLESS_READ_ONLY(), is compiled and not linked:
- * planning, making and changing filters, the model of rates, stdio's formatting. */
+/* -DPETAL_READ_ONLY builds a library that opens filters, queries them and writes them unchanged.
+ * Code after a test of this constant, or in UNLESS_READ_ONLY(), is compiled but not linked:
+ * planning, creating and changing filters, the model of rates, stdio's formatting. */
 #ifdef PETAL_READ_ONLY
 #define PETAL_IS_READ_ONLY 1
 #else
@@ -35,15 +35,15 @@ petal_status petal_fail_errno(petal_error *error, int system_errno, const char *
 #endif
 #define UNLESS_READ_ONLY(function) (PETAL_IS_READ_ONLY ? NULL : (function))
 
-/* PETAL_ERR_UNSUPPORTED, for what such a build has not. */
+/* PETAL_ERR_UNSUPPORTED, for what such a build lacks. */
 petal_status petal_refuse_read_only(petal_error *error);
 
-/* snprintf(), for the conversions of our messages; in a build that is only for reading without
- * stdio: floating-point numbers are "?", and only hexadecimal ones are padded. */
+/* snprintf() for the conversions in our messages. A read-only build uses no stdio: it prints
+ * floating-point numbers as "?", and pads only hexadecimal ones. */
 int petal_text(char *text, size_t size_bytes, const char *format, ...) PETAL_PRINTF(3, 4);
 
-/* Each call's value is the status it was given. This says so to the analyser, which cannot see
- * it in another file. */
+/* Each call returns the status that it was given. These macros show that to the analyser, which
+ * can't see into another file. */
 #define petal_fail(error, status, ...) \
     (petal_fail((error), (status), __VA_ARGS__), (petal_status)(status))
 #define petal_fail_at(error, status, offset, ...) \

@@ -1,8 +1,8 @@
 /* libraries.h - whose formats are in this build, with their schemes and hashes: those of all
  * libraries; or, if PETAL_FORMATS_LISTED is defined, Petal's own and those of each LIBRARY for
  * which PETAL_WITH_LIBRARY is defined as 1 (cc -DPETAL_WITH_GUAVA). The lists of formats, schemes
- * and hashes name the LIBRARY of each line. What is left out is compiled, but nothing refers to
- * it. */
+ * and hashes name the LIBRARY of each line. What is left out is compiled, but nothing refers to it,
+ * so it is not linked. */
 #ifndef PETAL_BASE_LIBRARIES_H
 #define PETAL_BASE_LIBRARIES_H
 
@@ -10,7 +10,7 @@
 
 #define PETAL_WITH_PETAL 1
 
-/* A comma in place of a name that is defined as 1 moves the 1 to the second place. */
+/* If a name is defined as 1, this macro's comma moves that 1 to the second argument. */
 #define PETAL_COMMA_1 ,
 #define PETAL_SECOND(first, second, ...) second
 #define PETAL_IS_SECOND(...) PETAL_SECOND(__VA_ARGS__)
@@ -22,7 +22,7 @@
 #define PETAL_TAKE_PASTED(is) PETAL_TAKE_##is
 #define PETAL_TAKE(is) PETAL_TAKE_PASTED(is)
 
-/* The text after LIBRARY if that is in the build, or nothing. */
+/* Expands to the text after LIBRARY if that is in the build, otherwise to nothing. */
 #define PETAL_IF(LIBRARY, ...) PETAL_TAKE(PETAL_IS_1(PETAL_WITH_##LIBRARY))(__VA_ARGS__)
 
 #else

@@ -1,6 +1,6 @@
-/* lzf.h - LZF, the compression of strings in Redis (format and method by Marc Lehmann). Written
- * here, from the format, because liblzf does not promise to give the same bytes twice, and refuses
- * nothing but overruns.
+/* lzf.h - LZF, Redis's compression of strings (format and method by Marc Lehmann). Written here
+ * from the format, because liblzf doesn't promise to give the same bytes twice, and rejects only
+ * overruns.
  *
  *     000nnnnn                              the next n + 1 bytes, as they are
  *     nnnddddd dddddddd                     n + 2 bytes (n from 1 to 6) from d + 1 bytes back
@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A byte of LZF stands for no more than that many: 264 in the three of the longest copy. */
+/* One byte of LZF expands to at most this many: the longest copy gives 264 bytes from three. */
 #define PETAL_LZF_MAX_EXPANSION 88u
 
-/* Is `packed` just `size_bytes` bytes, compressed? They are then in `bytes`. Writes nowhere else,
- * whatever comes in. */
+/* Is `packed` exactly `size_bytes` bytes, compressed? Decompresses them to `bytes`, and writes
+ * nowhere else, whatever the input. */
 bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *bytes,
                       uint64_t size_bytes);
 
 #define PETAL_LZF_SLOTS 65536u
 
-/* Compresses as liblzf 3.6 and Redis do, from an empty table: `slots` are PETAL_LZF_SLOTS zeros,
- * and are used up. Returns the number of bytes written to `packed`, or 0 if `room_bytes` are too
- * few. */
+/* Compresses as liblzf 3.6 and Redis do, from an empty table: `slots` must be PETAL_LZF_SLOTS
+ * zeros, and are overwritten. Returns the number of bytes written to `packed`, or 0 if `room_bytes`
+ * is too small. */
 uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *packed,
                             uint64_t room_bytes, uint32_t *slots);
 

@@ -1,5 +1,4 @@
-/* memory.h - memory through the caller's allocator, and the lines of 64 bytes that bit arrays are
- * made of. */
+/* memory.h - memory from the caller's allocator, and the 64-byte lines that make up bit arrays. */
 #ifndef PETAL_BASE_MEMORY_H
 #define PETAL_BASE_MEMORY_H
 
@@ -9,27 +8,26 @@
 #define PETAL_LINE_BYTES 64u
 #define PETAL_LINE_BITS 512u
 
-/* size_bytes of zeroed memory, or NULL; 0 bytes are NULL. Released with petal_release() of the
- * same size. */
+/* Allocates size_bytes of zeroed memory, or returns NULL, also for 0 bytes. Free it with
+ * petal_release() and the same size. */
 void *petal_alloc(const petal_allocator *allocator, uint64_t size_bytes);
 void petal_release(const petal_allocator *allocator, void *memory, uint64_t size_bytes);
 
-/* Like petal_alloc(), aligned to a line. *base is what petal_release_lines() needs to give it
- * back. */
+/* Like petal_alloc(), aligned to a line. petal_release_lines() needs *base to free it. */
 uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base);
 void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t size_bytes);
 
-/* Sets a secret to 0, which no compiler leaves out though nothing reads it afterwards. */
+/* Overwrites a secret with 0. The compiler can't optimise this away, though nothing reads it
+ * afterwards. */
 void petal_wipe(void *secret, size_t size_bytes);
 
-/* memset() to 0, and memcpy() into memory that is zero; but where nothing but zeros would be
- * written over zeros nothing is written. Reading pages that were never written costs no memory,
- * and writing to them does. */
+/* memset() to 0, and memcpy() into zeroed memory, except that zeros are not written over zeros.
+ * Reading pages that were never written costs no memory; writing to them does. */
 void petal_zero(uint8_t *bytes, uint64_t size_bytes);
 void petal_copy_to_zeroed(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
 
-/* The bytes that opening `held_bytes`, or growing while that many are held, may allocate: the limit
- * that was given; by default 1 GiB, or 64 times as much as there is already. */
+/* How many bytes opening `held_bytes`, or growing while that many are held, may allocate: the given
+ * limit; by default 1 GiB, or 64 times the bytes held. */
 static inline uint64_t petal_memory_limit(uint64_t given, uint64_t held_bytes)
 {
     uint64_t relative = held_bytes > UINT64_MAX / 64 ? UINT64_MAX : held_bytes * 64,

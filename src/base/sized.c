@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A size beyond these is no struct of any version, but memory that nobody initialised. */
+/* A larger size can't be a struct of any version: it is uninitialised memory. */
 #define MIN_BYTES 8u
 #define MAX_BYTES 4096u
 

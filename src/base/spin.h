@@ -1,16 +1,15 @@
-/* spin.h - waiting for another thread that holds something for a moment.
+/* spin.h - waits for another thread that holds something briefly.
  *
- * Most waits end within nanoseconds, and then a pause is all it takes. But the other thread may
- * have been preempted, and with more threads than cores it runs again only when somebody makes
- * room: so a wait that goes on gives the core away. */
+ * Most waits end within nanoseconds, and pausing is enough. But the other thread may have been
+ * preempted; if there are more threads than cores, it runs again only when another yields. So a
+ * long wait yields the core. */
 #ifndef PETAL_BASE_SPIN_H
 #define PETAL_BASE_SPIN_H
 
-/* Pauses until a wait is handed to the system: a few microseconds, what a change of
- * threads costs. */
+/* Pauses before the first yield: a few microseconds, the cost of a context switch. */
 #define SPIN_PAUSES 64u
 
-/* Lets other threads run; does nothing on systems where that is unknown. */
+/* Lets other threads run; does nothing on systems without a known way. */
 void petal_spin_yield(void);
 
 static inline void spin_pause(void)

@@ -1,10 +1,8 @@
-/* utf16.h - UTF-8 bytes to the UTF-16 code units that a JavaScript string of them has, one at a
- * time.
+/* utf16.h - converts UTF-8 to the UTF-16 code units of a JavaScript string, one at a time.
  *
- * What is no UTF-8 becomes U+FFFD as JavaScript's TextDecoder does it: one for each longest run of
- * bytes that begins a character and cannot go on. With one exception: the three bytes that a lone
- * surrogate would have (ed a0 80 to ed bf bf) give that surrogate, so that every JavaScript string
- * can be written as bytes. */
+ * Invalid UTF-8 becomes U+FFFD as in JavaScript's TextDecoder: one for each longest prefix of a
+ * character. With one exception: the three bytes that would encode a lone surrogate (ed a0 80 to ed
+ * bf bf) give that surrogate, so that every JavaScript string can be written as bytes. */
 #ifndef PETAL_BASE_UTF16_H
 #define PETAL_BASE_UTF16_H
 
@@ -17,7 +15,7 @@
 struct utf16_reader {
     const uint8_t *at;
     size_t left;
-    uint16_t pending; /* a low surrogate, to be given next; 0: none */
+    uint16_t pending; /* a low surrogate to return next; 0: none */
 };
 
 static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes)
@@ -28,7 +26,7 @@ static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes
 /* What may follow the first byte of a character: how many bytes, and the range of the first of
  * them. */
 struct utf8_lead {
-    uint32_t bits; /* of the code point, in the first byte */
+    uint32_t bits; /* the code point's bits in the first byte */
     uint8_t follow, low, high;
 };
 
@@ -44,7 +42,7 @@ static inline bool utf8_lead_of(uint8_t first, struct utf8_lead *lead)
     return true;
 }
 
-/* The next code point; there must be a byte left. */
+/* The next code point; at least one byte must be left. */
 static inline uint32_t utf8_next(struct utf16_reader *from)
 {
     struct utf8_lead lead;

@@ -35,7 +35,7 @@ const struct format_def *petal_format_find(const char *name)
     return NULL;
 }
 
-/* Is it one of the names of the list? There they have '_' for '-'. */
+/* Is it one of the names in the list? There '_' replaces '-'. */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {PETAL_FORMATS(FORMAT_NAME, FORMAT_NAME)};

@@ -1,13 +1,13 @@
-/* format_list.h - the formats, one line each, in the order in which users see them: the LIBRARY
- * with which it is left out of a build (base/libraries.h), NAME of its number PETAL_FORMAT_NAME,
- * name of its row petal_format_name, and the number, which is in petal files as the origin of a
- * filter and never used again. */
+/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY by
+ * which a build leaves it out (base/libraries.h), NAME in its number PETAL_FORMAT_NAME, name in its
+ * row petal_format_name, and the number, which petal files record as a filter's origin and which is
+ * never reused. */
 #ifndef PETAL_FORMAT_FORMAT_LIST_H
 #define PETAL_FORMAT_FORMAT_LIST_H
 
 #include "base/libraries.h"
 
-/* GZIP lines need zlib: PETAL_FORMATS_HERE() has them if this build has it. */
+/* GZIP lines need zlib: PETAL_FORMATS_HERE() includes them if this build has it. */
 #define PETAL_FORMATS(FORMAT, GZIP) \
     FORMAT(PETAL, PETAL, petal, 1) \
     FORMAT(GUAVA, GUAVA, guava, 2) \

@@ -81,7 +81,8 @@ static petal_status write_head(const petal_filter *to, uint64_t from_id, uint64_
                : status;
 }
 
-/* `number` is that of the piece's first block through all layers; the codes are in place. */
+/* `number` is the number of the piece's first block across all layers; the codes must be in
+ * place. */
 static void seal_piece(const struct piece *piece, uint64_t number, uint8_t *bytes)
 {
     store64le(bytes + PIECE_BLOCKS, piece->blocks);
@@ -168,7 +169,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* The slot of the result. What it may not say of a file, it may not say here. */
+/* Reads the slot of the result. What is invalid in a file is invalid here. */
 static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error)
 {
@@ -188,8 +189,8 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* A part of the patch, padded with zeros to a multiple of 8, and what its sum must be. *at is its
- * offset, and then that of what follows. */
+/* Checks a part of the patch, padded with zeros to a multiple of 8, against its sum. *at is its
+ * offset, and becomes that of what follows. */
 static petal_status check_part(const uint8_t *bytes, uint64_t size_bytes, uint64_t part_bytes,
                                uint64_t sum, const char *what, uint64_t *at, petal_error *error)
 {
@@ -238,7 +239,7 @@ static void load_piece(const uint8_t *bytes, struct piece *piece)
     piece->parameter = bytes[PIECE_PARAMETER];
 }
 
-/* Can a piece of this layer be so, that begins at this block? */
+/* Can a piece of this layer that begins at this block be like this? */
 static bool is_possible(const struct piece *piece, const struct layer_description *layer,
                         bool counters, uint64_t block)
 {
@@ -288,14 +289,15 @@ static uint64_t bytes_of_block(const struct layer_description *layer, uint64_t b
     return left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES;
 }
 
-/* The layers of the result as they come to be. */
+/* The layers of the result as they are built. */
 struct check {
     const struct patch *patch;
     uint8_t *room; /* for one block */
     uint64_t id;   /* the content id so far */
 };
 
-/* The bytes of a block of the result: those of the base, or in the room; NULL: impossible. */
+/* Returns the bytes of a block of the result: the base's, or those in the room; NULL:
+ * impossible. */
 static const uint8_t *make_block(const struct check *check, struct piece_reader *reader,
                                  const uint8_t *before, uint64_t size_bytes)
 {
@@ -309,7 +311,7 @@ static const uint8_t *make_block(const struct check *check, struct piece_reader 
     return reader->is_impossible ? NULL : check->room;
 }
 
-/* Of the last block of a layer: are only bits set that a key can set? */
+/* In a layer's last block: are only bits set that a key can set? */
 static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {
@@ -317,7 +319,7 @@ static bool has_clear_end(const struct layer_description *layer, uint64_t block,
     return at + size < layer->size_bytes || petal_end_is_clear(&layer->shape, at, bytes, size);
 }
 
-/* One piece, which begins at this block of the layer. */
+/* Checks one piece, which begins at this block of the layer. */
 static petal_status check_piece(struct check *check, const struct layer_description *layer,
                                 const uint8_t *base, uint64_t at, uint64_t block,
                                 const struct piece *piece, petal_error *error)
@@ -336,7 +338,7 @@ static petal_status check_piece(struct check *check, const struct layer_descript
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }
 
-/* With *at as the offset of its first piece, and then of what follows. */
+/* *at is the offset of its first piece, and becomes that of what follows. */
 static petal_status check_layer(struct check *check, const petal_filter *base, uint32_t number,
                                 uint64_t *at, petal_error *error)
 {

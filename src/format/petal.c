@@ -1,5 +1,5 @@
-/* petal.c - the petal file as a row of the table of formats. Reading is image.c's; src/store maps
- * and changes such files. */
+/* petal.c - the petal file as a row of the table of formats. image.c does the reading; src/store
+ * maps and changes such files. */
 #include "format/image.h"
 
 #include "base/bytes.h"
@@ -12,13 +12,12 @@
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    uint8_t head[PETAL_HEAD_BYTES]; /* a copy: the file may be changed meanwhile */
+    uint8_t head[PETAL_HEAD_BYTES]; /* a copy: the file may change meanwhile */
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    return status == PETAL_ERR_NOT_A_FILTER
-               ? FIT_NO
-               : FIT_CERTAIN; /* damaged or newer, it is one all the same */
+    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO
+                                            : FIT_CERTAIN; /* even if damaged or newer, it is one */
 }
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
@@ -34,8 +33,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A file being written, in order and in pieces: nothing of the filter's size is held. After the
- * first failure nothing more is written. */
+/* A file being written, in order and in pieces: nothing proportional to the filter is held. After
+ * the first failure nothing more is written. */
 struct writer {
     const struct sink *sink;
     uint64_t at;
@@ -50,7 +49,7 @@ static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
     to->at += size_bytes;
 }
 
-/* Zeros up to an offset less than a line ahead. */
+/* Writes zeros up to an offset less than a line ahead. */
 static void pad(struct writer *to, uint64_t offset)
 {
     static const uint8_t zeros[PETAL_LINE_BYTES];
@@ -59,8 +58,8 @@ static void pad(struct writer *to, uint64_t offset)
 
 #define SUMS_PER_PIECE 512u
 
-/* The content id, which comes before them, has been made of the same sums: working them out twice
- * costs less than a place for them. */
+/* The content id, which precedes them, was computed from the same sums: computing them twice costs
+ * less than storing them. */
 static void put_sums(struct writer *to, const struct bit_array *array, uint64_t first_block)
 {
     uint8_t sums[8 * SUMS_PER_PIECE];
@@ -100,7 +99,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return to.status;
 }
 
-/* A petal file holds every filter. */
+/* A petal file can hold every filter. */
 static petal_status expect(const struct format_def *self, const petal_filter *filter,
                            petal_error *error)
 {

@@ -1,8 +1,9 @@
 /* pieces.c - see pieces.h.
  *
- * Keys set bits anywhere, so the gaps between the bits that rise are geometrically distributed, for
- * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Counting only the
- * bits that were clear, which alone can rise, saves one bit per code in a half-full filter. */
+ * Keys set bits anywhere, so the gaps between newly set bits are geometrically distributed, for
+ * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Counting only
+ * bits that were clear, since only those can be set, saves one bit per code in a half-full
+ * filter. */
 #include "format/pieces.h"
 
 #include "base/bytes.h"
@@ -17,14 +18,14 @@ static uint64_t block_bytes(uint64_t size_bytes, uint64_t block)
     return left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES;
 }
 
-/* Up to 8 bytes as a word, lowest first; zeros follow. */
+/* Loads up to 8 bytes as a word, lowest first, padded with zeros. */
 static uint64_t word_at(const uint8_t *bytes, uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
     return left >= 8 ? load64le(bytes + at) : load_tail64le(bytes + at, (size_t)left);
 }
 
-/* The bits of that word which there are. */
+/* The bits of that word that exist. */
 static uint64_t valid_at(uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
@@ -40,10 +41,10 @@ static unsigned counter_of(uint64_t word, unsigned number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Blocks that follow each other, and what changes in them. */
+/* Consecutive blocks, and what changes in them. */
 struct measure {
     uint64_t up, down;   /* codes */
-    uint64_t all, clear; /* positions; and those of bits that were clear */
+    uint64_t all, clear; /* all positions; and those of clear bits */
 };
 
 static void measure_counters(uint64_t from, uint64_t to, struct measure *measure)
@@ -84,7 +85,7 @@ static enum piece_kind kind_of(const struct measure *measure, bool counters)
     return measure->down ? PIECE_FLIPPED : PIECE_RISEN;
 }
 
-/* The codes have no more bits than that, since the gaps sum to no more than the positions. */
+/* An upper bound for the bits of the codes: the gaps sum to at most the number of positions. */
 static uint64_t max_code_bits(enum piece_kind kind, const struct measure *measure, uint32_t r)
 {
     uint64_t positions = kind == PIECE_RISEN ? measure->clear : measure->all;
@@ -141,11 +142,11 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Bits on their way to bytes. */
+/* Bits being packed into bytes. */
 struct writer {
     uint8_t *bytes;
     uint64_t used; /* bytes */
-    uint64_t word; /* `count` bits that are no whole byte yet */
+    uint64_t word; /* `count` bits that are not a whole byte yet */
     unsigned count;
 };
 
@@ -166,7 +167,7 @@ static void put_gap(struct writer *to, uint64_t gap, uint32_t r)
     put_bits(to, gap & (((uint64_t)1 << r) - 1), r);
 }
 
-/* Both return the gap so far: what was passed since the last code. */
+/* Both return the gap so far: positions passed since the last code. */
 static uint64_t encode_bits(const struct piece *piece, uint64_t from, uint64_t to, uint64_t valid,
                             uint64_t gap, struct writer *codes)
 {
@@ -218,7 +219,7 @@ uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* The next bits, lowest first: 57 or more of them, or all there are and then zeros. */
+/* The next bits, lowest first: at least 57, or all that are left, then zeros. */
 static uint64_t peek(const struct piece_reader *reader)
 {
     return word_at(reader->codes, reader->at / 8, reader->piece.code_bytes) >> reader->at % 8;
@@ -238,7 +239,7 @@ static uint64_t read_ones(struct piece_reader *reader)
     return ones;
 }
 
-/* Makes the next code wait. */
+/* Reads the next code. */
 static void read_code(struct piece_reader *reader)
 {
     uint32_t r = reader->piece.parameter;
@@ -283,7 +284,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     return true;
 }
 
-/* The bit of `open` that has so many others below it. */
+/* The bit of `open` with exactly n others below it. */
 static uint64_t nth_bit(uint64_t open, uint64_t n)
 {
     for (; n; n--) open &= open - 1;

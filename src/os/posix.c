@@ -1,4 +1,5 @@
-/* posix.c - os.h on POSIX systems: memory, files and their locks, maps, and what replace.c asks. */
+/* posix.c - os.h on POSIX systems: memory, files and their locks, maps, and what replace.c
+ * needs. */
 #define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise, renameat2, getentropy */
 #define _FILE_OFFSET_BITS 64
 
@@ -32,8 +33,8 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* From here on an array gets pages of its own: two huge pages, so that the rounding up is at most
- * half. */
+/* Arrays of this size and up get their own pages: two huge pages, so that rounding up wastes at
+ * most half. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -45,7 +46,7 @@ static void *alloc_zeroed(void *context, size_t size_bytes)
     if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(pages, size_bytes,
-            MADV_HUGEPAGE); /* a wish: without it the filter is slower, not wrong */
+            MADV_HUGEPAGE); /* a request: if refused, the filter is slower, not wrong */
 #endif
     return pages;
 }
@@ -63,8 +64,8 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* Locks of the open file, not of the process: closing another descriptor of the same file does not
- * end them. */
+/* The lock belongs to the open file, not to the process: closing another descriptor of the same
+ * file doesn't release it. */
 #ifdef F_OFD_SETLK
 static int take_lock(int descriptor)
 {
@@ -84,8 +85,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
     return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 #else
-/* Also of the open file. On network file systems macOS has them on its own machine only: processes
- * of two machines do not see each other's. */
+/* Also owned by the open file. On network file systems macOS keeps these locks locally: processes
+ * on two machines don't see each other's. */
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
@@ -96,8 +97,8 @@ static void drop_lock(int descriptor)
     (void)flock(descriptor, LOCK_UN);
 }
 
-/* Without a way to look, a reader has to take the lock for a moment: a writer who comes just then
- * is turned away. */
+/* There is no call to test a lock, so a reader must take it briefly: a writer that comes at that
+ * moment is refused. */
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
@@ -170,8 +171,8 @@ bool petal_os_is_owner(const struct file *file)
 char *petal_os_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    /* The folders above the current one may be closed to this process, or too deep; then the path
-     * has to do as it is. */
+    /* Parent folders may be unreadable for this process, or too deep; then the path is used
+     * unchanged. */
     return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
 
@@ -200,7 +201,7 @@ static petal_status check_kind(int descriptor, petal_error *error)
 petal_status petal_os_open_once(const char *path, enum access access, struct file *file,
                                 petal_error *error)
 {
-    /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
+    /* O_NONBLOCK: a fifo must be refused, not waited for. It has no effect on regular files. */
     int flags = (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
                 (access == ACCESS_WRITE_ITSELF ? O_NOFOLLOW : 0);
     bool locks = access == ACCESS_WRITE || access == ACCESS_WRITE_ITSELF;
@@ -212,7 +213,7 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
     file->is_locked = locks;
     file->process = getpid();
     file->path =
-        access == ACCESS_READ ? strdup(path) : petal_os_resolve(path); /* readers need none */
+        access == ACCESS_READ ? strdup(path) : petal_os_resolve(path); /* only writers need more */
     file->given = strdup(path);
     if (!file->path || !file->given)
         return petal_fail_errno(error, errno, "cannot follow its path");
@@ -281,8 +282,8 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 }
 
 #ifndef __APPLE__
-/* File systems without allocation (EOPNOTSUPP, EINVAL) are taken as they are: there a full disk can
- * still end the process with SIGBUS. */
+/* If the file system can't allocate (EOPNOTSUPP, EINVAL), holes stay: a full disk may then kill the
+ * process with SIGBUS. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     int failure;
@@ -293,7 +294,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
     return PETAL_OK;
 }
 #else
-/* macOS allocates only behind the end of a file, so holes stay: a full disk can end the process. */
+/* macOS allocates only after the end of a file, so holes stay: a full disk may kill the process. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     (void)descriptor, (void)size_bytes, (void)error;
@@ -304,7 +305,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
 #if defined(__linux__) && defined(SEEK_DATA)
 #define TMPFS 0x01021994
 
-/* Would reading the holes through a map allocate them, and so fail by a signal? */
+/* Would reading holes through a map allocate them, and so possibly raise a signal? */
 static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
     struct statfs system;
@@ -313,7 +314,7 @@ static bool has_costly_holes(int descriptor, uint64_t size_bytes)
            fstat(descriptor, &about) == 0 && (uint64_t)about.st_blocks * 512 < size_bytes;
 }
 
-/* Reads what is not a hole into zeroed memory. */
+/* Reads everything except holes into zeroed memory. */
 static petal_status read_data(const struct file *file, uint8_t *bytes, uint64_t size_bytes,
                               petal_error *error)
 {
@@ -384,7 +385,7 @@ void petal_os_unmap(struct mapping *map)
     *map = (struct mapping){NULL, 0, false};
 }
 
-/* On macOS it ends at the drive's cache: what is saved anew by petal_save() goes further. */
+/* On macOS this reaches only the drive's cache; petal_save() flushes that too. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -412,7 +413,7 @@ int petal_os_folder_length(const char *path)
     return slash ? (int)(slash - path + 1) : 0;
 }
 
-/* The folder of a path, for opendir() and the like. */
+/* The folder that contains a path, for opendir() and the like. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     int length = petal_os_folder_length(path);
@@ -466,8 +467,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return getentropy(bytes, size_bytes) == 0;
 }
 
-/* Owner first: changing it may clear bits of the mode. Those that let whoever runs a file be its
- * owner or group are for what they were given to, not for what takes its place. */
+/* Owner first: changing it may clear bits of the mode. Set-user-id and set-group-id bits are
+ * dropped: they were granted to the old file, not to its replacement. */
 static petal_status keep_owner_and_mode(int descriptor, const char *like, unsigned flags,
                                         petal_error *error)
 {
@@ -484,7 +485,7 @@ static petal_status keep_owner_and_mode(int descriptor, const char *like, unsign
     return PETAL_OK;
 }
 
-/* What is to replace a file of a mode of its own is readable by nobody until it has that. */
+/* If the new file will get the mode of the file it replaces, nobody may read it until then. */
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error)
 {
@@ -504,7 +505,8 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
 static int flush(int descriptor)
 {
 #ifdef F_FULLFSYNC
-    /* fsync() of macOS ends at the drive's cache. File systems that cannot do more fail here. */
+    /* On macOS fsync() reaches only the drive's cache. File systems without F_FULLFSYNC fail
+     * here. */
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
 #endif
     return fsync(descriptor);
@@ -516,14 +518,14 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
         return petal_fail_errno(error, errno, "cannot write");
     if (flush(file->descriptor) != 0)
         return petal_fail_errno(error, errno, "cannot write it to disk");
-    /* Some network file systems report a failed write when a descriptor is closed. Ours keeps the
-     * lock, so it is another. */
+    /* Some network file systems report a failed write only when a descriptor is closed. Ours keeps
+     * the lock, so this closes a duplicate. */
     int copy = dup(file->descriptor);
     if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
     return PETAL_OK;
 }
 
-/* Gives the file a name that nobody has. False: errno, EEXIST if somebody has. */
+/* Renames to a name that must not exist. False: errno, EEXIST if it does. */
 static bool rename_to_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -538,7 +540,7 @@ static bool rename_to_new(const char *from, const char *to)
         return true;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
-    /* Without links either: an empty file takes the name, and is replaced. */
+    /* For file systems without hard links: an empty file claims the name, and is replaced. */
     int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (claim < 0) return false;
     close(claim);
@@ -557,7 +559,7 @@ petal_status petal_os_rename(struct replacement *made, petal_error *error)
     return petal_fail_errno(error, errno, "cannot rename the new file");
 }
 
-/* A folder that may not be read cannot be synced: the rename is done all the same. */
+/* A folder that can't be read can't be synced: the rename still counts as done. */
 petal_status petal_os_flush_folder(const char *path, petal_error *error)
 {
     char folder[PATH_MAX];

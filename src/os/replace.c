@@ -3,10 +3,10 @@
  *     lock the target -> temporary file, locked -> write -> flush -> rename
  *     -> flush the folder -> unlock
  *
- * The target's lock is held over the rename, and the new file is locked from its first moment: so a
- * process that waits for either finds the path changed when it gets the lock of the old file, and
- * looks again. A target that is absent is published without replacing: of two makers one finds the
- * name taken. */
+ * The target's lock is held across the rename, and the new file is locked from its creation. A
+ * process that waits for either finds that the path changed when it gets the old file's lock, and
+ * tries again. If the target doesn't exist, the new file is published without replacing: of two
+ * creators one finds the name taken. */
 #include "os/common.h"
 
 #ifndef PETAL_OS_NONE
@@ -20,8 +20,8 @@
 
 /* ---- temporary files --------------------------------------------------------------------------
  *
- * They have random names that begin with the same letters, so that those of processes that died can
- * be found: their maker's lock is gone. */
+ * Their names are random after a common prefix. So files of processes that died can be found:
+ * nobody holds their lock. */
 
 #define TEMPORARY ".petal-tmp-"
 #define TEMPORARY_DIGITS 16
@@ -33,7 +33,7 @@ static bool is_temporary(const char *name)
            strspn(name + prefix, "0123456789abcdef") == TEMPORARY_DIGITS;
 }
 
-/* A path in the target's folder, of malloc(). */
+/* A path in the target's folder, from malloc(). */
 static char *beside(const char *target, const char *name)
 {
     int folder = petal_os_folder_length(target);
@@ -43,7 +43,7 @@ static char *beside(const char *target, const char *name)
     return path;
 }
 
-/* Removes what is a temporary file whose maker is dead. */
+/* Removes a temporary file whose creator is dead. */
 static void remove_if_stale(const char *target, const char *name)
 {
     struct file file = PETAL_NO_FILE;
@@ -54,8 +54,8 @@ static void remove_if_stale(const char *target, const char *name)
     free(path);
 }
 
-/* A file system without locks gives none; then nobody mistakes the file for a dead one's either.
- * PETAL_ERR_REPLACED: another process took it for one before it was locked, and has removed it or
+/* If the file system has no locks, nobody can take the file for a stale one either.
+ * PETAL_ERR_REPLACED: another process took it for stale before it was locked, and has removed it or
  * is about to. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
@@ -65,7 +65,7 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     return petal_os_is_at(temporary, temporary->path, error);
 }
 
-/* One try of make_temporary(): PETAL_ERR_EXISTS and _REPLACED ask for another. */
+/* One attempt of make_temporary(): PETAL_ERR_EXISTS and _REPLACED ask for another. */
 static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
                                   petal_error *error)
 {
@@ -81,11 +81,11 @@ static petal_status try_temporary(struct replacement *made, struct file *tempora
     if (status != PETAL_OK) return status;
     status = lock_temporary(temporary, error);
     if (status != PETAL_OK)
-        petal_os_remove(temporary->path); /* the name is random, so it is ours */
+        petal_os_remove(temporary->path); /* the name is random, so the file is ours */
     return status;
 }
 
-/* Opens a new file beside the target. */
+/* Creates a new file beside the target. */
 static petal_status make_temporary(struct replacement *made, unsigned flags, petal_error *error)
 {
     for (int attempt = 0; attempt < PETAL_OS_ATTEMPTS; attempt++) {
@@ -99,15 +99,15 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Is this path, or what it resolves to, the one that the file was opened by? Then another file
- * there has taken its place: it was renamed, or a symbolic link points elsewhere now. */
+/* Is this path, or what it resolves to, the one by which the file was opened? If so, another file
+ * has taken its place: the file was renamed, or a symbolic link now points elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {
     return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
 }
 
-/* Lets go of the caller's file, since the target is another one; its lock stays as it is.
- * PETAL_ERR_REPLACED, with this message, if it was the target until something took its place. */
+/* Releases the caller's file, since the target is another one; its lock stays. PETAL_ERR_REPLACED
+ * with this message if it was the target until something took its place. */
 static petal_status let_go(struct replacement *made, const char *path, const char *message,
                            petal_error *error)
 {
@@ -117,7 +117,7 @@ static petal_status let_go(struct replacement *made, const char *path, const cha
     return PETAL_OK;
 }
 
-/* The file to replace, locked. */
+/* Opens and locks the file to replace. */
 static petal_status take_old(const char *path, unsigned flags, struct replacement *made,
                              petal_error *error)
 {
@@ -150,7 +150,7 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
     return let_go(made, path, "was removed since it was read; save under another name", error);
 }
 
-/* What the caller held is closed with the rest. */
+/* From here on, the caller's file is closed with the others. */
 static void hand_over(struct replacement *made)
 {
     struct file held = *made->held;
@@ -161,8 +161,8 @@ static void hand_over(struct replacement *made)
     made->temporary.descriptor = held.descriptor;
 }
 
-/* Closes both files. The new one stays open if the caller's is the target and `done` is true: its
- * lock is from then on that of the new file. Returns `status`. */
+/* Closes both files. If the caller's file is the target and `done` is true, the new one stays open,
+ * and its lock becomes the caller's. Returns `status`. */
 static petal_status drop(struct replacement *made, bool done, petal_status status)
 {
     if (done && made->held) hand_over(made);
@@ -190,7 +190,7 @@ petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
 
 /* ---- put ------------------------------------------------------------------------------------- */
 
-/* Zeros are looked for in pieces of this many bytes, at multiples of it. */
+/* Zeros are detected in pieces of this size, at multiples of it. */
 #define PIECE 65536u
 
 static bool all_zero(const uint8_t *bytes, size_t size)

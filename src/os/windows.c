@@ -1,8 +1,8 @@
-/* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps, and what
- * replace.c asks.
+/* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps, and what replace.c
+ * needs.
  *
- * Locks of Windows are mandatory: whoever reads locked bytes through ReadFile() fails. So what is
- * locked is one byte far behind the end of any file. Readers never touch it. */
+ * On Windows locks are mandatory: reading locked bytes with ReadFile() fails. So the lock covers
+ * one byte far beyond the end of any file, which readers never touch. */
 #include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && defined(_WIN32)
@@ -64,7 +64,7 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* From here on an array gets pages of its own, which cost nothing until they are touched. */
+/* Arrays of this size and up get their own pages, which cost nothing until touched. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -87,7 +87,7 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* From this length on a path is taken only with its prefix, and then as it stands: absolute. */
+/* Paths of this length and up need a prefix, and must be absolute. */
 #define LONG_PATH 240
 #define LONG_PREFIX L"\\\\?\\"
 
@@ -104,7 +104,8 @@ static wchar_t *with_prefix(wchar_t *path)
     return NULL;
 }
 
-/* A path of UTF-8 as Windows takes it, of any length; NULL: GetLastError(). free() it. And back. */
+/* Converts a UTF-8 path of any length to Windows' form; NULL: GetLastError(). The caller frees it.
+ * And back. */
 static wchar_t *wide_of(const char *path)
 {
     int room = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
@@ -123,7 +124,7 @@ static char *utf8_of(const wchar_t *path)
     return text;
 }
 
-/* The path of an open file without symbolic links, or as it was given if the system cannot tell, of
+/* The path of an open file without symbolic links, or as given if the system can't resolve it. From
  * malloc(). */
 static char *resolve(HANDLE handle, const char *given)
 {
@@ -143,11 +144,11 @@ static HANDLE handle_of(const struct file *file)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* Behind the end of every file. */
+/* Beyond the end of every file. */
 #define LOCKED_BYTE_HIGH 0x40000000u
 
-/* A reader who looks for a lock takes it for a moment: not to be turned away by one, a writer tries
- * so often, a millisecond apart. */
+/* A reader tests a lock by taking it briefly. So that it doesn't refuse a writer, a writer tries
+ * this often, a millisecond apart. */
 #define LOCK_ATTEMPTS 8
 
 static bool take_lock(HANDLE handle, DWORD flags)
@@ -202,7 +203,7 @@ static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-/* Puts the handle into the file, which closes it from then on, even if this fails. */
+/* Stores the handle in the file, which will close it, even if this fails. */
 static bool keep(HANDLE handle, struct file *file)
 {
     file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
@@ -263,7 +264,7 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
     return PETAL_OK;
 }
 
-/* No process is a fork of another. */
+/* Windows has no fork. */
 static const uint8_t here = 1;
 
 void petal_os_own(struct file *file)
@@ -279,13 +280,13 @@ bool petal_os_is_owner(const struct file *file)
 
 void petal_os_close(struct file *file)
 {
-    if (file->descriptor >= 0) _close(file->descriptor); /* ends the lock */
+    if (file->descriptor >= 0) _close(file->descriptor); /* releases the lock */
     free(file->path);
     free(file->given);
     *file = PETAL_NO_FILE;
 }
 
-/* What one call moves at most. */
+/* The maximum of one call. */
 #define PIECE_BYTES ((uint64_t)1 << 30)
 
 static DWORD piece_of(uint64_t size_bytes)
@@ -351,7 +352,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
     return PETAL_OK;
 }
 
-/* Petal makes no sparse files here, so there are no holes to allocate. */
+/* Petal creates no sparse files here, so there are no holes to allocate. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error)
 {
@@ -367,7 +368,7 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
     map->bytes = MapViewOfFile(mapping, writable ? FILE_MAP_WRITE : FILE_MAP_READ, 0, 0,
                                (SIZE_T)map->size_bytes);
     if (!map->bytes) status = petal_os_fail(error, "cannot map it");
-    CloseHandle(mapping); /* the view keeps it */
+    CloseHandle(mapping); /* the view keeps it open */
     return status;
 }
 
@@ -384,7 +385,7 @@ static uint64_t page_bytes(void)
     return about.dwPageSize;
 }
 
-/* FlushViewOfFile() only hands the pages over; FlushFileBuffers() waits for the disk. */
+/* FlushViewOfFile() only starts writing the pages; FlushFileBuffers() waits for the disk. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -406,9 +407,9 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 
 /* ---- replacing --------------------------------------------------------------------------------
  *
- * NTFS renames with the semantics of POSIX, over a file that others have open. A file that another
- * process has mapped cannot be replaced on Windows: BUSY, and nothing is lost. The rename itself is
- * in NTFS's journal; folders are not flushed. */
+ * NTFS renames with POSIX semantics, over a file that others have open. Windows refuses to replace
+ * a file that another process has mapped: BUSY, and nothing is lost. NTFS journals the rename
+ * itself; folders are not flushed. */
 
 int petal_os_folder_length(const char *path)
 {
@@ -482,8 +483,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* Who may do what with the target, which holds for the new file from its first moment. NULL: what
- * holds in its folder. */
+/* The target's permissions, which the new file gets when it is created. NULL: those of its
+ * folder. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;
@@ -504,7 +505,7 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
     (void)flags;
     SECURITY_ATTRIBUTES security = {sizeof security, like ? permissions_of(like) : NULL, FALSE};
     wchar_t *wide = wide_of(file->path);
-    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* the last: to rename it */
+    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* DELETE: to rename it */
     HANDLE handle = wide ? open_handle(wide, access, CREATE_NEW, &security) : NULL;
     DWORD failure = handle && keep(handle, file) ? 0 : GetLastError();
     free(wide);
@@ -524,7 +525,7 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     return PETAL_OK;
 }
 
-/* Over a file that others, and we, have open. False: GetLastError(). */
+/* Replaces a file that we and others have open. False: GetLastError(). */
 static bool rename_over(const struct file *from, const wchar_t *to)
 {
     size_t name_bytes = wcslen(to) * sizeof *to, room = sizeof(FILE_RENAME_INFO) + name_bytes;
@@ -544,8 +545,8 @@ static bool is_unknown(DWORD failure)
            failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
 }
 
-/* Before Windows 10 of 2017, on FAT, and in Wine no file is replaced that anybody has open, we
- * included. So a writer who opens it once it is unlocked makes this fail, and loses nothing. */
+/* Before Windows 10 of 2017, on FAT, and in Wine, a file that anybody has open can't be replaced,
+ * not even by us. So if a writer opens it once it is unlocked, this fails, and loses nothing. */
 static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
 {
     struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
@@ -557,7 +558,7 @@ static bool move_over(struct replacement *made, const wchar_t *from, const wchar
         petal_os_close(made->held);
         *made->held = again;
     } else if (made->held) {
-        petal_os_close(made->held); /* then it is another's: nothing is held any more */
+        petal_os_close(made->held); /* another process has it: nothing is held any more */
     }
     SetLastError(failure);
     return false;

@@ -1,8 +1,8 @@
-/* backing.c - see backing.h: maps that are read, and petal files that are changed in place.
+/* backing.c - see backing.h: maps for reading, and petal files that are changed in place.
  *
  * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with
- * its recorded sum before its first change, and only changed blocks get new sums: so a sum never
- * would vouch for bits that went bad on disk. A guarded map compares it before its first query. */
+ * its recorded sum before its first change, and only changed blocks get new sums: so no sum ever
+ * vouches for bits that went bad on disk. A guarded map compares a block before its first query. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -91,7 +91,7 @@ static petal_status first_damage(const petal_filter *filter, petal_error *error)
     return number ? describe_damage(filter->backing, number - 1, error) : PETAL_OK;
 }
 
-/* Checks the blocks of this state in a writable map; they get state `then`. */
+/* Checks a writable map's blocks in this state; they get state `then`. */
 static petal_status check_blocks(const petal_filter *filter, enum block_state state,
                                  enum block_state then, petal_error *error)
 {
@@ -99,7 +99,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
-        /* A key changes a few blocks of many: memchr() passes over the others. */
+        /* A key changes few of many blocks: memchr() skips the others. */
         for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
@@ -118,14 +118,14 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* A map that another process changes has no sums to compare with. */
+/* If another process changes a map, there are no valid sums to compare with. */
 static petal_status refuse_live(petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_BUSY,
                       "another process is changing the file; open it again later");
 }
 
-/* PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
+/* PETAL_ERR_BUSY if another process has started to change the file since it was opened. */
 static petal_status check_unchanged(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
@@ -146,7 +146,7 @@ static petal_status check_unchanged(const petal_filter *filter, petal_error *err
 
 /* ---- one block, before it is queried: see filter/guard.h ------------------------------------- */
 
-/* Is the file in a clean state, and in which one? False if it cannot be read, too. */
+/* Is the file clean, and with which sequence number? False also if it can't be read. */
 static bool is_settled(const struct backing *backing, uint64_t *sequence)
 {
     struct image now;
@@ -159,8 +159,8 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Is it another process that changes a block, and so its sum is old? That process has compared the
- * block before. When it has finished, block and sum agree again. */
+/* Another process may be changing the block, so that its sum is outdated. That process compared the
+ * block before; when it has finished, block and sum agree again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
 {
@@ -193,7 +193,7 @@ static petal_status check_block(const petal_filter *filter, uint32_t layer, uint
     return damaged(filter, layer, block, error);
 }
 
-/* All bits against the sums as they are in the file. */
+/* Compares all bits with the sums in the file. */
 static petal_status compare_all(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
@@ -205,13 +205,13 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The owner of a map for writing knows what was changed; a fork of it is a reader like others. */
+/* The owner of a writable map knows what was changed; its fork is a reader like others. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
 }
 
-/* Of a writable map, those blocks that are not to get new sums. */
+/* In a writable map, compares the blocks that will not get new sums. */
 static petal_status compare_unchecked(const petal_filter *filter, petal_error *error)
 {
     if (!is_owner(filter)) {
@@ -247,9 +247,9 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 
 /* ---- changing a file in place ---------------------------------------------------------------- */
 
-/* Writes the image's next state into the slot that does not count now, and makes it durable. The
- * slot is made elsewhere and written in one call, so that a reader, or the next process after this
- * one was killed, sees it whole or not at all. */
+/* Writes the image's next state into the inactive slot, and makes it durable. The slot is built
+ * elsewhere and written with one call, so that a reader, or the next process if this one is killed,
+ * sees it whole or not at all. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
     uint8_t slot[PETAL_SLOT_MAX_BYTES];
@@ -263,7 +263,7 @@ static petal_status write_state(struct backing *backing, enum image_state state,
                               : status;
 }
 
-/* A failed write is final: the system may take its pages for written. */
+/* A failed write is final: the system may consider its pages written. */
 static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
 {
     struct backing *backing = filter->backing;
@@ -294,13 +294,14 @@ static petal_status mark_rising(petal_filter *filter, petal_error *error)
     return mark(filter, IMAGE_RISING, error);
 }
 
-/* And before bits are lowered, that not even those of the last clean state can be counted on. */
+/* And before bits are lowered, it must say that even those of the last clean state can't be relied
+ * on. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
     return mark(filter, lowering == LOWERING_COUNTS ? IMAGE_REMOVING : IMAGE_FALLING, error);
 }
 
-/* Brings the sums of changed blocks up to date, and the content id with them. */
+/* Updates the sums of changed blocks, and the content id. */
 static void update_sums(petal_filter *filter, struct backing *backing)
 {
     uint8_t *sums = backing->held.map.bytes + backing->image.sums_offset;
@@ -317,9 +318,9 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Bits and sums first, then the header that vouches for them. Of a recovered file the disk may lack
- * pages that the system believes written, since a failed sync marks them so: all of them are
- * written again. */
+/* Writes bits and sums first, then the header that vouches for them. For a recovered file the
+ * system may wrongly believe that pages are on disk, since a failed sync marks them as written: so
+ * all pages are written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
@@ -394,7 +395,7 @@ static void close_backing(petal_filter *filter)
     struct holdings held = backing->held;
     if (held.map.bytes && is_owner(filter)) {
         petal_status status = petal_sync(filter, NULL);
-        (void)status; /* if it fails the file stays dirty, as the next reader sees */
+        (void)status; /* if it fails the file stays dirty, which the next reader sees */
     }
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
@@ -449,8 +450,8 @@ static bool alloc_blocks(petal_filter *filter)
     return all;
 }
 
-/* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed
- * by another process. */
+/* Uses the image of a petal file. Its sums vouch for the bits, unless the file is being recovered
+ * or another process is changing it. */
 static void take_image(petal_filter *filter, const struct image *image, const struct opening *from)
 {
     struct backing *backing = filter->backing;
@@ -460,7 +461,7 @@ static void take_image(petal_filter *filter, const struct image *image, const st
     filter->content_id = image->content_id;
     if (has_sums || !from->recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
-    filter->needs_permission = false; /* dirty on disk already, and every sum is to be made anew */
+    filter->needs_permission = false; /* already dirty on disk, and every sum will be recomputed */
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;
 }
@@ -481,7 +482,7 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                   petal_image_is_clean(image) && !from->live;
     if ((from->writable || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
+    for (uint32_t i = 0; i < filter->layer_count; i++) /* written only through `map` */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from);

@@ -1,4 +1,4 @@
-/* open.c - files and memory to filters: mapped, viewed or loaded, in any container. */
+/* open.c - from files and memory to filters: mapped, viewed or loaded, in any format. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -14,10 +14,10 @@ static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that others change ----------------------------------------------------
  *
- * It is read from a copy. What the copy says counts if it is clean. Otherwise a writer may have
- * been in the middle of an update, so it is read again, until it says the same twice while nobody
- * holds the lock; or until it is clear that a writer is at work, which is no damage but another
- * process being busy. */
+ * Reads the header from a copy. If the copy is clean, it is used. Otherwise a writer may have been
+ * in the middle of an update, so the header is read again until it is the same twice while nobody
+ * holds the lock, or until it is clear that a writer is active: then the file is not damaged but
+ * busy. */
 
 #define MAX_READS 1000
 
@@ -42,7 +42,7 @@ static petal_status read_head(const struct source *source, struct head *head, pe
     return PETAL_OK;
 }
 
-/* May a file in this state be opened as it was asked for? */
+/* May a file in this state be opened with these options? */
 static petal_status judge(const struct source *source, const struct image *image,
                           petal_error *error)
 {
@@ -74,7 +74,7 @@ static petal_status read_image(struct source *source, struct image *image, petal
     petal_status status = parse(source, &head, image, error);
     if (is_shared && status == PETAL_OK && !petal_image_is_clean(image) &&
         petal_os_is_locked_elsewhere(
-            source->from.file)) /* what a writer is at work on is not to be recovered */
+            source->from.file)) /* a file with an active writer must not be recovered */
         return petal_fail(error, PETAL_ERR_BUSY,
                           "another process is changing it; try again when it has finished");
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
@@ -97,8 +97,8 @@ static petal_status read_image(struct source *source, struct image *image, petal
     return status;
 }
 
-/* Has the file been changed since its header was read? Then what was read after it may be of two
- * times. */
+/* Has the file changed since its header was read? Then the header and what was read later may
+ * belong to different states. */
 static bool has_changed(const struct source *source, const struct image *image)
 {
     struct head head;
@@ -162,7 +162,7 @@ static petal_status copy_bits(petal_filter *filter, const struct description *ab
     return status;
 }
 
-/* Gives the frame its bits, copied or where they are. */
+/* Gives the frame its bits, copied or in place. */
 static petal_status give_bits(const struct source *source, const struct description *about,
                               const struct image *image, petal_filter *made, petal_error *error)
 {
@@ -172,7 +172,7 @@ static petal_status give_bits(const struct source *source, const struct descript
     return copy_bits(made, about, from->bytes, error);
 }
 
-/* What the header says of the bits stays known until the first of them comes. */
+/* What the header says about the bits stays valid until the first of them arrives. */
 static void give_none(const struct image *image, petal_filter *made)
 {
     made->content_recorded = image && petal_image_is_clean(image);
@@ -192,8 +192,9 @@ petal_status petal_source_verify(const struct source *source, const struct image
     return status;
 }
 
-/* Of a file that is changed in place a crash leaves bits that were there or have come; a generation
- * that is dropped takes bits away, and then nobody could say what is left. */
+/* In a file changed in place, a crash leaves old bits and some new ones. Dropping a generation
+ * clears bits, and a crash then would leave nobody knowing what remains. So such filters can't be
+ * mapped for writing. */
 static petal_status check_writable(const struct source *source, const struct image *image,
                                    petal_error *error)
 {
@@ -237,8 +238,8 @@ static petal_status fail_for_changes(petal_error *error)
                       "other processes keep changing it; try again when they have finished");
 }
 
-/* Loading and verifying take their time, in which a writer may have come: then what was read is
- * worth nothing. */
+/* Loading and verifying take time, and a writer may have come meanwhile: then what was read is
+ * discarded. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
     struct image image = {0};
@@ -255,7 +256,7 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
     return fail_for_changes(error);
 }
 
-/* Gives a frame whose file leaves out its bits zeroed ones. */
+/* Gives zeroed bits to a frame whose file omits them. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
     if (source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(made);
@@ -276,8 +277,8 @@ static petal_status open_image(const struct source *source, petal_filter **made,
                                : give_bits(source, &about, NULL, *made, error);
 }
 
-/* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where
- * it was to be mapped. */
+/* Unpacks the file first, if it is packed. The filter then owns its bits, and is read-only if a map
+ * was requested. */
 static petal_status open_packed(const struct source *source, petal_filter **made,
                                 petal_error *error)
 {
@@ -345,7 +346,7 @@ static petal_status fail_with_names(const char *const *names, uint32_t count, pe
     return petal_fail(error, PETAL_ERR_ARGUMENT, "could be any of %s; say which", list);
 }
 
-/* Decides the format of the bytes if it is to be found out. */
+/* Determines the format of the bytes if the caller did not name it. */
 static petal_status recognize(struct source *source, petal_error *error)
 {
     const char *names[MAX_NAMES];
@@ -366,13 +367,13 @@ const petal_allocator *petal_source_allocator(const struct source *source)
     return source->options.allocator ? source->options.allocator : &petal_os_allocator;
 }
 
-/* Whatever made half of a filter and failed is released here, in one place. */
+/* Everything that a failed opening has allocated is released here, in one place. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error)
 {
     const petal_allocator *inner = petal_source_allocator(source);
     petal_filter *made = NULL;
     struct budget budget;
-    if (!source->from.bytes) source->from.bytes = (const uint8_t *)""; /* of which none is read */
+    if (!source->from.bytes) source->from.bytes = (const uint8_t *)""; /* never read */
     petal_budget_begin(&budget, inner, source->options.memory_limit, source->from.size_bytes);
     source->allocator = &budget.bounded;
     petal_status status = recognize(source, error);
@@ -420,7 +421,7 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the options and takes them apart. */
+/* Checks the options and unpacks them. */
 static petal_status begin(const petal_open_options *theirs, struct source *source,
                           petal_error *error)
 {
@@ -467,7 +468,7 @@ static petal_status open_mapped(struct source *source, struct mapping *map, cons
     return petal_source_open(source, filter, error);
 }
 
-/* Reads that many bytes of the file, and opens the header in them. */
+/* Reads the first `size_bytes` of the file, and opens the header in them. */
 static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
                                      const struct file *file, petal_filter **filter,
                                      petal_error *error)
@@ -487,7 +488,7 @@ static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
     return status;
 }
 
-/* The header alone: as many bytes as it turns out to need. */
+/* Opens only the header: reads as many bytes as it turns out to need. */
 static petal_status open_header(struct source *source, const struct file *file,
                                 petal_filter **filter, petal_error *error)
 {
@@ -502,7 +503,7 @@ static petal_status open_header(struct source *source, const struct file *file,
     }
 }
 
-/* Has the header of a file changed since the file was copied, beginning with its header? */
+/* Has a file's header changed since the file was copied, which began with the header? */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
     uint8_t head[PETAL_HEAD_BYTES];
@@ -511,11 +512,11 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
            memcmp(head, map->bytes, (size_t)size) != 0;
 }
 
-/* What the filter needs of the map and the file goes over to it. */
+/* Passes map and file to the filter, as far as it needs them. */
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
-    /* Which format it is may depend on all bytes. */
+    /* Recognizing the format may need all bytes. */
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
@@ -544,7 +545,7 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     struct mapping map = no_map;
     struct file file = no_file;
     struct source source = {.from = {.file = &no_file}};
-    petal_error own; /* opening may fail, try again, and succeed */
+    petal_error own; /* an attempt may fail before a later one succeeds */
     *filter = NULL;
     petal_status status = begin(options, &source, &own);
     if (status == PETAL_OK) status = petal_os_open(path, access_of(&source), &file, &own);
@@ -568,7 +569,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (status != PETAL_OK) return status;
     if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    /* MAP is the default mode, and means none here. */
+    /* MAP is the default mode, and means "none given" here. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is for reading only"

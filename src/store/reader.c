@@ -1,8 +1,8 @@
-/* reader.c - a filter from a stream that comes in pieces.
+/* reader.c - loads a filter from a stream that arrives in pieces.
  *
- * Everything is buffered at first, and what is buffered when the stream ends is opened as
- * petal_load() would. Of a petal file no more than the front has to be, all that lies before the
- * bits; these then go straight into the filter's memory:
+ * First everything is buffered; what is buffered when the stream ends is opened as by petal_load().
+ * For a petal file only the front must be buffered, everything before the bits; the bits then go
+ * straight into the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+
@@ -11,8 +11,8 @@
  *                 taken as they come
  *
  * petal_load() checks the header, the size, the front, the ends of the layers, then whether and how
- * the file may be opened, and last the bits; its first finding counts. So a finding here waits
- * until the stream has ended, unless no further byte can change it. */
+ * the file may be opened, and finally the bits; its first finding counts. So a finding here is held
+ * back until the stream has ended, unless no further byte can change it. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,7 +25,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* What was found; reported once it is certain. */
+/* A failure that was found; reported once it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -36,19 +36,19 @@ struct petal_reader {
     petal_allocator allocator;
     struct source source;
     uint64_t expected_bytes, fed_bytes;
-    struct finding failure; /* certain: of every later call */
+    struct finding failure; /* certain: returned by every later call */
 
     uint8_t *buffer;
     uint64_t room, used;
 
-    bool is_parsed; /* a petal file whose header is sound; `image` is what it says */
+    bool is_parsed; /* a petal file with a sound header, which `image` describes */
     bool takes_bits;
     struct image image;
-    struct finding front, opening; /* of the front; and why there is no filter to fill */
-    petal_filter *made;            /* without an opening failure: to be filled */
-    uint32_t layer;                /* whose bytes come next */
-    uint8_t end[PETAL_LINE_BYTES]; /* the last bytes of that layer */
-    bool has_padding;              /* and something after them that is not zero */
+    struct finding front, opening; /* about the front; and why no filter could be created */
+    petal_filter *made;            /* the filter to fill, if there is no `opening` failure */
+    uint32_t layer;                /* the layer whose bytes come next */
+    uint8_t end[PETAL_LINE_BYTES]; /* that layer's last bytes */
+    bool has_padding;              /* followed by nonzero padding */
     bool has_bad_end;
     uint32_t bad_end; /* the first layer whose end is wrong */
 };
@@ -69,8 +69,8 @@ static petal_status check_length(const struct petal_reader *reader, petal_error 
     return PETAL_OK;
 }
 
-/* Doubled, so that all copying together is no more than the stream; but never above what is
- * expected, or allowed. */
+/* The buffer is doubled, so that all copying together is no more than the stream; but it never
+ * exceeds what is expected or allowed. */
 static petal_status make_room(struct petal_reader *reader, uint64_t needed, petal_error *error)
 {
     uint64_t limit = reader->source.options.memory_limit, room = MIN_ROOM;
@@ -104,7 +104,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Do more bytes make no difference to what was found? */
+/* Is the finding final, whatever bytes follow? */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -131,8 +131,8 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* An unlimited stream is trusted with memory in proportion to what has come, whatever size it was
- * said to have: then bits are taken later. */
+/* Without a limit, memory may grow with the bytes received, whatever size was promised, so bits are
+ * allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
@@ -140,7 +140,7 @@ static bool may_take_bits(const struct petal_reader *reader)
            reader->image.file_bytes <= petal_memory_limit(0, reader->fed_bytes) / 2;
 }
 
-/* Makes the filter that the bits go into, as petal_load() does it. */
+/* Creates the filter that receives the bits, like petal_load(). */
 static petal_status make_filter(struct petal_reader *reader, petal_error *error)
 {
     struct source *source = &reader->source;
@@ -163,7 +163,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     return petal_budget_end(&budget, status, error);
 }
 
-/* Are all bits of the layer that can be set no others? */
+/* Are all bits clear in the layer that no key can set? */
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
@@ -181,7 +181,7 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps those of the bytes, which go to this place of the layer, that are of its last line. */
+/* Keeps those of the bytes, at this offset of the layer, that belong to its last line. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -193,7 +193,7 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Takes the next bytes, which begin at this offset of the file and do not go beyond it. */
+/* Stores the next bytes, which begin at this offset of the file and don't go beyond its end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {
@@ -220,7 +220,7 @@ static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *b
     }
 }
 
-/* From now on, bits are taken: first those that are in the buffer. */
+/* From now on bits are stored: first those in the buffer. */
 static petal_status begin_bits(struct petal_reader *reader, petal_error *error)
 {
     uint64_t front_bytes = reader->image.payload_offset;
@@ -263,7 +263,7 @@ petal_status petal_reader_create(const petal_open_options *options, uint64_t exp
     return PETAL_OK;
 }
 
-/* Up to a slice at a time is buffered, so that bits are taken as soon as may be. */
+/* Buffers at most one slice at a time, so that bits are stored as soon as possible. */
 static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size_t size_bytes,
                          petal_error *error)
 {
@@ -295,7 +295,7 @@ static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size
     return PETAL_OK;
 }
 
-/* After a failure, which is kept, nothing is but the reader itself. */
+/* After a failure, which is kept, everything except the reader itself is freed. */
 static void drop(struct petal_reader *reader)
 {
     petal_free(reader->made);

@@ -1,4 +1,4 @@
-/* save.c - filters to files and to memory, in any container. */
+/* save.c - from filters to files and memory, in any format. */
 #include "base/error.h"
 #include "filter/permission.h"
 #include "store/backing.h"
@@ -8,8 +8,8 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A writable map is its file: there is nothing to replace. Whoever maps a file for writing may
- * change it, so the filter is no constant one. */
+/* A writable map is its file: there is nothing to replace, so this syncs. Whoever maps a file for
+ * writing may change it, so the filter is not really const. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)
 {
@@ -21,8 +21,8 @@ static petal_status save_in_place(const petal_filter *filter, const struct savin
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* What a filter keeps locked, if that is the file to be replaced. In a fork of the process that
- * locked it, it may have been replaced since by that process, with newer keys. */
+/* The file that the filter keeps locked, if it is the one to replace. In a fork, the process that
+ * locked it may have replaced it since, with newer keys. */
 static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
                               petal_error *error)
 {
@@ -69,7 +69,7 @@ petal_status petal_save(const petal_filter *filter, const char *path,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A buffer to fill; without bytes it only counts. */
+/* A buffer to fill; if it has no bytes, it only counts. */
 struct buffer {
     uint8_t *bytes;
     uint64_t room, used;

@@ -1,5 +1,5 @@
-/* source.h - what is being opened, before it is a filter: shared by those that open all of it
- * (open.c) and those that take it as it comes (reader.c). */
+/* source.h - what is being opened, before it is a filter: shared by open.c, which opens it as a
+ * whole, and reader.c, which takes it piece by piece. */
 #ifndef PETAL_STORE_SOURCE_H
 #define PETAL_STORE_SOURCE_H
 
@@ -10,7 +10,7 @@ struct source {
     petal_open_options options; /* checked */
     unsigned mode;              /* PETAL_OPEN_MAP, _WRITABLE or _LOAD */
     bool header_only;           /* then the mode is LOAD */
-    bool is_auto;               /* `format` is petal until it is known better */
+    bool is_auto;               /* `format` is petal until recognized */
     const struct format_def *format;
     const petal_allocator *allocator; /* bounded */
 };
@@ -19,20 +19,21 @@ struct source {
 petal_status petal_source_to_load(const petal_open_options *options, struct source *source,
                                   petal_error *error);
 
-/* The allocator that was asked for. */
+/* The allocator from the options. */
 const petal_allocator *petal_source_allocator(const struct source *source);
 
 /* Opens all of source->from. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error);
 
-/* Steps of that, for petal files. May the image be opened as asked for, with this secret? */
+/* Steps of that, for petal files. May the image be opened with these options and this secret? */
 petal_status petal_source_check(const struct source *source, const struct image *image,
                                 petal_error *error);
-/* A filter without bits, with its metadata. */
+/* Creates a filter without bits, with its metadata. */
 petal_status petal_source_make_frame(const struct source *source, const struct description *about,
                                      petal_filter **made, petal_error *error);
-/* Bits that were loaded leave their sums behind, and get new ones when they are saved: so they are
- * compared, or, if the sums may be old, counted. `bytes` are all that comes before the bits. */
+/* Loaded bits lose their sums, and get new ones when they are saved: so they are compared first,
+ * or, if the sums may be outdated, the differences are counted. `bytes` are everything before the
+ * bits. */
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error);
 

@@ -1,4 +1,4 @@
-/* write.c - see write.h; and streams that the caller takes. */
+/* write.c - see write.h; also streams to the caller's sink. */
 #include "store/write.h"
 
 #include "base/error.h"

@@ -10,16 +10,17 @@
  * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form from length on,
  * in base64.
  *
- * length is that of the bit set, m except for filters made from words (FromWithM), where it is 64 *
- * words. A program may have switched its bit sets to little-endian (then so are length and words,
- * not m and k) and its base64 from the alphabet of URLs to the standard one. No magic, no count.
+ * length is that of the bit set: m, except in filters made from words (FromWithM), where it is 64 *
+ * words. A program may have switched its bit sets to little-endian (then length and words are, but
+ * not m and k) and its base64 from the URL alphabet to the standard one. No magic number, no count.
  * docs/formats/bits-and-blooms.md.
  *
- * Format `bits-and-blooms` reads all of them, and writes the form that it read, binary for others.
- * `bits-and-blooms-json` reads and writes JSON. Both unpack to the plain binary form. m stays below
- * 2^56, so its first byte is 0 in every file; unpacked, it tells the form.
+ * The format `bits-and-blooms` reads all of these. It writes a filter in the form in which it was
+ * read, others in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to the plain
+ * binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked image that
+ * byte holds the form.
  *
- * Origin data: length, 8 bytes little-endian; the form, 1 byte. */
+ * Origin data: length, 8 bytes little-endian; form, 1 byte. */
 #include "base/base64.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -37,7 +38,7 @@ enum form {
     FORM_JSON = 1,
     FORM_LITTLE = 2,   /* length and words are little-endian */
     FORM_STANDARD = 4, /* base64 with + and /; only if the text shows it */
-    FORM_NEWLINE = 8,  /* after the JSON, as json.Encoder leaves it */
+    FORM_NEWLINE = 8,  /* after the JSON, as written by json.Encoder */
     FORM_ALL = 15
 };
 
@@ -53,7 +54,7 @@ static uint64_t bits_of(const uint8_t *image)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* What every form says, and at which byte, for messages. */
+/* The fields of every form, and their offsets, for messages. */
 struct header {
     uint64_t bits, hashes, length;
     uint64_t bits_at, hashes_at, length_at;
@@ -115,14 +116,14 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Is the length that of m in the other byte order only? */
+/* Is the length the right one only in the other byte order? */
 static bool is_little(uint64_t bits, const uint8_t *length)
 {
     return words_for(load64be(length)) != words_for(bits) &&
            words_for(load64le(length)) == words_for(bits);
 }
 
-/* Turns length and words around. */
+/* Reverses the byte order of length and words. */
 static void swap_words(uint8_t *words, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) store64be(words + 8 * i, load64le(words + 8 * i));
@@ -136,7 +137,7 @@ static petal_status check_little(const uint8_t *bytes, uint64_t size_bytes, peta
     return petal_format_check_size(HEADER_BYTES + 8 * words_for(header.bits), size_bytes, error);
 }
 
-/* The bytes again, in memory of the same size. */
+/* Copies the bytes to memory of the same size. */
 static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
                                   const petal_allocator *allocator, uint8_t **decoded,
                                   uint64_t *decoded_bytes, petal_error *error)
@@ -157,7 +158,7 @@ static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
 struct text {
     const char *chars;
     uint64_t count, at;
-    bool has_others; /* there are members beside m, k and b */
+    bool has_others; /* members other than m, k and b exist */
 };
 
 static const struct json_names members = {.any_case = true, .name = {"m", "k", "b"}};
@@ -186,7 +187,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* b into an image whose m and k are there; its form is added to *form. */
+/* Decodes b into an image that already has m and k, and adds its form to *form. */
 static petal_status unpack_text(struct header *header, const struct text *text, uint8_t *image,
                                 unsigned *form, petal_error *error)
 {
@@ -256,8 +257,8 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members of these names; but then b would hardly begin with a length that is
- * that of m. */
+/* Other JSON may have members with these names, but b would hardly begin with the length that m
+ * requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct header header;
@@ -266,7 +267,7 @@ static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
     unsigned seen;
     if (read_json(bytes, size_bytes, &header, &text, NULL) != PETAL_OK) return FIT_NO;
     if (petal_base64_decode(text.chars, 12, length, &seen) < 12)
-        return FIT_NO; /* it has 24 at least */
+        return FIT_NO; /* an image has at least 24 */
     header.length = is_little(header.bits, length) ? load64le(length) : load64be(length);
     if (check_header(&header, NULL) != PETAL_OK) return FIT_NO;
     return text.has_others ? FIT_POSSIBLE : FIT_CERTAIN;
@@ -299,15 +300,14 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* What is to be written, in which form. */
+/* What to write, and in which form. */
 struct writing {
     const struct bit_array *array;
     uint64_t length;
     unsigned form;
 };
 
-/* A petal file may say anything of its origin: a length that cannot be that of these
- * bits is none. */
+/* A petal file's origin may be forged: a length that these bits can't have is ignored. */
 static struct writing writing_of(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;
@@ -323,7 +323,7 @@ static struct writing writing_of(const petal_filter *filter)
 
 #define PIECE_WORDS 384u /* 3,072 bytes, 4,096 characters: base64 without padding in between */
 
-/* `count` words of the bit set, the first of which is its length. */
+/* Gets `count` words of the bit set; word 0 is its length. */
 static void get_words(const struct writing *of, uint64_t from, uint64_t count, uint8_t *to)
 {
     for (uint64_t i = from; i < from + count; i++, to += 8) {
@@ -402,7 +402,7 @@ const struct format_def petal_format_bits_and_blooms = {
     .write = write,
 };
 
-/* JSON is found as bits-and-blooms. */
+/* Recognition reports JSON as bits-and-blooms. */
 const struct format_def petal_format_bits_and_blooms_json = {
     .id = PETAL_FORMAT_BITS_AND_BLOOMS_JSON,
     .name = "bits-and-blooms-json",

@@ -2,9 +2,10 @@
  *
  *     {"type":"BloomFilter","_size":10,"_nbHashes":7,"_filter":{"size":16,"content":"GgM="},"_seed":78187493520}
  *
- * _size is m, _nbHashes k; the inner size is m rounded up to whole bytes, and content their base64,
- * each with its lowest bit first. Version 1 wrote the bits as a list of 0 and 1, and 4 writes the
- * seed as an object: both hash otherwise, and are refused. docs/formats/bloom-filters.md.
+ * _size is m, _nbHashes k; the inner size is m rounded up to whole bytes, and content is their
+ * base64, each byte with its lowest bit first. Version 1 wrote the bits as a list of 0 and 1, and
+ * version 4 writes the seed as an object: both hash differently and are refused.
+ * docs/formats/bloom-filters.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/base64.h"
@@ -17,7 +18,7 @@
 
 #include <string.h>
 
-/* Whole numbers up to here are exact in JavaScript. */
+/* JavaScript represents whole numbers up to here exactly. */
 #define MAX_SEED (((int64_t)1 << 53) - 1)
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -26,7 +27,7 @@ static const struct json_names members = {
     .name = {"type", "_size", "_nbHashes", "_filter", "_seed"}};
 static const struct json_names inner_members = {.name = {"size", "content"}};
 
-/* Which of the library's versions and classes is it? */
+/* Determines the library's version and class. */
 static petal_status check_type(const struct json_object *object, petal_error *error)
 {
     const char *type;
@@ -65,7 +66,7 @@ static petal_status read_fields(const struct json_object *object, struct js_filt
     return PETAL_OK;
 }
 
-/* The text of the bits, of just that many bytes as the bits need. */
+/* Finds the text of the bits, which must have exactly the bytes that the bits need. */
 static petal_status find_content(const struct json_object *object, const struct js_filter *about,
                                  const char **content, uint64_t *chars, uint64_t *at,
                                  petal_error *error)
@@ -106,7 +107,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     return petal_format_damaged(error, end == chars ? at : at + end, "not base64");
 }
 
-/* A text of any version of the library: so that one which is refused is named. */
+/* Accepts the text of any version, so that an unsupported one is refused by name. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;
@@ -132,7 +133,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     if (status != PETAL_OK) return status;
     double hashes = petal_model_ceil(bits / n * ln2);
     shape->hashes =
-        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* too many are refused later */
+        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
     return PETAL_OK;
 }
 

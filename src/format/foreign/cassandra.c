@@ -1,5 +1,5 @@
-/* cassandra.c - Cassandra's Filter.db, the Bloom filter of an SSTable's partition keys; the numbers
- * of the header are big-endian.
+/* cassandra.c - Cassandra's Filter.db, the Bloom filter of an SSTable's partition keys; the
+ * header's numbers are big-endian.
  *
  *     0        4         8
  *     +--------+---------+-------------------+
@@ -24,9 +24,9 @@ enum { AT_HASHES = 0, AT_WORDS = 4 };
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* The false-positive rates that Cassandra computes with: row b, column k, for b bits per key and k
- * probes. They are the numbers of "Bloom Filters - the math" (Fan, Cao, Almeida, Broder: Summary
- * Cache), to three digits. */
+/* The false-positive rates with which Cassandra computes: row b, column k, for b bits per key and k
+ * probes. They are from "Bloom Filters - the math" (Fan, Cao, Almeida, Broder: Summary Cache), to
+ * three digits. */
 #define MAX_BITS_PER_KEY 20u
 #define MAX_PROBES 14u
 
@@ -59,7 +59,7 @@ static const double rates[MAX_BITS_PER_KEY + 1][MAX_PROBES + 1] = {
             8.89e-05, 7.77e-05, 7.12e-05, 6.79e-05, 6.71e-05},
 };
 
-/* From here on Cassandra takes 2 probes and 1 bit per key: it has the two the wrong way round. */
+/* For this rate and higher ones Cassandra uses 2 probes and 1 bit per key: it confuses the two. */
 #define EASIEST_RATE 0.393
 #define HARDEST_RATE 6.71e-05
 #define EXCESS_BITS 20u
@@ -73,8 +73,8 @@ static uint32_t best_probes(uint32_t bits_per_key)
     return best;
 }
 
-/* The fewest bits per key whose best rate will do, and then the fewest probes that will
- * do with them. */
+/* Chooses the fewest bits per key whose best rate is low enough, then the fewest probes that reach
+ * it with them. */
 static void choose(double rate, uint32_t *bits_per_key, uint32_t *probes)
 {
     uint32_t b = 2;
@@ -137,7 +137,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The bytes do not say which of the three they are. */
+/* The bytes don't say which of the three it is. */
 const struct format_def petal_format_cassandra = ROW(CASSANDRA, "cassandra", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_be = ROW(CASSANDRA_BE, "cassandra-be", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_2 = ROW(CASSANDRA_2, "cassandra-2", FIT_POSSIBLE);

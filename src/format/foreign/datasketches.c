@@ -1,4 +1,4 @@
-/* datasketches.c - what the Bloom filter of Apache DataSketches serializes to, in Java, C++ and
+/* datasketches.c - the serialized form of Apache DataSketches' Bloom filter, from Java, C++ and
  * Python. All numbers little-endian.
  *
  *     0           1   2    3       4     6   8      16       20   24         32
@@ -7,7 +7,7 @@
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
  * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24.
- * Bits set are -1 if nobody has counted since the last update ("dirty"); no reader here believes
+ * Bits set is -1 if nobody has counted since the last update ("dirty"); this reader doesn't trust
  * the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
@@ -37,11 +37,11 @@ enum {
 #define FLAG_EMPTY 4u
 #define DIRTY UINT64_MAX
 
-/* origin.near: one byte, what the file said beside its bits. */
+/* origin.near: one byte, for what the file contained besides its bits. */
 enum {
-    NOTE_DIRTY = 1,      /* bits set were -1 */
-    NOTE_LONG_EMPTY = 2, /* no bits, and yet written out: made in memory that was given */
-    NOTE_DIRECT = 4,     /* empty, with 4 for the first byte: Java, of a filter in such memory */
+    NOTE_DIRTY = 1,      /* the number of set bits was -1 */
+    NOTE_LONG_EMPTY = 2, /* empty, yet written with its bits: created in memory of the caller */
+    NOTE_DIRECT = 4,     /* empty, first byte 4: Java, in such memory */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Why a size that the header has room for is refused. */
+/* Explains why a size that fits into the header is refused. */
 static petal_status check_bits(double bits, uint64_t offset, petal_error *error)
 {
     if (bits <= (double)petal_scheme_datasketches.max_bits) return PETAL_OK;
@@ -123,8 +123,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 /* C++ and Python: m = ceil(-n ln p / (ln 2 * ln 2)), in whole longs, and k = ceil(-ln p / ln 2).
- * Java takes k = ceil(m / n * ln 2) with m not yet in whole longs, which is one more for small n,
- * and if p is a power of 1/2. */
+ * Java computes k = ceil(m / n * ln 2) before rounding m to whole longs, which is one more for
+ * small n and if p is a power of 1/2. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0)
@@ -155,7 +155,7 @@ static uint8_t noted(const petal_filter *filter)
     return is_noted ? filter->origin.near[0] : 0;
 }
 
-/* What the original would say: its updates leave the number uncounted. */
+/* What the original would write: its updates leave the number uncounted. */
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;

@@ -7,11 +7,11 @@
  *     +-------+---+---+---+---+---------+----------------------+---------------+
  *
  * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached
- * data, whatever stands after the bits, is the filter's metadata. docs/formats/dcso.md.
+ * data, everything after the bits, is the filter's metadata. docs/formats/dcso.md.
  *
- * The whole file may be packed with gzip. `dcso` reads both and writes it plain; `dcso-gzip` reads
- * and writes it packed, and is what a packed file is an original of. Unpacked for read(), it has
- * PACKED in place of the version.
+ * The whole file may be compressed with gzip. `dcso` reads both and writes it plain; `dcso-gzip`
+ * reads and writes it compressed, and is the origin of a compressed file. In the image for read(),
+ * PACKED replaces the version.
  *
  * Origin data: the flags, 8 bytes little-endian. */
 #include "base/bytes.h"
@@ -26,8 +26,8 @@
 #define HEADER_BYTES 48u
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
-#define GZIP_MAX_EXPANSION 1032u /* 258 bytes in 2 bits */
-#define PACKED 0x1fu             /* the first byte of gzip, so no plain file has it */
+#define GZIP_MAX_EXPANSION 1032u /* 258 bytes from 2 bits */
+#define PACKED 0x1fu             /* gzip's first byte, which no plain file has */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
 
@@ -55,7 +55,7 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Whatever follows the bits is data of the user's, so no file is too long. */
+/* Everything after the bits is user data, so no file is too long. */
 static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error *error)
 {
     if (data_bytes <= PETAL_METADATA_MAX_BYTES) return PETAL_OK;
@@ -64,7 +64,7 @@ static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error
                          (unsigned long long)data_bytes, PETAL_METADATA_MAX_BYTES);
 }
 
-/* Bytes that a file with this (checked) header has at least: all but the attached data. */
+/* The minimum size of a file with this (checked) header: without attached data. */
 static uint64_t promised_bytes(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, load64le(header + AT_BITS)};
@@ -100,7 +100,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 #ifdef PETAL_WITH_ZLIB
 
-/* The header of a packed file; a few bytes are unpacked for it, whatever it promises. */
+/* Reads the header of a compressed file; unpacks only a few bytes, whatever it promises. */
 static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
                                   const petal_allocator *allocator, uint8_t header[HEADER_BYTES],
                                   petal_error *error)
@@ -110,12 +110,12 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
         petal_gunzip(bytes, size_bytes, false, allocator, header, HEADER_BYTES, &made, error);
     if (status != PETAL_OK) return status;
     if (made > 0 && header[AT_FLAGS] == PACKED)
-        header[AT_FLAGS] = 0; /* packed twice: refused like any other version */
+        header[AT_FLAGS] = 0; /* compressed twice: refused like any other version */
     return check_header(header, made, error);
 }
 
-/* Is there that much in a stream of this size, and may so much memory be taken? Both are known
- * before the stream, which may be a thousand times as long as the file, is gone through. */
+/* Can a stream of this size contain that much, and may that much memory be allocated? Both are
+ * checked before the stream is read, since it may expand a thousandfold. */
 static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
                                   const petal_allocator *allocator, petal_error *error)
 {
@@ -129,9 +129,9 @@ static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
     return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* Goes through the stream twice, so that memory is allocated for what is really there and no more
- * than the header promises with the longest attached data: neither a lie in the header nor a bomb
- * gets any. */
+/* Reads the stream twice, so that it allocates only what is really there, and no more than the
+ * header promises plus the longest attached data: neither a false header nor a decompression bomb
+ * gets memory. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -199,7 +199,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, the ceiling of a negative number, so a smaller m; k =
+/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, the ceiling of a negative number, so m is smaller; k =
  * ceil(ln 2 * m / n). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
@@ -222,8 +222,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_plan(self, options, about, error);
 }
 
-/* Does the rule above make these bits and hashes of these keys and this rate? Hardly anything else
- * looks like that. */
+/* Does the rule above give these bits and hashes for these keys and this rate? Hardly anything else
+ * matches. */
 static enum fit fit_of_header(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, 0};
@@ -250,7 +250,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The upper bytes of the flags mean nothing yet; they stay what they were. */
+/* The upper bytes of the flags have no meaning yet, and are preserved. */
 static uint64_t flags_of(const petal_filter *filter)
 {
     uint32_t format = filter->origin.format;
@@ -300,7 +300,7 @@ static petal_status write_gzip(const struct format_def *self, const petal_filter
     return petal_gzip(&petal_format_dcso, filter, sink, error);
 }
 
-/* A packed file is found as dcso. */
+/* Recognition reports a compressed file as dcso. */
 const struct format_def petal_format_dcso_gzip = {
     .id = PETAL_FORMAT_DCSO_GZIP,
     .name = "dcso-gzip",

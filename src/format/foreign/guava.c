@@ -5,8 +5,8 @@
  *     | 0 or 1  | k | longs, BE 32  | longs * 8 bytes, BE words |
  *     +---------+---+---------------+---------------------------+
  *
- * 0 is the strategy MITZ_32 (format guava32), 1 MITZ_64 (format guava). No magic, no count, no
- * checksum, and nothing says which funnel made key bytes of the keys: the user must know.
+ * 0 is the strategy MITZ_32 (format guava32), 1 is MITZ_64 (format guava). No magic number, no
+ * count, no checksum, and nothing says which funnel made bytes of the keys: the user must know.
  * docs/formats/guava.md. OldPanda's ports write the same bytes; where their MITZ_32 differs from
  * Guava's it is a scheme of its own, which only the user can name. docs/formats/oldpanda.md. */
 #include "base/bytes.h"
@@ -17,7 +17,8 @@
 
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
-/* What else it is, for messages: Java's object streams hold the same filter in another form. */
+/* Names what else it may be, for messages: Java's object streams hold the same filter in another
+ * form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 4 && load32le(bytes) == 0x0500edacu) /* ac ed 00 05 */
@@ -63,8 +64,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* Guava up to 31.1; later versions take k = round(-ln p / ln 2), which differs for a few tiny n
- * only. */
+/* Guava up to 31.1; later versions use k = round(-ln p / ln 2), which differs only for a few tiny
+ * n. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     petal_status status = petal_size_java(keys, rate, shape, error);
@@ -94,7 +95,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .fit = (fit_), .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The ports' files look like Guava's, so they are never a guess. */
+/* The ports' files look like Guava's, so recognition never suggests them. */
 const struct format_def petal_format_guava =
     ROW(GUAVA, "guava", MITZ_64, GUAVA_MITZ64, FIT_POSSIBLE);
 const struct format_def petal_format_guava32 =

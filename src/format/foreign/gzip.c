@@ -14,16 +14,17 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes)
 #include "base/checked.h"
 #include "base/memory.h"
 
-#define ZLIB_CONST /* so that the input may be const */
+#define ZLIB_CONST /* lets the input be const */
 #include <zlib.h>
 
-#define GZIP_WINDOW (15 + 16)   /* the largest window; 16 more is zlib's way to say gzip */
+#define GZIP_WINDOW (15 + 16)   /* the largest window; adding 16 selects gzip */
 #define MAX_AT_ONCE 0x40000000u /* zlib counts in unsigned int */
 #define OS_UNKNOWN 255
 
 /* ---- zlib's memory --------------------------------------------------------------------------- */
 
-/* In front of each block its size, which our allocators want back; keeps malloc's alignment. */
+/* Each block's size is stored in front of it, since our allocators need it for freeing; this keeps
+ * malloc's alignment. */
 #define SIZE_ROOM 16u
 
 static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
@@ -41,7 +42,7 @@ static void zlib_free(void *allocator, void *memory)
     petal_release(allocator, block, load64le(block));
 }
 
-/* Without an allocator, zlib takes its own. */
+/* Without an allocator, zlib uses its own. */
 static z_stream stream_with(const petal_allocator *allocator)
 {
     if (!allocator) return (z_stream){.zalloc = Z_NULL};
@@ -63,12 +64,12 @@ static unsigned at_once(uint64_t bytes)
 
 struct unpacking {
     z_stream stream;
-    uint64_t left_bytes; /* of the input, after what the stream has */
+    uint64_t left_bytes; /* input that the stream doesn't have yet */
     uint8_t *to;         /* NULL: only count */
     uint64_t room, made;
 };
 
-/* One call of inflate(), with as much input and room as it takes. */
+/* One call of inflate(), with as much input and room as it can use. */
 static int unpack_some(struct unpacking *of)
 {
     uint8_t unwanted[16384];
@@ -110,9 +111,7 @@ static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes
                            petal_error *error)
 {
     int result;
-    do
-        result =
-            unpack_some(of); /* without room it still takes the end of the stream, and no more */
+    do result = unpack_some(of); /* without room it only accepts the end of the stream */
     while (result == Z_OK && (whole || of->made < of->room));
     return why_stopped(of, result, whole, size_bytes, error);
 }
@@ -139,7 +138,7 @@ struct packing {
     const struct sink *sink;
 };
 
-/* Hands the bytes to zlib, and what it makes of them to the sink. */
+/* Compresses the bytes with zlib, and passes the result to the sink. */
 static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned size_bytes, int flush,
                          petal_error *error)
 {
@@ -150,7 +149,7 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        deflate(&into->stream, flush); /* can only fail for lack of room, which it then gets */
+        deflate(&into->stream, flush); /* fails only for lack of room, which it then gets */
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);
     return status;
@@ -174,7 +173,7 @@ petal_status petal_gzip(const struct format_def *format, const petal_filter *fil
 {
     struct packing into = {stream_with(&filter->allocator), sink};
     struct sink packer = {put, &into, false};
-    gz_header header = {.os = OS_UNKNOWN}; /* and no time, no name */
+    gz_header header = {.os = OS_UNKNOWN}; /* no time and no name */
     if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return out_of_memory(error);

@@ -6,14 +6,13 @@
  *     | -1     | k | hash | vectorSize m  | ceil(m / 8) bytes  |
  *     +--------+---+------+---------------+--------------------+
  *
- * hash: 0 is Jenkins, 1 is Murmur. Before there were versions a file began with k and always had
- * Jenkins:
+ * hash: 0 is Jenkins, 1 is Murmur. Files without a version begin with k, and always use Jenkins:
  *
  *     | k | vectorSize m | ceil(m / 8) bytes |          4 bytes each
  *
  * Bit i is bit i % 8 of byte i / 8, the lowest first. docs/formats/hadoop.md.
  *
- * Origin data: one byte, 1, for a file of the old form; none otherwise. */
+ * Origin data: one byte, 1, for a file in the old form; otherwise none. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -62,7 +61,7 @@ static petal_status check_header(const struct header *header, petal_error *error
     return PETAL_OK;
 }
 
-/* Hadoop's other filters begin with the same header; what follows is longer. */
+/* Hadoop's other filters begin with the same header, but are longer. */
 static petal_status check_body(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes <= promised_bytes)
@@ -91,8 +90,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return petal_format_check_tail(about, bytes, error);
 }
 
-/* The class leaves both numbers to its caller. Hadoop's own caller, BloomMapFile, has k = 5 and
- * m = ceil(-k n / ln(1 - p^(1/k))); the hash is the default of hadoop.util.hash.type. */
+/* The class leaves both numbers to its caller. Hadoop's own caller, BloomMapFile, uses k = 5 and m
+ * = ceil(-k n / ln(1 - p^(1/k))); the hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
@@ -109,7 +108,7 @@ static bool is_old(const petal_filter *filter)
            filter->hash->id == PETAL_HASH_HADOOP_JENKINS;
 }
 
-/* The size of the header is returned. */
+/* Returns the size of the header. */
 static uint32_t write_header(const petal_filter *filter, uint8_t header[HEADER_BYTES])
 {
     const struct shape *shape = &filter->layers->array.shape;

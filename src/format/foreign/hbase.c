@@ -1,13 +1,13 @@
 /* hbase.c - one chunk of an HBase Bloom filter: the 16 bytes that BloomFilterChunk(DataInput)
- * reads, and after them the bits that writeBloom() writes; all numbers big-endian.
+ * reads, followed by the bits that writeBloom() writes; all numbers big-endian.
  *
  *     0          4   8      12     16
  *     +----------+---+------+------+-----------------+
  *     | byteSize | k | hash | keys | byteSize bytes  |
  *     +----------+---+------+------+-----------------+
  *
- * hash: 0 is Jenkins, 1 is Murmur (2), 2 is Murmur3. Bit i is bit i % 8 of byte i / 8, the lowest
- * first; m = 8 * byteSize. HBase itself keeps the two parts at different places of an HFile.
+ * hash: 0 is Jenkins, 1 is Murmur (2), 2 is Murmur3. Bit i is bit i % 8 of byte i / 8, lowest
+ * first; m = 8 * byteSize. HBase itself stores the two parts at different places of an HFile.
  * docs/formats/hbase.md. */
 #include "base/bytes.h"
 #include "base/error.h"
@@ -18,7 +18,7 @@
 
 enum { AT_BYTES = 0, AT_HASHES = 4, AT_HASH = 8, AT_KEYS = 12 };
 
-/* By HBase's numbers. */
+/* Indexed by HBase's numbers. */
 static const uint32_t hash_types[] = {PETAL_HASH_HBASE_JENKINS, PETAL_HASH_HBASE_MURMUR2,
                                       PETAL_HASH_HBASE_MURMUR3};
 
@@ -55,8 +55,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 }
 
 /* BloomFilterChunk(maxKeys, errorRate, hashType, 0): ceil(n * (-ln p / (ln 2 * ln 2))) bits in
- * whole bytes; k = ceil(ln 2 * (bits / n)), a division of integers, with the bits as they were
- * before they were rounded up. */
+ * whole bytes; k = ceil(ln 2 * (bits / n)), an integer division of the bits before rounding up. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     uint64_t bits, whole_bits_per_key;
@@ -101,7 +100,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }
 
-/* hbase.hash.type is "murmur" if it is not set. */
+/* The default of hbase.hash.type is "murmur". */
 const struct format_def petal_format_hbase = {
     .id = PETAL_FORMAT_HBASE,
     .name = "hbase",

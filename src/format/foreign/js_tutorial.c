@@ -43,8 +43,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     return petal_js_list_fits(&list, bytes, size_bytes);
 }
 
-/* The class leaves both to its caller; tutorials have m = ceil(-n ln p / (ln 2)^2) and k = round(m
- * / n * ln 2). */
+/* The class leaves both to its caller; tutorials use m = ceil(-n ln p / (ln 2)^2) and k = round(m /
+ * n * ln 2). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     double n = keys ? (double)keys : 1, bits = petal_model_ceil(petal_model_optimal_bits(n, rate));
@@ -54,7 +54,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     uint64_t hashes = petal_model_round(bits / n * PETAL_LN2);
     shape->hashes = hashes == 0           ? 1
                     : hashes < UINT32_MAX ? (uint32_t)hashes
-                                          : UINT32_MAX; /* too many are refused later */
+                                          : UINT32_MAX; /* refused later if too many */
     return PETAL_OK;
 }
 

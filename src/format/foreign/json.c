@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MAX_DEPTH 128u /* of what is passed over, too */
+#define MAX_DEPTH 128u /* for skipped values, too */
 
 static bool is_space(char c)
 {
@@ -45,13 +45,13 @@ static void skip_space(struct reader *from)
     while (from->at < from->size_bytes && is_space(from->text[from->at])) from->at++;
 }
 
-/* The next character, or 0 at the end, which no text has. */
+/* The next character, or 0 at the end, since text contains none. */
 static char peek(const struct reader *from)
 {
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Skips space, and then this character; false if it is another. */
+/* Skips space, then this character; false if another follows. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -68,7 +68,7 @@ static const char *pass_digits(const char *at, const char *end)
     return at;
 }
 
-/* -? digits (. digits)? (e digits)?, where the first digits have no needless zero. */
+/* -? digits (. digits)? (e digits)?, where the first digits have no leading zero. */
 static bool is_number(const char *at, const char *end)
 {
     if (at < end && *at == '-') at++;
@@ -93,7 +93,7 @@ static bool is_word(const char *at, uint64_t chars)
     return false;
 }
 
-/* Ends where something else begins; one that ends with the text may have been cut. */
+/* Ends at the next delimiter; at the end of the text it may have been cut off. */
 static petal_status read_bare(struct reader *from, struct json_value *value)
 {
     static const char ends[] = "{}[]:,\" \t\n\r";
@@ -117,7 +117,7 @@ static bool hex_digit(char c, uint32_t *digit)
     return true;
 }
 
-/* A backslash and what belongs to it. */
+/* Skips a backslash and its escape. */
 static petal_status pass_escape(struct reader *from)
 {
     uint32_t digit;
@@ -133,7 +133,7 @@ static petal_status pass_escape(struct reader *from)
     return PETAL_OK;
 }
 
-/* A character beyond ASCII. utf16.h lets surrogates pass, which UTF-8 does not have. */
+/* Skips a character beyond ASCII. utf16.h accepts surrogates, which UTF-8 excludes. */
 static petal_status pass_character(struct reader *from)
 {
     struct utf8_lead lead;
@@ -168,8 +168,8 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     return status;
 }
 
-/* The next character of a string that was read: its code point, or of an escape what it stands for,
- * a surrogate too. */
+/* The next character of a string that was read: a code point, or the value of an escape, possibly a
+ * surrogate. */
 static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
 {
     static const char escapes[] = "b\bf\fn\nr\rt\t";
@@ -190,8 +190,8 @@ static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
     return point;
 }
 
-/* What Unicode's simple folding makes of a character, if that is ASCII: two beyond it are the
- * Kelvin sign and the long s. */
+/* Unicode's simple case folding of a character, if the result is ASCII: that includes two
+ * characters beyond ASCII, the Kelvin sign and the long s. */
 static uint32_t folded(uint32_t point)
 {
     if (point == 0x212a) return 'k';
@@ -199,7 +199,7 @@ static uint32_t folded(uint32_t point)
     return point >= 'A' && point <= 'Z' ? point - 'A' + 'a' : point;
 }
 
-/* Has the string these characters? `other` is ASCII. */
+/* Does the string consist of these characters? `other` is ASCII. */
 static bool same_text(const char *text, const struct json_value *value, const char *other,
                       bool any_case)
 {
@@ -227,7 +227,7 @@ static void note_member(struct json_object *object, const struct json_value *nam
         object->has_others = true;
 }
 
-/* `object` is NULL if it is only passed over. */
+/* `object` is NULL if the object is skipped. */
 static petal_status read_members(struct reader *from, uint32_t depth, struct json_object *object)
 {
     struct json_value name = {0}, value = {0};
@@ -269,7 +269,7 @@ static petal_status read_value(struct reader *from, uint32_t depth, struct json_
     return status;
 }
 
-/* The object that begins at from->at. */
+/* Reads the object that begins at from->at. */
 static petal_status read_object(struct reader *from, const struct json_names *names,
                                 struct json_object *object)
 {
@@ -296,7 +296,7 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
     uint32_t i = 0;
-    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs name what they look for */
+    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs ask for listed names */
     return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
 }
 
@@ -306,7 +306,7 @@ bool petal_json_has(const struct json_object *object, const char *name, enum jso
     return value && value->kind == kind;
 }
 
-/* The member, if it is of that kind. */
+/* Returns the member if it has that kind. */
 static petal_status get(const struct json_object *object, const char *name, enum json_kind kind,
                         const struct json_value **value, petal_error *error)
 {
@@ -318,7 +318,7 @@ static petal_status get(const struct json_object *object, const char *name, enum
     return petal_format_damaged(error, *value ? (*value)->at : object->at, what);
 }
 
-/* Decimal digits and nothing else; false if they are too many. */
+/* Only decimal digits; false on overflow. */
 static bool to_number(const char *digits, const char *end, uint64_t *number)
 {
     uint64_t sum = 0;
@@ -343,7 +343,7 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* With a sign in front, perhaps; false if it is no such number. */
+/* With an optional sign; false if it is not such a number. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';
@@ -403,7 +403,7 @@ petal_status petal_json_array(const struct json_object *object, const char *name
     return status;
 }
 
-/* That commas and colons stand where they must was seen when the object was read. */
+/* Commas and colons were checked when the object was read. */
 static void pass_space_and(struct json_array *array, char mark)
 {
     const char *text = array->text;
@@ -411,7 +411,7 @@ static void pass_space_and(struct json_array *array, char mark)
         array->at++;
 }
 
-/* Passes the name of the next element, which must be its index. */
+/* Skips the name of the next element, which must be its index. */
 static bool pass_index(struct json_array *array)
 {
     char digits[24];

@@ -1,12 +1,12 @@
-/* json.h - JSON (RFC 8259) for codecs: an object with the few members that filters are written as.
- * Everything is checked here: the structure, numbers, escapes, and that the text is UTF-8. Nothing
- * is allocated: an array of a million numbers is walked in the text.
+/* json.h - JSON (RFC 8259) for codecs: an object with the few members that describe a filter. It
+ * checks everything: structure, numbers, escapes, and that the text is UTF-8. It allocates nothing:
+ * an array of a million numbers is read in place.
  *
- * Members are matched by the characters of their names, so "\u006d" is "m". Other members than
- * those that a codec looks for are passed over, and of several with one name the last counts, as
- * with encoding/json of Go and JSON.parse of JavaScript.
+ * Members are matched by the characters of their names, so "\u006d" is "m". Members that a codec
+ * doesn't ask for are skipped; if several have the same name, the last counts, as in Go's
+ * encoding/json and JavaScript's JSON.parse.
  *
- * Every failure names the byte of the file: PETAL_ERR_TRUNCATED if the text ends too soon,
+ * Every failure has its offset in the file: PETAL_ERR_TRUNCATED if the text ends too early,
  * otherwise PETAL_ERR_DAMAGED. */
 #ifndef PETAL_FORMAT_JSON_H
 #define PETAL_FORMAT_JSON_H
@@ -24,52 +24,52 @@ enum json_kind {
     JSON_WORD /* true, false, null */
 };
 
-/* Where a value stands in the text: of strings what is between the quotes, of arrays and objects
- * the brackets too. */
+/* The position of a value in the text: for strings the part between the quotes, for arrays and
+ * objects including the brackets. */
 struct json_value {
-    enum json_kind kind; /* JSON_NONE: there is no such member */
+    enum json_kind kind; /* JSON_NONE: the member is missing */
     uint64_t at, end;
 };
 
-/* The members that a codec looks for: names in ASCII, NULL after the last. any_case: "M" is "m"
- * too, as encoding/json of Go has it. */
+/* The members that a codec asks for: names in ASCII, terminated by NULL. any_case: "M" matches "m"
+ * too, as in Go's encoding/json. */
 struct json_names {
     bool any_case;
     const char *name[PETAL_JSON_MAX_NAMES + 1];
 };
 
-/* An object, and the values of those members. The text must stay. */
+/* An object, and the values of those members. The text must stay valid. */
 struct json_object {
     const char *text;
     uint64_t size_bytes, at;
     const struct json_names *names;
     struct json_value values[PETAL_JSON_MAX_NAMES];
-    bool has_others; /* members that were passed over */
+    bool has_others; /* members that were skipped */
 };
 
-/* An array on the way from its first element to its last. JavaScript writes a typed array as an
- * object with the indices as names: that is one too, with `named` set. */
+/* An array being read from its first element to its last. JavaScript writes a typed array as an
+ * object with the indices as names: that is accepted too, with `named` set. */
 struct json_array {
     const char *text;
     uint64_t at, end, index;
     bool named;
 };
 
-/* Does the text begin as an object does? */
+/* Does the text begin like an object? */
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
-/* Reads a text that is one object, with space around it at most. */
+/* Reads a text that is one object, with nothing but space around it. */
 petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
                              const struct json_names *names, struct json_object *object,
                              petal_error *error);
 
-/* The value of a member that is looked for, or NULL if there is none; has it this kind? */
+/* The value of a requested member, or NULL if it is missing; and does it have this kind? */
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind);
 
-/* The value of a member that must be there and be this: a whole number from 0 to UINT64_MAX,
- * without fraction or exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an
- * object; an array. *at tells where it stands, for messages. */
+/* The value of a member that must exist and be: a whole number from 0 to UINT64_MAX, without
+ * fraction or exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an object; an
+ * array. *at is its offset, for messages. */
 petal_status petal_json_unsigned(const struct json_object *object, const char *name,
                                  uint64_t *number, uint64_t *at, petal_error *error);
 petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number,
@@ -83,8 +83,8 @@ petal_status petal_json_inner(const struct json_object *object, const char *name
 petal_status petal_json_array(const struct json_object *object, const char *name,
                               struct json_array *array, petal_error *error);
 
-/* The next element, which must be a whole number that fits. *more is false, and *number as it was,
- * after the last. */
+/* The next element, which must be a whole number that fits. After the last, *more is false and
+ * *number unchanged. */
 petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more,
                              petal_error *error);
 

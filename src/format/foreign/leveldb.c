@@ -1,19 +1,19 @@
-/* leveldb.c - one Bloom filter of a LevelDB table, as FilterPolicy::CreateFilter makes it.
+/* leveldb.c - one Bloom filter of a LevelDB table, as FilterPolicy::CreateFilter writes it.
  *
  *     0                        size - 1
  *     +------------------------+---+
  *     | bits, at least 8 bytes | k |
  *     +------------------------+---+
  *
- * No magic and no length: whoever cuts it out of the table's filter block must know where it ends.
- * docs/formats/leveldb.md. */
+ * No magic number and no length: whoever cuts it out of the table's filter block must know where it
+ * ends. docs/formats/leveldb.md. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
 #include "scheme/model.h"
 
 #define MIN_BITS 64u
-#define MAX_BITS_PER_KEY 100u /* k stops rising at 44 */
+#define MAX_BITS_PER_KEY 100u /* k stays constant from 44 on */
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error)
@@ -59,7 +59,7 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* The lowest rate there is, rounded up to what 3 digits can say. */
+/* Reports the lowest reachable rate, rounded up to 3 digits. */
 static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal_status status,
                                 petal_error *error)
 {
@@ -74,9 +74,9 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
         (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
 }
 
-/* LevelDB is given the bits per key, a whole number: 10 for 1 %. It is the smallest that gives the
- * rate by the textbook, with LevelDB's own k, and with one absent key in 2^32 / n that has the hash
- * of one of the n. */
+/* LevelDB's parameter is the bits per key, a whole number: 10 for 1 %. This chooses the smallest
+ * that reaches the rate by the textbook's formula with LevelDB's own k, given that one absent key
+ * in 2^32 / n shares its hash with one of the n. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0) keys = 1;
@@ -110,7 +110,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return status == PETAL_OK ? petal_put(sink, &hashes, sizeof hashes, error) : status;
 }
 
-/* Every eighth file of anything ends in a byte from 1 to 30: that is no hint worth giving. */
+/* Every eighth file of any kind ends in a byte from 1 to 30: too weak a hint to report. */
 const struct format_def petal_format_leveldb = {
     .id = PETAL_FORMAT_LEVELDB,
     .name = "leveldb",

@@ -1,4 +1,4 @@
-/* orc.c - one Bloom filter of Apache ORC: the protobuf message BloomFilter, an entry of a file's
+/* orc.c - one Bloom filter of Apache ORC: the protobuf message BloomFilter, an entry in a file's
  * BloomFilterIndex.
  *
  *     newer, stream BLOOM_FILTER_UTF8; the bits are field 3, bytes:
@@ -6,16 +6,16 @@
  *     older, stream BLOOM_FILTER; the bits are field 2, repeated fixed64:
  *         08 <varint: k>  11 <8 bytes>  11 <8 bytes> ...
  *
- * The bits are little-endian words of 64, so bit i is bit i % 8 of byte i / 8 in both. What is read
- * must be in this form, the one that protobuf's writers make: fields in order, each once, varints
- * of no more bytes than needed. The form is kept in the origin:
+ * The bits are little-endian 64-bit words, so bit i is bit i % 8 of byte i / 8 in both forms. Input
+ * must have the form that protobuf's writers produce: fields in order, each once, varints of
+ * minimal length. The origin records the form:
  *
  *     origin.near: empty for the newer form, one byte 1 for the older
  *
- * Nothing says how keys were hashed: bytes (format orc: strings, decimals, binaries) or longs
- * (format orc-long: integers, dates, timestamps, doubles). The column's type does; the user must
- * know. Made for 1 key at 1 %, with "hello" added: k = 44, m = 64, and only bits 1 and 62 are set,
- * since the step between the positions is a multiple of 64:
+ * Nothing says how keys were hashed: as bytes (format orc: strings, decimals, binaries) or as longs
+ * (format orc-long: integers, dates, timestamps, doubles). The column's type determines it, so the
+ * user must know. Created for 1 key at 1 %, with "hello" added: k = 44, m = 64, and only bits 1 and
+ * 62 are set, since the step between positions is a multiple of 64:
  *
  *     08 2c 1a 08 02 00 00 00 00 00 00 40        08 2c 11 02 00 00 00 00 00 00 40 */
 #include "base/bytes.h"
@@ -28,7 +28,7 @@
 #define TAG_HASHES 0x08u /* field 1, varint */
 #define TAG_WORD 0x11u   /* field 2, 8 bytes */
 #define TAG_BITS 0x1au   /* field 3, length and bytes */
-#define TAG_ENTRY 0x0au  /* of a BloomFilterIndex: field 1, length and bytes */
+#define TAG_ENTRY 0x0au  /* in a BloomFilterIndex: field 1, length and bytes */
 #define WORD_BYTES 8u
 #define TAGGED_BYTES 9u
 
@@ -49,7 +49,7 @@ static petal_status truncated(uint64_t size_bytes, petal_error *error)
                          "truncated (within a field); copy it again");
 }
 
-/* A varint of at most 32 bits in as few bytes as it needs, at *at, which moves on. */
+/* Reads a varint of at most 32 bits and minimal length at *at, and advances that. */
 static petal_status take_varint(const uint8_t *bytes, uint64_t size_bytes, uint64_t *at,
                                 uint32_t *value, petal_error *error)
 {
@@ -88,8 +88,7 @@ static petal_status take_newer(const uint8_t *bytes, uint64_t size_bytes, uint64
     return status;
 }
 
-/* Each word has its tag, so the message may end after any of them: cut off there, it is a smaller
- * filter. */
+/* Each word has its own tag, so a message cut after any word is a valid smaller filter. */
 static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
                                struct message *message, petal_error *error)
 {
@@ -103,7 +102,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     return check_bits(message->size_bytes, at, error);
 }
 
-/* What else it is. */
+/* Names what else it may be. */
 static petal_status check_kind(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 3 && memcmp(bytes, "ORC", 3) == 0)
@@ -143,8 +142,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The plain image: k and the form, 4 bytes each, then the bits. It is at most 6 bytes larger than
- * the message. */
+/* The plain image: k and form, 4 bytes each, then the bits. It is at most 6 bytes larger than the
+ * message. */
 #define PLAIN_HEADER_BYTES 8u
 
 static void gather_bits(const uint8_t *bytes, const struct message *message, uint8_t *bits)
@@ -173,7 +172,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     return PETAL_OK;
 }
 
-/* Of a plain image, which decode() has checked. */
+/* Reads a plain image, which decode() has checked. */
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error)
 {

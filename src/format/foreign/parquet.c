@@ -1,6 +1,5 @@
-/* parquet.c - one Bloom filter of Apache Parquet, as it stands in a file or alone: a header in
- * Thrift's compact protocol, then the blocks. parquet_file.c finds such regions inside a .parquet
- * file.
+/* parquet.c - one Bloom filter of Apache Parquet, as in a file or on its own: a header in Thrift's
+ * compact protocol, then the blocks. parquet_file.c finds such regions within a .parquet file.
  *
  *     15 <zigzag varint: bytes of the blocks>  1c 1c 00 00  1c 1c 00 00  1c 1c 00 00  00 | blocks
  *      numBytes                                algorithm    hash         compression
@@ -11,9 +10,8 @@
  *     15 40 1c1c0000 1c1c0000 1c1c0000 00 |
  *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
  *
- * Thrift allows other forms of the same header (long field ids, fields that are unknown here). They
- * are read, and kept in the origin, as they are, so that they can be written back.
- * docs/formats/parquet.md. */
+ * Thrift allows other encodings of the same header (long field ids, unknown fields). They are
+ * accepted, and the origin keeps them unchanged for writing. docs/formats/parquet.md. */
 #include "format/foreign/parquet.h"
 
 #include "base/bytes.h"
@@ -24,10 +22,10 @@
 
 #define BLOCK_BYTES 32u
 #define HASHES 8u
-/* A header has 15 to 20 bytes; Arrow's C++ reader, too, looks at no more. So a hostile one costs
- * little time. */
+/* A header has 15 to 20 bytes; Arrow's C++ reader doesn't read more than this either. So a hostile
+ * header costs little time. */
 #define MAX_HEADER_BYTES 256u
-/* parquet-java, Arrow and arrow-rs make none larger. */
+/* parquet-java, Arrow and arrow-rs create none larger. */
 #define MAX_WRITTEN_BYTES ((uint64_t)128 << 20)
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -36,18 +34,18 @@
 struct reading {
     uint64_t offset;
     int64_t bitset_bytes;
-    uint32_t seen;       /* bit i: field i is there */
-    petal_status status; /* a field is well-formed, but not what can be read */
+    uint32_t seen;       /* bit i: field i is present */
+    petal_status status; /* a field is well-formed, but not supported */
     petal_error *error;
 };
 
-/* The unions of the header by field id, with the only member that they have. */
+/* The header's unions by field id, with the only member of each. */
 static const struct {
     const char *what, *member;
 } unions[] = {
     [2] = {"algorithm", "BLOCK"}, [3] = {"hash", "XXHASH"}, [4] = {"compression", "UNCOMPRESSED"}};
 
-/* Reads the one member of a union; *context becomes its id. */
+/* Reads the only member of a union; *context becomes its id. */
 static bool take_member(struct thrift *in, const struct thrift_field *field, void *context)
 {
     int32_t *member = context;
@@ -115,7 +113,7 @@ petal_status petal_parquet_read_header(const uint8_t *bytes, uint64_t size_bytes
 
 #define USUAL_BYTES 20u /* at most */
 
-/* The header as every writer makes it; its size is returned. */
+/* Writes the header that every writer produces. Returns its size. */
 static uint32_t usual_header(uint32_t bitset_bytes, uint8_t header[USUAL_BYTES])
 {
     static const uint8_t rest[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
@@ -160,7 +158,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The usual header leaves no doubt: 14 bytes that never change. */
+/* The usual header is unmistakable: 14 of its bytes never change. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct parquet_header header;
@@ -170,7 +168,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- making and writing ---------------------------------------------------------------------- */
 
-/* Up to the power of two that arrow-rs and parquet-java make. */
+/* Rounds up to the power of two that arrow-rs and parquet-java use. */
 static uint64_t usual_size(uint64_t bytes)
 {
     uint64_t size = BLOCK_BYTES;
@@ -178,9 +176,9 @@ static uint64_t usual_size(uint64_t bytes)
     return size;
 }
 
-/* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. A rate
- * too low for doubles makes that negative; parquet-java then takes the largest, which is kinder
- * than arrow-rs's smallest. */
+/* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. If the
+ * rate is too low for doubles, that is negative; then parquet-java uses the largest size, which is
+ * kinder than arrow-rs's smallest. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);
@@ -206,8 +204,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_layer(options, &shape, about, error);
 }
 
-/* Has the filter the header of its file, and does that say just these blocks? A petal file may have
- * been changed. */
+/* Does the filter have its file's header, and does that describe exactly these blocks? A petal file
+ * may have been changed. */
 static bool has_header(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;

@@ -1,4 +1,4 @@
-/* parquet_file.c - the Bloom filters inside a whole .parquet file, by column and row group:
+/* parquet_file.c - finds the Bloom filters in a whole .parquet file, by column and row group:
  * petal_parquet_list().
  *
  *     PAR1 | pages, filters, indexes | FileMetaData (Thrift) [28 bytes of signature]
@@ -10,9 +10,9 @@
  *     meta_data     1: type   3: path_in_schema   14: bloom_filter_offset
  *                   15: bloom_filter_length (since Parquet 2.10)
  *
- * Only these fields are read, the rest is skipped; each byte of the footer is looked at once. Where
- * the length is not given, the filter's own header has it. Whole files with an encrypted footer
- * (PARE at the end) are refused; of a readable footer, encrypted columns are listed as such.
+ * Only these fields are read, the rest is skipped; each byte of the footer is read once. If the
+ * length is missing, the filter's own header has it. Whole files with an encrypted footer (PARE at
+ * the end) are refused; in a readable footer, encrypted columns are listed as such.
  * docs/formats/parquet.md. */
 #include "petal/petal_parquet.h"
 
@@ -23,17 +23,17 @@
 
 #define MAGIC_BYTES 4u
 #define TRAILER_BYTES 8u /* the footer's size, and the magic again */
-/* Of a footer that is readable, but signed: AES-GCM's nonce and tag. */
+/* Follows a footer that is readable but signed: AES-GCM's nonce and tag. */
 #define SIGNATURE_BYTES 28u
 
-/* The list so far, and the column that is being read. */
+/* The list so far, and the column being read. */
 struct listing {
     const uint8_t *file;
-    uint64_t footer_at; /* filters lie before it */
+    uint64_t footer_at; /* filters must precede it */
     petal_parquet_filter *list;
     uint64_t list_count, count;
     bool has_row_groups, is_signed;
-    petal_status status; /* well-formed Thrift, but not what can be */
+    petal_status status; /* well-formed Thrift, but impossible values */
     petal_error *error;
 
     petal_parquet_filter now;
@@ -50,8 +50,8 @@ static bool refuse(struct listing *listing, petal_status status)
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
-/* Appends a part of the path. It is for people: bytes that could upset a terminal or a line are
- * shown as '?'. */
+/* Appends a part of the path. It is for people: bytes that could disturb a terminal or a line
+ * become '?'. */
 static bool take_path_part(struct thrift *in, const struct thrift_field *field, void *context)
 {
     struct listing *listing = context;
@@ -99,7 +99,7 @@ static bool take_meta_data(struct thrift *in, const struct thrift_field *field, 
     }
 }
 
-/* EncryptionWithColumnKey has the path, for the meta data may be hidden. */
+/* EncryptionWithColumnKey has the path, since the metadata may be hidden. */
 static bool take_column_key(struct thrift *in, const struct thrift_field *field, void *context)
 {
     return field->id == 1 ? take_path(in, field, context) : petal_thrift_skip(in, field);
@@ -112,7 +112,7 @@ static bool take_crypto(struct thrift *in, const struct thrift_field *field, voi
            petal_thrift_struct(in, take_column_key, context);
 }
 
-/* Offsets are then those of the other file. */
+/* Offsets then refer to the other file. */
 static bool take_file_path(struct thrift *in, const struct thrift_field *field,
                            struct listing *listing)
 {
@@ -152,7 +152,7 @@ static petal_status lies_outside(const struct listing *listing)
         listing->now.column, listing->now.row_group);
 }
 
-/* Offset and size of the filter, checked against the file and the filter's own header. */
+/* Checks the filter's offset and size against the file and the filter's own header. */
 static petal_status find_region(struct listing *listing)
 {
     petal_parquet_filter *now = &listing->now;
@@ -175,8 +175,8 @@ static petal_status find_region(struct listing *listing)
         (long long)listing->length);
 }
 
-/* What became of a column chunk. An encrypted one whose meta data is hidden may have a filter; so
- * it is listed. */
+/* Finishes a column chunk. An encrypted one with hidden metadata may have a filter, so it is
+ * listed. */
 static bool end_chunk(struct listing *listing)
 {
     bool hidden = listing->now.encrypted && !listing->has_meta_data;

@@ -13,11 +13,11 @@
  *
  * The numbers of the first form have 8 bytes each; its error is a double.
  *
- * The scalable one begins without a filter; a key that finds none, or the last one full, gets a new
- * one: `scale` times the last one's capacity, `ratio` times its error. `pybloom` takes both forms
- * and makes the first; `pybloom-scalable` is the second only. docs/formats/pybloom.md.
+ * A scalable filter begins without a filter inside. If a key finds none, or the last one full, a
+ * new one is added: `scale` times the last one's capacity, `ratio` times its error. `pybloom` reads
+ * both forms and creates the first; `pybloom-scalable` is only the second. docs/formats/pybloom.md.
  *
- * Origin data of a scalable filter: its first 28 bytes. Of a plain one: none. */
+ * Origin data of a scalable filter: its first 28 bytes. A plain one has none. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -48,15 +48,16 @@ enum {
 
 #define ORIGIN_BYTES ((uint32_t)AT_FILTERS)
 
-/* What ScalableBloomFilter() has if nothing else is said. */
+/* The defaults of ScalableBloomFilter(). */
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* It has names for 2 and 4 and takes any number; more than this would be no growth but a burst. */
+/* It has names for 2 and 4 and accepts any number; above this it would not be growth but an
+ * explosion. */
 #define MAX_SCALE 1024u
 
-/* A scalable filter without a filter is opened as one with an empty first filter, if that has no
- * more bytes. */
+/* A scalable filter without a filter is opened as one with an empty first filter, if that has at
+ * most this many bytes. */
 #define MAX_EMPTY_BYTES ((uint64_t)1 << 20)
 
 static double load_double(const uint8_t *from)
@@ -66,7 +67,8 @@ static double load_double(const uint8_t *from)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* k = ceil(log2(1 / p)), slices of ceil(n |ln p| / (k (ln 2)^2)) bits: Python's expressions. */
+/* k = ceil(log2(1 / p)), slices of ceil(n |ln p| / (k (ln 2)^2)) bits, computed with Python's
+ * expressions. */
 static petal_status size(uint64_t capacity, double rate, struct shape *shape, petal_error *error)
 {
     uint64_t slice_bits;
@@ -153,7 +155,7 @@ static petal_status check_header(const uint8_t *header, uint64_t offset, petal_e
     return PETAL_OK;
 }
 
-/* Reads the filter that stands at `offset` and has just these bytes. */
+/* Reads the filter at `offset`, which must have exactly these bytes. */
 static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t size_bytes,
                                 struct layer_description *layer, petal_error *error)
 {
@@ -179,8 +181,8 @@ static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t 
     return petal_format_check_tail(&one, bytes, error);
 }
 
-/* A plain filter has its number of slices where a scalable one has the upper half of the ratio: the
- * one is then next to nothing as a double, the other, 0.9, an impossible number. */
+/* Where a plain filter has its number of slices, a scalable one has the upper half of the ratio.
+ * The former is tiny as a double; the latter, 0.9, is impossible as a number of slices. */
 static bool is_scalable(const uint8_t *bytes, uint64_t size_bytes)
 {
     return size_bytes >= AT_INITIAL && load_double(bytes + AT_RATIO) >= 0x1p-64 &&
@@ -215,7 +217,7 @@ static petal_status check_scalable(const uint8_t *bytes, uint64_t size_bytes, pe
     return PETAL_OK;
 }
 
-/* The filters of a scalable one, whose header is checked. */
+/* Reads the filters in a scalable one, whose header has been checked. */
 static petal_status read_filters(const uint8_t *bytes, uint64_t size_bytes,
                                  struct description *about, petal_error *error)
 {
@@ -260,7 +262,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 static void write_header(const struct layer *layer, uint8_t header[HEADER_BYTES]);
 
-/* The image that the original would write if its first filter were there, and empty. */
+/* Makes the image that the original would write if its first filter existed and were empty. */
 static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -269,7 +271,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     bool is_plain_image = !is_scalable(bytes, size_bytes) ||
                           check_scalable(bytes, size_bytes, NULL) != PETAL_OK ||
                           load32le(bytes + AT_FILTERS) != 0 || size_bytes != AT_SIZES;
-    if (is_plain_image) return PETAL_OK; /* or no filter at all, which read() will say */
+    if (is_plain_image) return PETAL_OK; /* or no filter at all, which read() reports */
     first.capacity = load64le(bytes + AT_INITIAL);
     first.target_rate = load_double(bytes + AT_TOTAL_ERROR) * load_double(bytes + AT_RATIO);
     petal_status status = size(first.capacity, first.target_rate, &first.array.shape, error);
@@ -300,7 +302,7 @@ static bool has_scalable_origin(const petal_filter *filter)
            filter->origin.size_bytes == ORIGIN_BYTES;
 }
 
-/* A plain filter goes on taking keys beyond its capacity: to Petal that is a rating. */
+/* A plain filter accepts keys beyond its capacity: to Petal that is only a rating. */
 static bool grows(const petal_filter *filter)
 {
     return has_scalable_origin(filter) && filter->scheme == &petal_scheme_pybloom;
@@ -406,7 +408,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .write = write, .grows = grows, .grow = grow \
     }
 
-/* A scalable filter is found as pybloom. */
+/* Recognition reports a scalable filter as pybloom. */
 const struct format_def petal_format_pybloom = ROW(PYBLOOM, "pybloom", FIT_POSSIBLE, plan_plain);
 const struct format_def petal_format_pybloom_scalable =
     ROW(PYBLOOM_SCALABLE, "pybloom-scalable", FIT_NO, plan_scalable);

@@ -1,5 +1,5 @@
-/* redis_chain.c - what RedisBloom's links must be, how it sizes them, and how a filter here
- * remembers what it has no place for. docs/formats/redisbloom.md. */
+/* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter here
+ * stores what has no field of its own. docs/formats/redisbloom.md. */
 #include "format/foreign/redis_chain.h"
 
 #include "base/bytes.h"
@@ -12,32 +12,32 @@
 
 /* Options of a chain. */
 enum {
-    NOROUND = 1,      /* links are as big as needed; without it, 2^n2 bits */
-    ENTS_IS_BITS = 2, /* links were asked for by n2; no command ever did */
+    NOROUND = 1,      /* links have the exact size; without it, 2^n2 bits */
+    ENTS_IS_BITS = 2, /* links sized by n2; no command ever did that */
     FORCE64 = 4,      /* MurmurHash64A; without it, MurmurHash2 */
-    NO_SCALING = 8,   /* one link, and then it is full */
+    NO_SCALING = 8,   /* one link, then it is full */
     ALL_OPTIONS = 15
 };
 
 #define GROWTH 2u
 #define TIGHTENING 0.5
-#define HIGHEST_RATE 0.25 /* a higher one is taken as this */
-#define MAX_N2 48u        /* as the scheme's max_bits */
+#define HIGHEST_RATE 0.25 /* a higher rate is lowered to this */
+#define MAX_N2 48u        /* the scheme's max_bits */
 
-/* The first version of RDB that has such values; every server that knows them takes it. */
+/* The first RDB version with such values; every server that knows them accepts it. */
 #define RDB_VERSION 8u
 
-/* How a link gives its size m. */
+/* How a link encodes its size m. */
 enum kind {
-    PLAIN = 0,        /* bits are m, n2 is 0 */
-    POWER = 1,        /* m is 2^n2, in whole words, and bits are 8 * bytes */
+    PLAIN = 0,        /* bits is m, n2 is 0 */
+    POWER = 1,        /* m is 2^n2, in whole words, and bits is 8 * bytes */
     POWER_BYTES = 2,  /* the same in whole bytes: until RedisBloom 2.2.4 */
-    POWER_UNSAID = 3, /* and bits are given as 0: before RedisBloom 2.2 */
+    POWER_UNSAID = 3, /* and bits is stored as 0: before RedisBloom 2.2 */
 };
 
 /* ---- notes: origin.near ---------------------------------------------------------------------- */
 
-/*     0 .. 39   5 bits per link, the first lowest: 2 its kind, 3 by how many ulps its bits per
+/* 0 .. 39 5 bits per link, the first lowest: 2 for its kind, 3 for how many ulps its bits per
  *               entry lie above the computed ones (two's complement: logarithms differ in the last
  *               bit between C libraries)
  *     40        options
@@ -88,8 +88,7 @@ const struct redis_chain petal_redis_new_chain = {.options = FORCE64 | NOROUND,
                                                   .rdb_version = RDB_VERSION,
                                                   .compressed = true};
 
-/* Notes come from a file, and may be anything: the chain is one that can be written
- * all the same. */
+/* Notes come from a file and may be forged: the chain can be written in any case. */
 static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 {
     const uint8_t *data = filter->origin.near;
@@ -113,7 +112,7 @@ static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* RedisBloom's own expressions and constants, of fifteen digits. */
+/* RedisBloom's own expressions, and its constants of fifteen digits. */
 static double bpe_of(double error)
 {
     double bpe = -(petal_model_ln(error) / 0.480453013918201);
@@ -130,7 +129,7 @@ static bool is_rate(double error)
     return error > 0 && error < 1;
 }
 
-/* Fills in what a link of m bits says of its size. */
+/* Fills in the fields that encode the size m of a link. */
 static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
 {
     link->bytes = modulus / 8 + (modulus % 8 != 0);
@@ -141,14 +140,14 @@ static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
     link->bits = kind == PLAIN ? modulus : kind == POWER_UNSAID ? 0 : 8 * link->bytes;
 }
 
-/* Older kinds than an encoding's first version had. */
+/* Could this encoding write the kind? Older kinds precede its first version. */
 static bool encver_knows(uint32_t encver, uint64_t modulus, enum kind kind)
 {
     return encver < REDIS_ENCVER_NEWEST ||
            (kind != POWER_UNSAID && (kind != PLAIN || modulus % 8 == 0));
 }
 
-/* The m of a link, and the kind that gives it. */
+/* Finds the m of a link, and the kind that encodes it. */
 static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *modulus,
                       enum kind *kind)
 {
@@ -163,8 +162,8 @@ static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *
     return false;
 }
 
-/* The power of two that an old filter's new link is rounded up to, and the more entries that this
- * makes room for. */
+/* The power of two to which an old filter's new link is rounded up, and the additional entries that
+ * fit. */
 static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, petal_error *error)
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
@@ -176,7 +175,7 @@ static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, pet
     return PETAL_OK;
 }
 
-/* How RedisBloom sizes a new link of that many entries and this error rate. */
+/* Sizes a new link as RedisBloom does, for this many entries and this error rate. */
 static petal_status size_link(struct redis_link *link, uint64_t options, uint64_t *modulus,
                               petal_error *error)
 {
@@ -195,7 +194,7 @@ static petal_status size_link(struct redis_link *link, uint64_t options, uint64_
     return PETAL_OK;
 }
 
-/* A new link, checked. */
+/* Creates a new link, checked. */
 static petal_status make_shape(struct redis_link *link, uint64_t options, struct shape *shape,
                                petal_error *error)
 {
@@ -232,13 +231,13 @@ petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error
     return PETAL_OK;
 }
 
-/* By how many ulps bits per entry lie above those computed here. */
+/* By how many ulps its bits per entry exceed those computed here. */
 static int64_t ulps_of(const struct redis_link *link)
 {
     return (int64_t)(bits_from_double(link->bpe) - bits_from_double(bpe_of(link->error)));
 }
 
-/* What a rate, and the numbers that follow from it, must be. */
+/* Checks a rate, and the numbers that follow from it. */
 static petal_status check_rate(const struct redis_link *link, uint32_t number, petal_error *error)
 {
     if (link->entries == 0) return damaged(link, number, "a capacity of 0", error);
@@ -291,7 +290,7 @@ static petal_status describe_link(const struct redis_chain *chain, uint32_t numb
     return PETAL_OK;
 }
 
-/* Does the chain hold as many keys as its links? */
+/* Does the chain hold as many keys as its links together? */
 static bool sizes_add_up(const struct redis_chain *chain)
 {
     uint64_t sum = 0;
@@ -318,7 +317,7 @@ petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t
 
 /* ---- filter -> chain ------------------------------------------------------------------------- */
 
-/* The kind that gives a layer's size: the one noted, if the encoding still knows it. */
+/* The kind that encodes a layer's size: the recorded one, if the encoding still supports it. */
 static enum kind kind_of(const petal_filter *filter, uint32_t number, uint32_t encver)
 {
     uint64_t modulus = filter->layers[number].array.shape.bits;
@@ -364,7 +363,7 @@ static petal_status link_of(const petal_filter *filter, uint32_t number,
     return PETAL_OK;
 }
 
-/* The bits of a link in the first encoding, which does not say them. */
+/* The bits of a link in the first encoding, which doesn't store them. */
 static bool is_implied(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -384,7 +383,7 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++) {
         status = link_of(filter, i, format, chain, error);
         if (!checked_add(chain->size, filter->layers[i].items,
-                         &chain->size)) /* merging adds, saturating */
+                         &chain->size)) /* merging adds them, saturating */
             return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))
             chain->encver = REDIS_ENCVER_BITS;
@@ -429,7 +428,7 @@ petal_status petal_redis_plan(const struct format_def *self, const petal_options
     return PETAL_OK;
 }
 
-/* What the next link is to be. */
+/* Plans the next link. */
 static petal_status next_link(const petal_filter *filter, const struct redis_chain *chain,
                               struct redis_link *link, petal_error *error)
 {
@@ -454,7 +453,7 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* Not of another scheme: that is a forged origin, for which RedisBloom has no rule. */
+/* Another scheme means a forged origin, for which RedisBloom has no rule. */
 bool petal_redis_grows(const petal_filter *filter)
 {
     return filter->scheme == &petal_scheme_redisbloom;

@@ -1,13 +1,13 @@
-/* redis_chain.h - a RedisBloom filter, a chain of links, as both of its forms tell it: BF.SCANDUMP
- * (redisbloom.c) and DUMP (redisbloom_dump.c). Fields are as those forms have them, unchecked,
- * until petal_redis_describe() has been through. */
+/* redis_chain.h - a RedisBloom filter, a chain of links, as in both of its forms: BF.SCANDUMP
+ * (redisbloom.c) and DUMP (redisbloom_dump.c). Fields are as in those forms, and unchecked until
+ * petal_redis_describe() has checked them. */
 #ifndef PETAL_FORMAT_REDIS_CHAIN_H
 #define PETAL_FORMAT_REDIS_CHAIN_H
 
 #include "format/format.h"
 
-/* Newest encoding of the module's values, and the first with a growth of its own, with options,
- * with sizes. */
+/* The newest encoding of the module's values, and the first encodings with a growth, with options,
+ * and with sizes. */
 enum {
     REDIS_ENCVER_NEWEST = 4,
     REDIS_ENCVER_GROWTH = 4,
@@ -16,40 +16,41 @@ enum {
 };
 
 struct redis_link {
-    uint64_t entries, size; /* keys it is made for, and has */
-    double error, bpe;      /* its rate, and bits per entry that follow from it */
+    uint64_t entries, size; /* keys planned for, and keys added */
+    double error, bpe;      /* its rate, and the bits per entry that follow from it */
     uint64_t hashes;
     uint64_t bits, bytes, n2; /* n2 > 0: positions are mod 2^n2, otherwise mod bits */
-    uint64_t told_at;         /* the byte where the link's fields begin, for messages */
-    uint64_t bytes_at;        /* where its bits stand in the image */
+    uint64_t told_at;         /* offset of the link's fields, for messages */
+    uint64_t bytes_at;        /* offset of its bits in the image */
 };
 
 struct redis_chain {
     uint64_t size, link_count, options, growth;
-    uint64_t told_at; /* the byte where these fields begin */
-    /* Of DUMP only. */
+    uint64_t told_at; /* offset of these fields */
+    /* Only for DUMP. */
     uint32_t encver;
     uint32_t rdb_version; /* 0: the bare value, without type and footer */
     bool compressed;      /* strings are LZF if that is shorter */
     struct redis_link links[PETAL_MAX_LAYERS];
 };
 
-/* A chain without links as the commands of today make it: to begin from. */
+/* A chain without links, as today's commands create it: a starting point. */
 extern const struct redis_chain petal_redis_new_chain;
 
-/* The fields before the links, whose number is then at most PETAL_MAX_LAYERS. */
+/* Checks the fields before the links, whose number is then at most PETAL_MAX_LAYERS. */
 petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error *error);
 
-/* Chain -> description, every field checked; `image` has the links' bits, unless it is NULL. */
+/* Converts a chain to a description and checks every field; `image` has the links' bits, unless it
+ * is NULL. */
 petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t *image,
                                   struct description *about, petal_error *error);
 
-/* Filter -> chain, for writing in `format`. PETAL_ERR_UNSUPPORTED if RedisBloom has no such
- * filter. */
+/* Converts a filter to a chain, for writing in `format`. PETAL_ERR_UNSUPPORTED if RedisBloom has no
+ * such filter. */
 petal_status petal_redis_chain_of(const petal_filter *filter, const struct format_def *format,
                                   struct redis_chain *chain, petal_error *error);
 
-/* The bytes of a link: its layer's, and zeros up to link->bytes. */
+/* Writes the bytes of a link: its layer's, padded with zeros to link->bytes. */
 petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_link *link,
                                   const struct sink *sink, petal_error *error);
 

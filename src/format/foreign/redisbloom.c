@@ -1,5 +1,5 @@
-/* redisbloom.c - what BF.SCANDUMP gives of a RedisBloom filter, in one file: its header, then the
- * bits of its links. All numbers little-endian; nothing is aligned.
+/* redisbloom.c - the output of BF.SCANDUMP for a RedisBloom filter, in one file: its header, then
+ * the bits of its links. All numbers little-endian; nothing is aligned.
  *
  *     0        8        12        16       20
  *     +--------+--------+---------+--------+----------------+----------------+----------------+---
@@ -8,7 +8,7 @@
  *
  *     link: bytes 8, bits 8, size 8, error f64, bits per entry f64, hashes 4, entries 8, n2 1
  *
- * No magic. docs/formats/redisbloom.md; redis_chain.c has the rules of the fields. */
+ * No magic number. docs/formats/redisbloom.md; redis_chain.c checks the fields. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -42,8 +42,8 @@ static void read_link(const uint8_t *entry, struct redis_link *link)
     link->n2 = entry[LINK_N2];
 }
 
-/* All links, and where their bits must stand in the file; the end of the last is returned, or
- * UINT64_MAX. */
+/* Reads all links, and computes where their bits must be in the file. Returns the end of the last,
+ * or UINT64_MAX. */
 static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 {
     uint64_t end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
@@ -57,8 +57,8 @@ static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
     return end;
 }
 
-/* All but the bits. *end is where those of the last link must end; or, of a header that is
- * truncated, how many bytes it has at least. */
+/* Reads everything but the bits. *end is where the last link's bits must end; or, if the header is
+ * truncated, its minimum size. */
 static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain,
                                uint64_t *end, petal_error *error)
 {

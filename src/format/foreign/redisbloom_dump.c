@@ -1,20 +1,20 @@
 /* redisbloom_dump.c - a RedisBloom filter as Redis itself stores it: the payload of DUMP and
- * RESTORE, or the bare value, as it stands after the key in an RDB file.
+ * RESTORE, or the bare value, which follows the key in an RDB file.
  *
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *     | 7 | 81 id (64, big-endian) | fields | fields of links ... | 0 | version LE16 | CRC LE64 |
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *         |<------------------- the bare value ------------------>----|
  *
- * The id is the module's type "MBbloom--", 6 bits per letter, and in its low 10 bits the encoding, 0
- * to 4. A field is a kind (2: number, 4: double, 5: string), then a number as a length of RDB,
- * eight bytes, or a string of RDB, which may be LZF-compressed or, if its bytes look like one, a
- * decimal number. The fields: size, links, options (from encoding 2), growth (from 4), and of each
- * link entries, error, hashes, bits per entry, bits and n2 (from 1), the bits as a string, size.
+ * The id is the module's type "MBbloom--", 6 bits per letter, and in its low 10 bits the encoding,
+ * 0 to 4. A field is a kind (2: number, 4: double, 5: string), followed by a number as an RDB
+ * length, eight bytes, or an RDB string, which may be compressed with LZF or, if its bytes look
+ * like one, stored as a decimal number. The fields: size, links, options (from encoding 2), growth
+ * (from 4), and for each link entries, error, hashes, bits per entry, bits and n2 (from 1), the
+ * bits as a string, size.
  *
- * decode() makes a struct redis_chain of it, followed by the bits of the links. It takes memory for
- * no more than 88 times the bytes that came in: LZF cannot hold more.
- * docs/formats/redisbloom.md. */
+ * decode() turns it into a struct redis_chain followed by the bits of the links. It allocates at
+ * most 88 times the input: LZF can't expand further. docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/crc64.h"
@@ -32,12 +32,12 @@
 
 enum { FIELD_END = 0, FIELD_NUMBER = 2, FIELD_DOUBLE = 4, FIELD_STRING = 5 };
 
-/* The first byte of a length; its low six bits are part of it only in the first two. */
+/* The first byte of a length; only in the first two are its low six bits part of the length. */
 enum { LENGTH_6 = 0x00, LENGTH_14 = 0x40, LENGTH_32 = 0x80, LENGTH_64 = 0x81, ENCODED = 0xc0 };
 
 enum text_form { TEXT_INT8 = 0, TEXT_INT16 = 1, TEXT_INT32 = 2, TEXT_LZF = 3, TEXT_PLAIN = 4 };
 
-/* A string, as it is stored. */
+/* A string as stored. */
 struct text {
     enum text_form form;
     const uint8_t *stored;
@@ -51,7 +51,7 @@ struct dump {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* After the first failure nothing more is read, and everything read is 0. */
+/* After the first failure nothing more is read, and all results are 0. */
 struct reader {
     const uint8_t *bytes;
     uint64_t size_bytes, at;
@@ -88,7 +88,7 @@ static uint64_t take_big_endian(struct reader *from, unsigned count)
     return number;
 }
 
-/* A length; if *encoded is set it is the form of a string instead. */
+/* A length; if *encoded becomes true it is a string's encoding instead. */
 static uint64_t take_length(struct reader *from, bool *encoded)
 {
     uint64_t at = from->at, first = take_big_endian(from, 1);
@@ -136,7 +136,7 @@ static int32_t integer_of(const struct text *text)
     return text->form == TEXT_INT16 ? (int16_t)x : (int32_t)x;
 }
 
-/* Its decimal digits, and their number. */
+/* Writes its decimal digits. Returns their number. */
 static uint64_t digits_of(const struct text *text, char digits[16])
 {
     return (uint64_t)petal_text(digits, 16, "%ld", (long)integer_of(text));
@@ -192,7 +192,7 @@ static void take_type(struct reader *from, struct redis_chain *chain)
     char name[10];
     const uint8_t *first = from->bytes;
     if (from->size_bytes >= 2 && first[0] == TYPE_MODULE && first[1] == LENGTH_64) {
-        chain->rdb_version = MIN_RDB_VERSION; /* the real one is in the footer */
+        chain->rdb_version = MIN_RDB_VERSION; /* the footer has the real one */
         from->at = 1;
     } else if (from->size_bytes > 0 && first[0] != LENGTH_64 &&
                !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
@@ -229,8 +229,8 @@ static void take_head(struct reader *from, struct redis_chain *chain)
         chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding does not say the bits. What does not fit 64 bits comes out as a number that
- * fits no string. */
+/* The first encoding doesn't store the bits. If the value exceeds 64 bits, the result is too large
+ * for any string. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -284,7 +284,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump
     return from.status;
 }
 
-/* Is it one, damaged or not? By its type alone. */
+/* Is it such a value, intact or damaged? Decided by its type alone. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, NULL};
@@ -344,7 +344,7 @@ static petal_status read(const struct format_def *self, const uint8_t *image, ui
 {
     struct redis_chain chain;
     (void)self;
-    (void)size_bytes; /* decode() has made it */
+    (void)size_bytes; /* decode() produced the image */
     memcpy(&chain, image, sizeof chain);
     return petal_redis_describe(&chain, image, about, error);
 }
@@ -412,8 +412,7 @@ static void put_double(struct writer *to, double number)
     put(to, bytes, sizeof bytes);
 }
 
-/* Redis compresses strings above 20 bytes if that saves 4 at least. Tells whether
- * it was done. */
+/* Redis compresses strings above 20 bytes if that saves at least 4. Returns whether it did. */
 #define MIN_COMPRESSED 21u
 
 static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t size_bytes)
@@ -445,7 +444,7 @@ static void put_text(struct writer *to, const struct layer *layer, const struct 
     if (to->status != PETAL_OK) return;
     if (compressed && link->bytes >= MIN_COMPRESSED && link->bytes <= UINT32_MAX &&
         put_compressed(to, layer->array.bytes,
-                       (uint32_t)link->bytes)) /* a layer so big is of whole words */
+                       (uint32_t)link->bytes)) /* a layer this large consists of whole words */
         return;
     put_length(to, link->bytes);
     if (to->status == PETAL_OK) petal_redis_put_bits(layer, link, &through, to->error);

@@ -28,8 +28,7 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
 {
-    if (bits < 0)
-        bits = INFINITY; /* divided by -ln(1 - p'), if doubles cannot tell 1 - p' from 1 */
+    if (bits < 0) bits = INFINITY; /* divided by -ln(1 - p'), or infinite if 1 - p' rounds to 1 */
     if (!(bits <= (double)max))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)max);
@@ -40,7 +39,7 @@ petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_
 uint32_t petal_size_hashes(uint64_t bits, uint64_t keys)
 {
     double hashes = petal_model_ceil(PETAL_LN2 * (double)bits / (double)keys);
-    return hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* too many are refused later */
+    return hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
 }
 
 petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -1,29 +1,28 @@
-/* sizing.h - what codecs need to size a filter just as another library does: the same expressions,
- * in the same order. */
+/* sizing.h - sizes a filter exactly as another library does: the same expressions, in the same
+ * order. */
 #ifndef PETAL_FORMAT_SIZING_H
 #define PETAL_FORMAT_SIZING_H
 
 #include "format/format.h"
 
-/* What the options ask of a format: n keys and rate p, or bits m and hashes k. */
+/* What the options request from a format: n keys and rate p, or bits m and hashes k. */
 struct request {
-    bool by_bits; /* then bits and hashes are given, otherwise keys and rate */
+    bool by_bits; /* bits and hashes are given, otherwise keys and rate */
     uint64_t keys;
     double rate;
     uint64_t bits;
     uint32_t hashes;
 };
 
-/* Takes the options apart; PETAL_ERR_ARGUMENT if they are neither. A capacity of 0 keys is left
- * as it is. */
+/* Unpacks the options; PETAL_ERR_ARGUMENT if they are neither. A capacity of 0 is passed on. */
 petal_status petal_size_request(const petal_options *options, struct request *request,
                                 petal_error *error);
 
-/* A double as an unsigned number of bits, truncated; PETAL_ERR_LIMIT if it is above `max`. */
+/* Truncates a double to a number of bits; PETAL_ERR_LIMIT if it exceeds `max`. */
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error);
 
-/* The default of format_def.plan: bits and hashes of the request, or the row's size() for its keys
- * and rate; the bits rounded up to the scheme's step. */
+/* The default of format_def.plan: the request's bits and hashes, or the row's size() for its keys
+ * and rate; the bits are rounded up to the scheme's step. */
 petal_status petal_size_plan(const struct format_def *self, const petal_options *options,
                              struct description *about, petal_error *error);
 
@@ -31,14 +30,14 @@ petal_status petal_size_plan(const struct format_def *self, const petal_options 
 petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
                                struct description *about, petal_error *error);
 
-/* m = (long)(-n ln p / (ln 2)^2), of 1 key at least; k = max(1, round(m / n * ln 2)): Guava's and
- * Spark's. */
+/* m = (long)(-n ln p / (ln 2)^2), for at least 1 key; k = max(1, round(m / n * ln 2)): Guava's and
+ * Spark's formulas. */
 petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, petal_error *error);
 
-/* k = ceil(ln 2 * m / n), as the libraries for Go have it. */
+/* k = ceil(ln 2 * m / n), the formula of the Go libraries. */
 uint32_t petal_size_hashes(uint64_t bits, uint64_t keys);
 
-/* The shape, if its scheme can have it, as the single layer of `about`, with the request's capacity
+/* Makes the shape, if its scheme allows it, the only layer of `about`, with the request's capacity
  * and rate. */
 petal_status petal_size_layer(const petal_options *options, struct shape *shape,
                               struct description *about, petal_error *error);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define MAX_DEPTH 64u
-#define LONG_COUNT 15u /* the count of a list does not fit beside its type */
+#define LONG_COUNT 15u /* the count of a list doesn't fit next to its type */
 
 static bool end(struct thrift *in)
 {
@@ -47,8 +47,8 @@ static bool take_zigzag(struct thrift *in, int64_t *value)
     return true;
 }
 
-/* The header of the next field; type 0 at the end of the struct. `last_id` is that of the field
- * before. */
+/* Reads the header of the next field; type 0 ends the struct. `last_id` is the previous field's
+ * id. */
 static bool take_field(struct thrift *in, int32_t last_id, struct thrift_field *field)
 {
     uint8_t head;
@@ -75,7 +75,8 @@ bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context)
     return false;
 }
 
-/* The head of a list or a set. In these, true and false stand for "a bool", which has a byte. */
+/* Reads the head of a list or set. There, the types "true" and "false" mean bool, which takes a
+ * byte. */
 static bool take_list_head(struct thrift *in, uint32_t *type, uint64_t *count)
 {
     uint8_t head;
@@ -130,7 +131,7 @@ static bool skip_struct(struct thrift *in, unsigned depth)
     return false;
 }
 
-/* Each element has at least a byte, so a lying count ends with the bytes. */
+/* Each element takes at least one byte, so a false count stops at the end of the bytes. */
 static bool skip_list(struct thrift *in, unsigned depth)
 {
     uint32_t type;

@@ -1,6 +1,6 @@
-/* thrift.h - reading Thrift's compact protocol, in which Parquet writes its headers and its footer.
- * Every byte is hostile: the cursor never leaves its bytes, nothing is allocated, and the time is
- * that of looking at each byte once.
+/* thrift.h - reads Thrift's compact protocol, in which Parquet writes headers and footers. All
+ * input is hostile: the cursor never leaves its bytes, nothing is allocated, and each byte is read
+ * once.
  *
  *     struct:  fields, then 00
  *     field:   delta of the id << 4 | type (delta 0: the id follows, zigzag varint), then the value
@@ -28,42 +28,42 @@ enum thrift_type {
     THRIFT_UUID = 13
 };
 
-/* Where the reader is: `at` runs up to `end`. After a failure it stands at or just after what is
- * wrong. */
+/* The reader's position: `at` advances to `end`. After a failure it is at or just after the invalid
+ * byte. */
 struct thrift {
     const uint8_t *bytes;
     uint64_t at, end;
-    bool ended; /* it failed because the bytes end */
+    bool ended; /* it failed because the input ended */
 };
 
 struct thrift_field {
     int32_t id;
-    uint32_t type; /* of enum thrift_type, or unknown */
+    uint32_t type; /* one of enum thrift_type, or unknown */
 };
 
-/* What to do with a field: read its value, or skip it. False ends the reading, and is for what is
- * wrong with the value. */
+/* What to do with a field: read its value, or skip it. False stops reading; return it if the value
+ * is wrong. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
-/* Hands each field of a struct to take(). */
+/* Calls take() for each field of a struct. */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* The same for the elements of a list, all of one type; the ids are 0, 1, ... They cannot be
- * skipped. */
+/* The same for the elements of a list, which all have one type; the ids are 0, 1, ... take() must
+ * read each. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
-/* The value of an integer field of just this type. */
+/* The value of an integer field of exactly this type. */
 bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
                           enum thrift_type type, int64_t *value);
 
-/* The value of a binary field: bytes where they are. */
+/* The value of a binary field: its bytes in place. */
 bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, const uint8_t **data,
                          uint64_t *size_bytes);
 
-/* Is the field of this type? */
+/* Does the field have this type? */
 bool petal_thrift_is(const struct thrift_field *field, enum thrift_type type);
 
-/* Any value, however deep: up to 64 levels. */
+/* Skips any value, nested up to 64 levels. */
 bool petal_thrift_skip(struct thrift *in, const struct thrift_field *field);
 
 #endif

@@ -11,10 +11,10 @@
  *     | 45 + s   | 1 | s     | k  | seed 32 | s bytes  | items    | capacity |    of each layer
  *     +----------+---+-------+----+---------+----------+----------+----------+
  *
- * expansion and k have 4 bytes, random 1, the numbers not named otherwise 8. Expansion 0 means
- * that the filter does not grow. All layers have the seed of the first, and layer i the rate
- * `rate * ratio^i`. Written from what valkey-bloom does (its BF.LOAD, rdb_load and scaling at
- * 1.0.1) and its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.
+ * expansion and k have 4 bytes, random 1, all other unnamed numbers 8. Expansion 0 means that the
+ * filter doesn't grow. All layers have the first one's seed, and layer i has the rate `rate *
+ * ratio^i`. Written from the behaviour of valkey-bloom (its BF.LOAD, rdb_load and scaling at 1.0.1)
+ * and its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.
  *
  * Origin data: seed 32, expansion 4, ratio 8, random 1. */
 #include "base/bytes.h"
@@ -35,7 +35,7 @@ enum {
     HEAD_BYTES = 30
 };
 
-/* Of a layer: before its bits, and after. */
+/* The parts of a layer before its bits and after. */
 enum {
     AT_LENGTH = 0,
     AT_BITMAP_VERSION = 8,
@@ -43,7 +43,7 @@ enum {
     AT_HASHES = 17,
     AT_SEED = 21,
     FRONT_BYTES = 53,
-    BITMAP_HEADER_BYTES = 45, /* of FRONT_BYTES, those that the length counts */
+    BITMAP_HEADER_BYTES = 45, /* those of FRONT_BYTES that the length covers */
     BACK_BYTES = 16
 };
 
@@ -59,9 +59,9 @@ enum {
 #define BITMAP_VERSION 1u
 #define DEFAULT_EXPANSION 2u
 #define DEFAULT_RATIO 0.5
-#define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate is above it */
+#define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate must exceed it */
 
-/* What it has with bloom-use-random-seed no. */
+/* Its seed with bloom-use-random-seed no. */
 static const uint8_t fixed_seed[PETAL_LONG_SEED_BYTES] = {
     89, 15,  245, 34,  234, 120, 17,  218, 167, 20,  216, 9,   59, 62, 123, 217,
     29, 137, 138, 115, 62,  152, 136, 135, 48,  127, 151, 205, 40, 7,  51,  131};
@@ -78,7 +78,7 @@ static bool is_rate(double rate)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* ratio^n as Rust's powi() works it out. */
+/* ratio^n as Rust's powi() computes it. */
 static double power(double ratio, uint32_t n)
 {
     double result = 1;
@@ -183,7 +183,7 @@ static petal_status check_layer(const uint8_t *front, uint64_t offset, petal_err
     return PETAL_OK;
 }
 
-/* Reads the layer at *offset, and moves that to its end. */
+/* Reads the layer at *offset, and advances that to its end. */
 static petal_status read_layer(const uint8_t *bytes, uint64_t size_bytes, uint64_t *offset,
                                uint32_t number, struct layer_description *layer, petal_error *error)
 {
@@ -252,7 +252,7 @@ static bool grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_valkey_bloom && has_origin(filter);
 }
 
-/* The rate of a layer is one of the whole filter's and no product with the last one's. */
+/* A layer's rate is computed from the whole filter's rate, not from the previous layer's. */
 static petal_status grow(petal_filter *filter, petal_error *error)
 {
     const struct layer *last = petal_filter_last(filter);
