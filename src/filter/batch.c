@@ -1,4 +1,4 @@
-/* batch.c - adding and looking up many keys by one call: see batch.h. */
+/* batch.c - adding and looking up many keys with one call: see batch.h. */
 #include "filter/batch.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -11,11 +11,12 @@
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
+/* What each layout implies; 0: the batch says it. */
 enum { OFFSETS = 1 };
 static const struct {
     uint8_t uses;
-    uint8_t key_bytes; /* if they are all alike; FIXED says how many */
-    uint8_t stride;    /* of what `data` or `offsets` is an array of */
+    uint8_t key_bytes; /* if they are all equal; FIXED states it */
+    uint8_t stride;    /* of the array that `data` or `offsets` is */
 } layouts[] = {
     [PETAL_LAYOUT_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
     [PETAL_LAYOUT_OFFSETS32] = {OFFSETS, 0, sizeof(uint32_t)},
@@ -38,7 +39,7 @@ static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint
     return wide;
 }
 
-/* No branch on a pair: a compiler looks at several at once. */
+/* No branch per pair, so that the compiler can vectorise the loop. */
 static inline bool ascend(const petal_batch *batch, uint32_t layout)
 {
     uint64_t backwards = 0;
@@ -47,8 +48,8 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
-/* Are all keys as long as a number? Then the offsets ascend, too. Differences are taken in the
- * width of the offsets; first and last tell whether one wrapped. */
+/* Are all keys as long as a number? Then the offsets also ascend. Differences are computed in the
+ * width of the offsets; comparing the first with the last detects wrapping. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
     uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
@@ -59,6 +60,8 @@ static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
     return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
 }
 
+/* Finds the first wrong key, for the message. The checks above only find out whether there is one,
+ * which keeps their loops fast. */
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -79,6 +82,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
 {
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
+    /* 0 means that the caller doesn't know the size: then the last offset is trusted. */
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
     bool by_eight = layout == PETAL_LAYOUT_OFFSETS32 ? are_by_eight(batch, PETAL_LAYOUT_OFFSETS32)
                                                      : are_by_eight(batch, PETAL_LAYOUT_OFFSETS64);
@@ -86,7 +90,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
         by_eight || (layout == PETAL_LAYOUT_OFFSETS32 ? ascend(batch, PETAL_LAYOUT_OFFSETS32)
                                                       : ascend(batch, PETAL_LAYOUT_OFFSETS64));
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
-    /* On a little-endian machine they are numbers, which are hashed faster than keys. */
+    /* On a little-endian machine such keys are numbers, which are hashed faster than keys. */
     if (by_eight && batch->data && !PETAL_BIG_ENDIAN)
         *batch = (petal_batch){.struct_size = sizeof *batch,
                                .layout = PETAL_LAYOUT_I64,
@@ -97,15 +101,16 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     return PETAL_OK;
 }
 
-/* Bytes that the keys take from the first to the last; false: more than there are addresses. */
+/* Checks the bytes from the first key to the end of the last; false: more than the address
+ * space. */
 static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
 {
-    uint64_t bytes = (count - 1) * stride; /* without a division, which takes as long as 8 keys */
+    uint64_t bytes = (count - 1) * stride; /* no division, which takes as long as 8 keys */
     return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
            bytes <= PTRDIFF_MAX;
 }
 
-/* Fills in what the layout implies. */
+/* Fills in the fields that the layout implies. */
 static petal_status check_fields(petal_batch *batch, petal_error *error)
 {
     uint64_t offsets = (uintptr_t)batch->offsets | batch->data_bytes, unused;
@@ -136,7 +141,7 @@ static petal_status check_sizes(petal_batch *batch, petal_error *error)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the batch has keys, but its %s is NULL",
                           has_offsets ? "offsets" : "data");
     petal_status status = has_offsets ? check_offsets(batch, error) : PETAL_OK;
-    if (!batch->data) batch->data = ""; /* empty keys: no byte of it is read */
+    if (!batch->data) batch->data = ""; /* empty keys: never read */
     return status;
 }
 
@@ -144,7 +149,7 @@ petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, pet
 {
     petal_status status = PETAL_OK;
     if (theirs && theirs->struct_size == sizeof *batch)
-        *batch = *theirs; /* the usual size, which a compiler copies by a few moves */
+        *batch = *theirs; /* the usual size, copied with a few moves */
     else
         status = petal_sized_take(theirs, batch, sizeof *batch, "PETAL_BATCH_INIT", error);
     if (status != PETAL_OK) return status;
@@ -162,8 +167,7 @@ static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
     return (const uint8_t *)batch->data + i * batch->stride;
 }
 
-/* The layout is a constant where this is inlined into a loop of one layout. Numbers are not for
- * this. */
+/* Where this is inlined into a loop for one layout, the layout is a constant. Not for numbers. */
 static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
 {
     if (layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
@@ -222,7 +226,7 @@ petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batc
 
 /* ---- their hashes ---------------------------------------------------------------------------- */
 
-/* Keys of 8 bytes are hashed several at a time, as numbers. */
+/* 8-byte keys are hashed several at a time, as numbers. */
 #define NUMBERS 64u
 
 static size_t load_numbers(const petal_batch *batch, uint64_t from, size_t count, int64_t *numbers)
@@ -251,7 +255,7 @@ static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, 
     }
 }
 
-/* How many of the keys, from the first on, have 8 bytes and so are done. */
+/* Hashes the leading keys that have 8 bytes. Returns how many there are. */
 static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
                          uint64_t *words)
 {
@@ -280,7 +284,7 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
     }
 }
 
-/* xxh3 is inlined into each loop: for a short key the call would cost as much as the hash. */
+/* xxh3 is inlined into each loop: for a short key a call would cost as much as the hash. */
 __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint64_t from,
                                                   size_t count, uint64_t seed, uint64_t *words)
 {
@@ -303,6 +307,7 @@ __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint
     }
 }
 
+/* Aligned hashes in a row are used in place, others are copied. */
 static const uint64_t *ready_hashes(const petal_batch *batch, uint64_t from, size_t count,
                                     uint64_t *room)
 {
@@ -336,8 +341,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
-/* Small pieces stay in the first-level cache; but each begins by waiting for memory, so they are
- * larger if the filter is. */
+/* Small pieces stay in the first-level cache. But each piece starts by waiting for memory, so they
+ * are larger if the filter is not in cache. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
@@ -371,6 +376,8 @@ static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batc
     return PETAL_OK;
 }
 
+/* If a key's answer would come from a damaged block, the keys before it are added and the call then
+ * fails, as one by one. */
 static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                struct progress *progress, petal_error *error)
 {
@@ -383,7 +390,7 @@ static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, u
         petal_status next = PETAL_OK;
         petal_error own;
         const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
-        if (filter->layer_count > 1 && petal_guard_is_up(filter)) /* older ones are queried */
+        if (filter->layer_count > 1 && petal_guard_is_up(filter)) /* adds query older layers */
             sound = petal_guard_check_piece(filter, words, piece, &next, &own);
         status = filter->strategy->add_piece(filter, words, sound,
                                              results ? results + from : unwanted, progress, error);
@@ -438,7 +445,7 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Can the keys be looked up by pieces of hashes, with no key among them that is never in? */
+/* Can the keys be looked up in pieces of hashes, with no empty key that the scheme rejects? */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -511,8 +518,8 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* All by the direct way (scheme.h), if the filter has one for so many. Results that nobody wants
- * have room for FEW. */
+/* Uses the direct functions (scheme.h) for all keys, if the filter has them for this many. If the
+ * caller wants no results, FEW of them go into a local array. */
 #define FEW 512u
 
 static inline bool is_direct(uint32_t max, uint64_t count)
@@ -532,8 +539,8 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
     return adds ? calls->add_many : calls->contains_many;
 }
 
-/* Nothing can be wrong with these, which for few keys would cost more to check than the keys:
- * numbers in a row (so are keys of 8 bytes on a little-endian machine), or pointers to keys. */
+/* Nothing can be wrong with these batches, and for few keys checking would cost more than the keys:
+ * consecutive numbers (or 8-byte keys on a little-endian machine), or pointers to keys. */
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
     uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
@@ -557,7 +564,7 @@ static inline bool goes_plainly(uint32_t max, const petal_batch *batch, const ui
            (results || batch->count <= FEW);
 }
 
-/* Not inlined, so that what comes before it needs no frame. */
+/* Not inlined, so that the code before the call needs no frame. */
 static __attribute__((noinline)) petal_status go_plainly(const petal_filter *filter, bool adds,
                                                          const petal_batch *batch, uint8_t *results,
                                                          petal_batch_outcome *outcome)
@@ -570,7 +577,7 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
     return PETAL_OK;
 }
 
-/* The same for a batch as petal_batch_take() leaves it. */
+/* The same for a batch from petal_batch_take(). */
 static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const petal_batch *batch,
                      uint8_t *results, struct progress *progress)
 {
@@ -589,8 +596,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Few keys of another layout, as pointers. Offsets are checked on the way. False: something is
- * wrong, or there are too many. */
+/* Handles few keys in another layout by making pointers, and checks their offsets on the way.
+ * False: something is wrong, or there are too many. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -720,7 +727,7 @@ petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *bat
     return petal_filter_note_error(filter, status, error);
 }
 
-/* Is there a key whose answer is `wanted`? */
+/* Does any key have the answer `wanted`? */
 static petal_status find(const petal_filter *filter, const petal_batch *batch, bool wanted,
                          bool *found, petal_error *error)
 {

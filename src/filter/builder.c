@@ -1,19 +1,19 @@
-/* builder.c - several threads fill one filter as fast as its memory allows: the build by regions.
+/* builder.c - several threads fill one filter as fast as memory allows: the build by regions.
  *
- * The filter is cut into regions, many for each worker. A worker sorts the parts of its keys (words
- * of 64 bits, see scheme.h) by region into buffers of its own:
+ * The filter is divided into regions, many per worker. A worker sorts the parts of its keys (64-bit
+ * words, see scheme.h) by region into its own buffers:
  *
  *     worker 0:  buffer of region 0, of region 1, ...        one store per part: no lock, no atomic
  *     worker 1:  buffer of region 0, of region 1, ...
  *
- * A full buffer goes into its region as one batch, which fetches ahead, under the region's lock: so
- * a region has one owner at a time and its bits need no atomics. That is one lock for 2048 parts,
- * and the others are seldom at the same region. Hashes that all go to one region cost time and
- * nothing else.
+ * A full buffer goes into its region as one batch, which prefetches, while the worker holds the
+ * region's lock. So a region has one owner at a time, and its bits need no atomics. That is one
+ * lock per 2048 parts, and workers rarely meet in a region. Hashes that all hit one region cost
+ * time and nothing else.
  *
- * Regions need not fit into a cache: a batch that fetches ahead takes as long as the memory does,
- * and collecting gigabytes of hashes for cache-sized regions takes longer. One worker alone needs
- * no regions and adds directly (./dev bench billions measures both). */
+ * Regions need not fit into a cache: a batch that prefetches takes as long as memory does, and
+ * collecting gigabytes of hashes for cache-sized regions takes longer. A single worker needs no
+ * regions and adds directly (./dev bench billions measures both). */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -26,25 +26,25 @@
 #define BUFFER_WORDS 2048u /* 16 KiB */
 #define BUFFER_BYTES (BUFFER_WORDS * (uint64_t)sizeof(uint64_t))
 
-/* Regions: so many that workers seldom meet, but no more than a worker can write to at the same
- * time without missing its caches. */
+/* The number of regions: enough that workers rarely meet, but no more than a worker can write to in
+ * turns without missing its caches. */
 #define REGIONS_PER_WORKER 16u
 #define MIN_REGIONS 128u
 #define MAX_REGIONS 256u
 
-/* A filter of less than twice this takes its keys directly, from one worker: a cache's lines would
- * only go back and forth between several. */
+/* A filter below twice this size is filled directly by one worker: with several, cache lines would
+ * only bounce between them. */
 #define BYTES_PER_WORKER ((uint64_t)2 << 20)
 #define MAX_WORKERS 1024u
 
 struct region {
     atomic_flag lock;
-    uint8_t pad[PETAL_LINE_BYTES - sizeof(atomic_flag)]; /* its neighbour is another thread's */
+    uint8_t pad[PETAL_LINE_BYTES - sizeof(atomic_flag)]; /* one lock per cache line */
 };
 
 struct worker {
-    uint64_t *words;  /* a buffer for each kind and region */
-    uint32_t *filled; /* words in each */
+    uint64_t *words;  /* one buffer per kind and region */
+    uint32_t *filled; /* words in each buffer */
     void *own_words;
     uint64_t keys;
     uint8_t pad[PETAL_LINE_BYTES]; /* as above */
@@ -56,13 +56,13 @@ struct petal_builder {
     uint32_t worker_count;
     struct worker *workers;
     struct layer *layer;
-    const struct parts *parts; /* NULL: the one worker adds its keys directly */
+    const struct parts *parts; /* NULL: the only worker adds its keys directly */
     uint32_t kinds, words_per_key, region_shift, region_count;
     struct region *regions;
 
-    uint8_t pad[PETAL_LINE_BYTES]; /* what stands above is only read */
-    atomic_flag lock;              /* of the rest */
-    petal_error failure;           /* the first there was */
+    uint8_t pad[PETAL_LINE_BYTES]; /* the fields above are read-only */
+    atomic_flag lock;              /* guards the fields below */
+    petal_error failure;           /* the first one */
 };
 
 static inline void take_lock(atomic_flag *lock)
@@ -83,8 +83,8 @@ static uint32_t buffer_count(const petal_builder *builder)
     return builder->kinds * builder->region_count;
 }
 
-/* Puts a buffer into the filter. Not inlined, since the loop that calls it once in 2048 rounds
- * needs its registers. */
+/* Flushes a buffer into the filter. Not inlined: the loop that calls it once in 2048 rounds needs
+ * its registers. */
 __attribute__((noinline)) static void empty(petal_builder *builder, struct worker *worker,
                                             uint32_t buffer)
 {
@@ -101,7 +101,7 @@ static void flush(petal_builder *builder, struct worker *worker)
     uint32_t count = buffer_count(builder),
              begin = (uint32_t)(worker - builder->workers) * REGIONS_PER_WORKER;
     for (uint32_t i = 0; i < count; i++)
-        empty(builder, worker, (begin + i) % count); /* workers begin apart */
+        empty(builder, worker, (begin + i) % count); /* workers start at different regions */
 }
 
 static void scatter(petal_builder *builder, struct worker *worker, uint32_t kind,
@@ -122,8 +122,8 @@ static void note_lines(const petal_builder *builder, const uint64_t *lines, size
         (void)note_change(builder->layer->blocks, lines[i] * PETAL_LINE_BYTES);
 }
 
-/* Hashes go through in pieces whose parts stay in the first-level cache. No scheme has more words
- * per key. */
+/* Hashes are processed in pieces whose parts stay in the first-level cache. No scheme has more
+ * words per key. */
 #define PIECE_WORDS 1024u
 
 static void add_hashes(petal_builder *builder, struct worker *worker, const uint64_t *hashes,
@@ -146,7 +146,7 @@ static void add_hashes(petal_builder *builder, struct worker *worker, const uint
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* Notes the first failure. */
+/* Records the first failure. */
 static petal_status note(petal_builder *builder, petal_status status, const petal_error *error)
 {
     if (status == PETAL_OK) return PETAL_OK;
@@ -164,7 +164,7 @@ static petal_status check_worker(const petal_builder *builder, uint32_t worker, 
                       builder->worker_count);
 }
 
-#define HASH_WORDS 512u /* of hashes that are worked out at a time */
+#define HASH_WORDS 512u /* words of hashes computed at a time */
 
 static void add_by_regions(petal_builder *builder, struct worker *worker, const petal_batch *batch)
 {
@@ -246,14 +246,14 @@ petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 
 /* ---- creating -------------------------------------------------------------------------------- */
 
-/* Do the filter's keys come apart? */
+/* Can the filter's keys be split into parts? */
 static bool goes_by_regions(const petal_filter *filter)
 {
     return filter->kernel->parts && filter->hash->words != 0 && petal_filter_is_single(filter) &&
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Each has a good part of the filter, compared with its buffers. */
+/* Each worker must have a share of the filter that is large compared with its buffers. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;
@@ -262,7 +262,7 @@ static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
     return workers < parts ? workers : (uint32_t)parts;
 }
 
-/* Regions are powers of two lines, so that a shift finds them. */
+/* Regions are powers of two lines, so that a shift finds a line's region. */
 static void plan_regions(petal_builder *builder)
 {
     uint64_t lines = builder->layer->array.size_bytes / PETAL_LINE_BYTES + 1;
@@ -321,7 +321,8 @@ static petal_status new_builder(petal_filter *filter, uint32_t workers, petal_bu
     return PETAL_OK;
 }
 
-/* With half as many workers where there is no memory for their buffers; the last one needs none. */
+/* Halves the number of workers while there is no memory for their buffers; a single one needs
+ * none. */
 static petal_status make_builder(petal_filter *filter, uint32_t workers, petal_builder **builder,
                                  petal_error *error)
 {

@@ -1,32 +1,32 @@
-/* compare.c - how the keys of two filters overlap, estimated from their bits.
+/* compare.c - estimates from the bits how the keys of two filters overlap.
  *
  * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| =
- * |A| + |B| - |A or B|. The intersection's own bits, A & B, are of no use: other keys of both sides
- * set some of them too.
+ * |A| + |B| - |A or B|. The intersection's own bits, A & B, are useless: different keys of both
+ * sides set some of them.
  *
- * How sure is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance if S has
- * s keys. Each key leaves each bit clear with the same probability, independently of the other
- * keys; let q(s) be the probability that s keys do. Then for two sets S and T with the c keys of C
- * in common, and bits i and j
+ * How accurate is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance if S
+ * has s keys. Each key leaves each bit clear with the same probability, independently of other
+ * keys; let q(s) be the probability that s keys do. Then for two sets S and T whose common keys are
+ * the c keys of C, and bits i and j
  *
  *     P(S leaves i clear, T leaves j clear) = q(s - c) q(t - c) P(C leaves both clear)
  *
- * Summed over all i and j, less q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2. The
- * slope of the estimate by X is in proportion to 1 / q, so to first order (the delta method)
+ * Summed over all i and j, minus q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2.
+ * The slope of the estimate in X is proportional to 1 / q, so to first order (the delta method)
  *
  *     Cov(n(S), n(T)) = V(c)
  *
- * whatever the scheme. With a, b, c and u keys in A, B, both and either it follows that
+ * for every scheme. If A, B, both and either have a, b, c and u keys, it follows that
  *
  *     Var |A and B| = V(a) + V(b) + V(u) + 2 V(c) - 2 V(a) - 2 V(b) = V(u) + 2 V(c) - V(a) - V(b)
  *     Cov(|A and B|, |A|) = V(c)        Cov(|A and B|, |A or B|) = V(a) + V(b) - V(u)
  *     Var(|A and B| / |T|) = (Var |A and B| + r^2 V(t) - 2 r Cov(|A and B|, |T|)) / t^2
  *
- * with r the ratio.
+ * where r is the ratio.
  *
- * The interval is the score's (Wilson's, of a proportion): it holds each c that the estimate is
- * within 1.96 of the sd that it would have if c were true. So it does not shrink to nothing where
- * the sets seem equal, or disjoint. */
+ * The interval is the score interval (Wilson's, for a proportion): it contains each c for which the
+ * estimate is within 1.96 of the sd that it would have if c were true. So it doesn't shrink to
+ * nothing if the sets seem equal, or disjoint. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -39,7 +39,7 @@
 
 #define NORMAL_95_PERCENT 1.959964
 
-/* Bits set; of filters that count, counters that are not zero. */
+/* Bits set; in counting filters, counters that are not zero. */
 struct overlap {
     uint64_t a, b, both;
 };
@@ -114,7 +114,7 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* sd of the share if that many keys are common. There are no more than the smaller set has, but it
+/* The share's sd if `common` keys are common. There can't be more than the smaller set has, but it
  * may be larger than estimated, and the share with it: the sd is then that of one set within the
  * other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
@@ -135,7 +135,7 @@ static double sd_of_share(const struct pair *pair, enum share share, double comm
     return variance > 0 ? petal_model_sqrt(variance) / by : 0;
 }
 
-/* Would that many common keys explain what was seen? */
+/* Would `common` keys explain the observed bits? */
 static bool is_plausible(const struct pair *pair, enum share share, double common)
 {
     double off = share_of(pair, share, common) - share_of(pair, share, pair->common);
@@ -157,7 +157,7 @@ static double reach(const struct pair *pair, enum share share, double end)
     return good;
 }
 
-/* `most` common keys make the greatest share there can be. */
+/* `most` common keys give the maximum share. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
     return (petal_estimate){share_of(pair, share, pair->common),
@@ -165,13 +165,13 @@ static petal_estimate estimate(const struct pair *pair, enum share share, double
                             share_of(pair, share, reach(pair, share, most))};
 }
 
-/* Of no keys there is no share. */
+/* Without keys there is no share. */
 static petal_estimate estimate_ratio(const struct pair *pair, enum share share, double most)
 {
     return most > 0 ? estimate(pair, share, most) : (petal_estimate){NAN, NAN, NAN};
 }
 
-/* |A| + |B| - |A or B|, added up so that a set within the other is exactly that. */
+/* |A| + |B| - |A or B|, summed so that a set within the other gives exactly its own size. */
 static double common_keys(double a, double b, double in_union)
 {
     double common = a < b ? a - (in_union - b) : b - (in_union - a);
@@ -191,7 +191,7 @@ static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
     out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
 }
 
-/* A union that has every bit set tells nothing of the overlap. */
+/* If the union has every bit set, it says nothing about the overlap. */
 static void give_bounds(petal_comparison *out)
 {
     const petal_estimate any = {NAN, 0, 1};

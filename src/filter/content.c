@@ -1,4 +1,4 @@
-/* content.c - see content.h; the bytes that are hashed are specified in docs/format.md. */
+/* content.c - see content.h; docs/format.md specifies the hashed bytes. */
 #include "filter/content.h"
 
 #include "base/bytes.h"

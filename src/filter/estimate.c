@@ -1,4 +1,4 @@
-/* estimate.c - rates and numbers of keys: what the model predicts, and what the bits say. */
+/* estimate.c - rates and numbers of keys: what the model predicts, and what the bits show. */
 #include "base/bytes.h"
 #include "base/popcount.h"
 #include "base/sized.h"
@@ -11,16 +11,16 @@
 #include <string.h>
 
 #define NORMAL_95_PERCENT \
-    1.959964 /* a normal variable is within that many standard deviations in 95 of 100 cases */
+    1.959964 /* 95 % of a normal distribution is within that many standard deviations */
 
-/* The rate of passing this or one of the layers before: written so that a tiny one
- * loses no digits. */
+/* The rate of passing this layer or one before: written so that a tiny rate loses no digits. */
 static double either(double rate, double other)
 {
     return rate + (1 - rate) * other;
 }
 
-/* The model's rate of one layer at its capacity. It takes some microseconds, so it is kept. */
+/* The model's rate of one layer at its capacity. It takes microseconds to compute, so it is
+ * cached. */
 static double predicted_rate_of(const petal_filter *filter, const struct layer *layer)
 {
     _Atomic uint64_t *kept = (_Atomic uint64_t *)(uintptr_t)&layer->predicted;
@@ -42,8 +42,8 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
     if (layer == PETAL_ALL_LAYERS && filter->scheme->is_in_turn)
         layer = 0; /* any of them answers */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
-    /* By time there may be fewer generations or more than planned; what counts is as many as
-     * planned, all full. */
+    /* A time window may have fewer generations or more than planned; the rate is for the planned
+     * number, all full. */
     uint32_t count =
         filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;
     for (uint32_t i = 0; i < count; i++)
@@ -63,16 +63,16 @@ static double items_of(const struct scheme_def *scheme, const struct shape *shap
                              petal_filter_bits_per_key(scheme, shape));
 }
 
-/* What the bits of the layers tell, added up. */
+/* Sums over the layers of what their bits show. */
 struct tally {
     double items;    /* infinite if a layer is full */
-    double nearly;   /* the same, with half a bit of a full layer left: its lower end is finite */
+    double nearly;   /* the same if a full layer had half a clear bit: this lower end is finite */
     double down, up; /* variances towards the two ends; layers are independent, so they add up */
     double estimated_rate;
 };
 
-/* Number of distinct keys of a layer with its interval: the bits one would see 1.96 sd more or less
- * of, turned into keys. */
+/* A layer's number of distinct keys with its interval: 1.96 sd more or fewer bits, converted to
+ * keys. */
 static void tally_items(const struct scheme_def *scheme, const struct shape *shape,
                         uint64_t bits_set, struct tally *tally)
 {
@@ -122,14 +122,14 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
     return items_of_tally(&tally);
 }
 
-/* By the 95 % interval one of 40 filters that hold just their capacity would look overfull. The
- * number of set bits is a sum over many bits, near enough to normal for 5 sd to be exceeded by one
- * filter in 3.5 million; the interval's lower half is 1.96 sd. 5 sd are 4 % of the keys for 1,000
- * keys at 1 %, 0.13 % for a million.
+/* With the 95 % interval, one in 40 filters filled exactly to capacity would look overfull. The
+ * number of set bits is a sum over many bits, nearly enough normal that one filter in 3.5 million
+ * exceeds 5 sd; the interval's lower half is 1.96 sd. 5 sd are 4 % of the keys for 1,000 keys at 1
+ * %, 0.13 % for a million.
  *
- * If every bit is set, the estimate is infinite, and `low` is what a filter with half a bit left
- * would say. A few bits planned for a rate near 1 are often all set at their capacity, so it must
- * be a quarter above that. */
+ * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit. A
+ * few bits planned for a rate near 1 are often all set at their capacity, so `low` must exceed it
+ * by a quarter. */
 #define CERTAIN_SD 5.0
 #define CERTAIN_IF_SATURATED 1.25
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)

@@ -1,18 +1,18 @@
-/* failure.c - the first failure of a filter's calls is kept, for callers that look at statuses
- * late or not at all.
+/* failure.c - keeps the first failure of a filter's calls, for callers that check statuses late or
+ * never.
  *
- * Calls that only read a filter may fail at the same time in several threads, so the first to come
- * claims the place. A reader that comes while it writes finds nothing yet: that call has not
+ * Calls that only read a filter may fail in several threads at the same time, so the first one
+ * claims the place. A reader that comes while it writes finds nothing yet: the failing call has not
  * returned either.
  *
- * Damage goes before all others, and the store keeps it: a query has no status to return, so who
- * asks after it must not be told of a failure of old. */
+ * Damage takes precedence, and the store keeps it: a query has no status to return, so whoever asks
+ * after it must not get an older failure. */
 #include "filter/filter.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters keep their failures too: every filter is memory of petal_filter_new(), which is
- * not const. */
+/* Const filters record failures too: every filter is memory from petal_filter_new(), which is not
+ * const. */
 static struct failure *failure_of(const petal_filter *filter)
 {
     return (struct failure *)(uintptr_t)&filter->failure;

@@ -1,13 +1,14 @@
-/* fold.c - a smaller filter of a filled one, without its keys.
+/* fold.c - makes a filled filter smaller, without its keys.
  *
- * The place of a key is the high half of a product, floor(h * lines / 2^64), so it grows with the
- * hash, and with a d-th of the lines it is floor(place / d), whatever d is:
+ * A key's place is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
+ * With a d-th of the lines it is floor(place / d), for every d:
  *
  *     lines   0 1 2 | 3 4 5 | 6 7 8 | 9 10 11        12 lines, d = 3
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
- * What is in the line depends on the low half of the hash alone. So the folded filter has the bits
- * that the keys would have set in one made of that size. In classic a line is one bit. */
+ * The bits within the line depend only on the low half of the hash. So the folded filter has the
+ * bits that the keys would have set in a filter created at that size. In classic a line is one
+ * bit. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -47,7 +48,7 @@ static petal_status check_foldable(const petal_filter *filter, petal_error *erro
 
 /* ---- how far --------------------------------------------------------------------------------- */
 
-/* What the folded filter will be. */
+/* The shape of the folded filter. */
 struct target {
     struct shape shape;
     uint64_t capacity, items;
@@ -60,8 +61,8 @@ static double own_rate(const petal_filter *filter)
                                                  : filter->layers->target_rate;
 }
 
-/* The distinct keys that are in. `items` is exact if no key was added twice, so it counts if the
- * bits don't contradict it. */
+/* The distinct keys present. `items` is exact if no key was added twice, so it is used unless the
+ * bits contradict it. */
 static petal_status count_keys(const petal_filter *filter, bool by_bits, uint64_t *keys,
                                petal_error *error)
 {
@@ -137,7 +138,7 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
     if (status != PETAL_OK || isnan(target->rate)) return status;
     uint64_t most = petal_plan_capacity(&target->shape, target->rate);
     if (target->capacity < most) target->capacity = most;
-    if (target->capacity == 0) target->rate = NAN; /* there is none that the size would keep */
+    if (target->capacity == 0) target->rate = NAN; /* the new size can't keep any rate */
     return PETAL_OK;
 }
 
@@ -145,14 +146,14 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
 
 #define MAX_WORDS (PETAL_LINE_BYTES / 8)
 
-/* `count` lines, one after the other, into one. Nothing is written if they are clear, so that pages
- * that were never touched stay so. */
+/* Unites `count` consecutive lines into one. Writes nothing if they are clear, so that untouched
+ * pages stay untouched. */
 static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32_t words)
 {
     uint64_t united[MAX_WORDS] = {0}, any = 0;
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t w = 0; w < words; w++, from += 8) {
-            uint64_t word; /* bitwise operations do not mind the byte order */
+            uint64_t word; /* byte order doesn't matter for bitwise operations */
             memcpy(&word, from, sizeof word);
             united[w] |= word;
         }
@@ -160,7 +161,7 @@ static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32
     if (any) memcpy(to, united, (size_t)words * 8);
 }
 
-/* Is one of `count` bits from `first` on set? The array has whole words. */
+/* Is any of `count` bits from `first` on set? The array has whole words. */
 static bool any_bit(const uint8_t *bytes, uint64_t first, uint64_t count)
 {
     uint64_t word = first / 64, last = (first + count - 1) / 64;

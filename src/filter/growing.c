@@ -1,9 +1,9 @@
 /* growing.c - see growing.h.
  *
- * A key is in the filter when it is in any layer, so the rate of the whole is at most the sum of
+ * A key is in the filter if any layer contains it, so the rate of the whole is at most the sum of
  * the layers' rates. Layer i has capacity n * s^i and rate p * (1 - r) * r^i; the sum of the rates
- * stays below p, however many layers there are (Almeida, Baquero, Preguica, Hutchison 2007:
- * "Scalable Bloom Filters").
+ * stays below p, for any number of layers (Almeida, Baquero, Preguica, Hutchison 2007: "Scalable
+ * Bloom Filters").
  *
  *     n = 1,000, p = 1 %, s = 2, r = 0.85    capacity     rate       all layers full: keys  rate
  *     layer 0                                1,000        0.150 %    1,000                  0.150 %
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "scheme/plan.h"
 
-#define MAX_LAYERS 64u /* as many as a file holds */
+#define MAX_LAYERS 64u /* the maximum in a file */
 
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error)
@@ -51,15 +51,15 @@ bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t 
 {
     *capacity = policy->first_capacity;
     *rate = policy->rate * (1 - policy->ratio);
-    for (uint32_t i = 0; i < number; i++) { /* by products alone: the same on every machine */
+    for (uint32_t i = 0; i < number; i++) { /* products only: portable */
         if (!checked_mul(*capacity, policy->step, capacity)) return false;
         *rate *= policy->ratio;
     }
     return true;
 }
 
-/* The next layer is of the same kind as the last: scheme, and lines per key where they
- * were chosen. */
+/* The next layer has the same parameters as the last, where the user chose them: scheme, and lines
+ * per key. */
 static petal_status plan_next(const petal_filter *filter, uint64_t *capacity, double *rate,
                               struct shape *shape, petal_error *error)
 {

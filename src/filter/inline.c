@@ -1,4 +1,4 @@
-/* inline.c - what petal_inline.h needs of a filter. */
+/* inline.c - the library's side of petal_inline.h. */
 #include "petal/petal_inline.h"
 
 #include "base/checked.h"
@@ -7,7 +7,7 @@
 #include "filter/permission.h"
 #include "scheme/blocked_line.h"
 
-/* The loop is compiled into the program, so its struct must be the very one of this library. */
+/* The loop is compiled into the program, so its struct must be exactly this library's. */
 static petal_status check_version(const petal_inline *hot, petal_error *error)
 {
     if (hot->struct_size == sizeof *hot) return PETAL_OK;
@@ -29,13 +29,13 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
         return petal_fail(
             error, PETAL_ERR_UNSUPPORTED,
             "the inline calls are for blocked filters with xxh3, one layer and one line per key");
-    /* whole lines are written, and would undo what another thread has just set */
+    /* the loop writes whole lines, and would undo what another thread has just set */
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the inline calls are not for filters that threads share");
     if (!array->bytes)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter has no bits yet");
-    /* the loop knows nothing of blocks */
+    /* the loop doesn't know blocks */
     if ((status = petal_guard_check_all(filter, error)) != PETAL_OK) return status;
     hot->lines = array->bytes;
     hot->line_count = array->shape.bits / PETAL_LINE_BITS;

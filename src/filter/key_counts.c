@@ -1,4 +1,4 @@
-/* key_counts.c - how many keys a filter counts, and is made for. */
+/* key_counts.c - how many keys a filter counts, and its capacity. */
 #include "base/checked.h"
 #include "filter/filter.h"
 

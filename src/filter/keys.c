@@ -1,4 +1,4 @@
-/* keys.c - adding keys and looking them up, one at a time: by bytes, number or hash. */
+/* keys.c - adds keys and looks them up, one at a time: by bytes, number or hash. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "filter/batch.h"
@@ -10,7 +10,7 @@
 
 /* ---- the general way ------------------------------------------------------------------------- */
 
-/* A key that the original of the filter does not take, and so cannot find. */
+/* A key that the filter's original rejects, so it can't be in the filter. */
 static inline bool is_refused(const petal_filter *filter, size_t key_bytes)
 {
     return key_bytes == 0 && filter->scheme->no_empty_key;
@@ -22,9 +22,9 @@ petal_status petal_filter_refuse_empty_key(petal_error *error)
                       "filters of this scheme do not accept the empty key");
 }
 
-/* A key of no bytes may come without a pointer, and hashes may compute with theirs. If each layer
- * has a hash of its own, there is none yet. The default hash is inlined here: for a short key the
- * call would cost as much as the hash. */
+/* An empty key may come with a NULL pointer, on which hashes may do arithmetic, so it gets a valid
+ * one. If each layer has its own hash, nothing is hashed yet. The default hash is inlined here: for
+ * a short key a call would cost as much as the hash. */
 static inline struct probe probe_of(const petal_filter *filter, const void *key, size_t key_bytes,
                                     uint64_t *words)
 {
@@ -48,7 +48,7 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
     return filter->strategy->add(filter, &probe, error);
 }
 
-/* The answer is written unless it would be one of damaged bits. */
+/* Writes the answer unless it would come from damaged bits. */
 static petal_status find(const petal_filter *filter, const struct probe *probe, bool *answer,
                          petal_error *error)
 {
@@ -100,7 +100,7 @@ static bool contains_i64(const struct direct *way, int64_t value)
     return contains(way, key, sizeof key);
 }
 
-/* The caller of petal_add() gave a filter that may change. */
+/* The caller of petal_add() passed a mutable filter. */
 static petal_status add(const struct direct *way, const void *key, size_t key_bytes)
 {
     petal_filter *filter = (petal_filter *)(uintptr_t)way;

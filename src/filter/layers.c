@@ -1,10 +1,10 @@
-/* layers.c - the strategies of filters of several layers.
+/* layers.c - the strategies for filters of several layers.
  *
- * A key that an older layer has is not added again: it would only fill the last one. So a piece is
- * first looked up in the older layers, and what is left goes into the last; but no more at once
- * than that still has room for, so that the filter grows at the very key at which it would grow one
- * by one. Generations work the other way round: every key goes into the newest, which is how it
- * stays remembered, and the older ones only tell whether it was new. */
+ * A key that an older layer contains is not added again: it would only fill the last one. So a
+ * piece is first looked up in the older layers, and the rest is added to the last one; but no more
+ * at a time than it has room for, so that the filter grows at exactly the same key as one by one.
+ * Generations work the other way round: every key is added to the newest, so that it stays
+ * remembered, and the older ones only tell whether it was new. */
 #include "base/checked.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -15,7 +15,7 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* Is it in one of the first `layer_count` layers? */
+/* Does one of the first `layer_count` layers contain it? */
 static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
@@ -56,7 +56,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* How many keys the last layer takes before the filter grows. */
+/* How many keys fit into the last layer before the filter grows. */
 static uint64_t room_in_last(const petal_filter *filter)
 {
     const struct layer *last = petal_filter_last(filter);
@@ -84,7 +84,7 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
     return petal_strategy_add_to_last(filter, words, error);
 }
 
-/* Keys of a piece that are still to be added, in order: their hashes, and where they stand in the
+/* Keys of a piece that are still to be added, in order: their hashes, and their indices in the
  * piece. */
 struct waiting {
     uint64_t words[PETAL_PIECE_WORDS];
@@ -92,7 +92,7 @@ struct waiting {
     size_t from, to;
 };
 
-/* Takes out those that were found: found[0] is of the first that waits. */
+/* Drops those that were found: found[0] belongs to the first waiting key. */
 static void keep_absent(struct waiting *waiting, size_t hash_words, const uint8_t *found)
 {
     size_t kept = waiting->from;
@@ -117,7 +117,7 @@ static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t
     }
 }
 
-/* Adds the first that wait, at most `room`. */
+/* Adds the first waiting keys, at most `room`. */
 static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room,
                                 uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -133,9 +133,9 @@ static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, u
     return status;
 }
 
-/* The last layer is full: keys that it has are old ones, and the first that it has not makes the
- * filter grow. A filter of another library may have nothing against more keys than it is rated for;
- * then the key goes in alone. */
+/* The last layer is full: keys that it contains are old, and the first that it doesn't makes the
+ * filter grow. Another library's filter may accept keys beyond its capacity; then that key is added
+ * alone. */
 static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
                                      uint8_t *was_new, struct progress *progress,
                                      petal_error *error)
@@ -178,7 +178,7 @@ const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* As many as go into the newest generation as it is. */
+/* As many keys as fit into the newest generation. */
 static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
                                    uint8_t *was_new, struct progress *progress, petal_error *error)
 {

@@ -1,4 +1,4 @@
-/* life.c - the life cycle of a filter in memory. */
+/* life.c - creates, copies and frees filters. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -79,8 +79,8 @@ uint8_t *petal_layer_bits(const struct layer *layer)
     return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
 }
 
-/* Does a key read lines, or large parts of one, and not just bits here and there? Then the array
- * begins at a line. */
+/* Does a key read lines, or large parts of one, rather than single bits? Then the array must begin
+ * on a line. */
 static bool reads_lines(const struct scheme_def *scheme)
 {
     return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;
@@ -109,7 +109,7 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The layers of a file may be sized to make the next one as large as memory. */
+/* A file may size its layers so that the next one would fill all memory. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape,
                                        petal_error *error)
 {
@@ -218,7 +218,7 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
     return PETAL_OK;
 }
 
-/* The same layers as `filter` has, without their bits. */
+/* Creates the same layers as in `filter`, without bits. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error)
 {
     if (!filter->lacks_secret) return PETAL_OK;

@@ -1,16 +1,18 @@
-/* missing_bits.h - filters of which a header alone was opened: they know everything but the bits of
- * some layers, or of all. Until those come, contains is true, and whatever needs bits is refused.
+/* missing_bits.h - filters of which only the header was opened: everything is known except the bits
+ * of some or all layers. Until these arrive, contains returns true, and whatever needs bits is
+ * refused.
  */
 #ifndef PETAL_FILTER_MISSING_BITS_H
 #define PETAL_FILTER_MISSING_BITS_H
 
 #include "filter/filter.h"
 
-/* Makes the filter answer for itself if every layer has bits, and refuse what needs them if not:
- * for filters in memory, whenever that has changed. */
+/* Makes the filter answer normally if every layer has bits, and refuse what needs them otherwise:
+ * for filters in memory, called whenever that changes. */
 void petal_filter_note_bits(petal_filter *filter);
 
-/* Gives a layer without bits zeroed ones. The memory limit holds, whatever the header says. */
+/* Allocates zeroed bits for a layer that has none. The memory limit applies, whatever the header
+ * says. */
 petal_status petal_filter_alloc_absent(petal_filter *filter, uint32_t layer, petal_error *error);
 
 #endif

@@ -1,17 +1,17 @@
-/* probe.h - a key on its way into a filter, or looked up in it, with its hash. */
+/* probe.h - a key being added or looked up, with its hash. */
 #ifndef PETAL_FILTER_PROBE_H
 #define PETAL_FILTER_PROBE_H
 
 #include "filter/filter.h"
 
-/* If each layer has a hash of its own, words is NULL. */
+/* If each layer has its own hash, words is NULL. */
 struct probe {
     const void *data;
     size_t size_bytes;
     const uint64_t *words;
 };
 
-/* The hash of a key under the parameters of a layer. */
+/* Computes a key's hash under a layer's parameters. */
 static inline void petal_probe_hash(const petal_filter *filter, const struct layer *layer,
                                     const void *data, size_t size_bytes, uint64_t *words)
 {
@@ -21,7 +21,7 @@ static inline void petal_probe_hash(const petal_filter *filter, const struct lay
     filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
 }
 
-/* The hash that a layer goes by: the probe's, or one of its own, in `own`. */
+/* The hash that a layer uses: the probe's, or its own, computed in `own`. */
 static inline const uint64_t *petal_probe_words(const petal_filter *filter,
                                                 const struct layer *layer,
                                                 const struct probe *probe,

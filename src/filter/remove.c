@@ -1,13 +1,12 @@
-/* remove.c - taking keys out of filters that count them, and what is left when the counts are given
- * up. */
+/* remove.c - removes keys from counting filters, and converts these to filters without counts. */
 #include "base/error.h"
 #include "filter/batch.h"
 #include "filter/permission.h"
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* A filter of several layers does not know into which a key went: only one layer can count keys
- * down again. */
+/* A filter of several layers doesn't know which one a key went into, so it can't decrement
+ * counters. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;
@@ -16,7 +15,7 @@ static petal_status check_removing(const petal_filter *filter, petal_error *erro
         "keys can be removed from counting filters of one layer only; build one of those");
 }
 
-/* How many of the hashes, from the first on, lie in blocks of a map that need no check. */
+/* How many of the hashes, from the first on, are in blocks of a map that need no check. */
 static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, size_t count)
 {
     size_t i = 0;
@@ -25,7 +24,7 @@ static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, 
     return i;
 }
 
-/* The blocks that a key lies in are checked before any of them changes. */
+/* Checks a key's blocks before any of them changes. */
 static petal_status remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count,
                                  uint8_t *results, struct progress *progress, petal_error *error)
 {
@@ -70,7 +69,7 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
     return petal_remove(filter, key, sizeof key);
 }
 
-/* Batches go through in pieces of that many keys. Filters that count have hashes of one word. */
+/* Batches are processed in pieces of that many keys. Counting filters have hashes of one word. */
 #define PIECE_KEYS 256u
 
 static petal_status remove_keys(petal_filter *filter, const petal_batch *batch, uint8_t *results,

@@ -1,44 +1,45 @@
 /* rotating.c - see rotating.h.
  *
- * The newest generation takes all keys. When it is used up a new one is begun, and the oldest is
- * dropped when all of its keys are older than the window. A key is found if any generation has it,
- * so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
+ * All keys go into the newest generation. When it is used up a new one is begun, and the oldest is
+ * dropped when all of its keys are older than the window. A key is found if any generation contains
+ * it, so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
  *
- * By keys, what is used up is a share of the keys handed to add. Then there is a ring of G
- * generations, and beginning one drops the oldest:
+ * By keys: a generation is used up when its share of keys has been passed to add. Then there is a
+ * ring of G generations, and beginning one drops the oldest:
  *
  *     share    0        1        2        3        4             window = 3 shares, G = 4
  *     keys     aaaaaaaa bbbbbbbb cccccccc dddddddd
  *                       bbbbbbbb cccccccc dddddddd eeee          a is dropped as the first e comes
  *                       |<------- window ------->|
  *
- * By time, a generation is used up when its span of the window, 1 / (G - 1), is over, or when it
- * holds a share of keys, whichever comes first: a burst begins generations, not more time. Closed
- * ones are dropped when their last key has left the window:
+ * By time: a generation is used up when its span of the window, 1 / (G - 1), is over, or when it
+ * holds a share of keys, whichever comes first: a burst begins generations but doesn't lengthen the
+ * time. Closed ones are dropped when their last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1
  *              |until a          |<------- window ------->|      a is dropped by age alone
  *
- * until_ms of a generation is the time of its last key if it is closed, and the last millisecond of
- * its span if it is the newest. So a key is found for at least the window, and forgotten after at
+ * If a generation is closed, its until_ms is the time of its last key; for the newest it is the
+ * last millisecond of its span. So a key is found for at least the window, and forgotten after at
  * most a window and one span.
  *
- * The rate. Let no window hold more keys than planned, that is G - 1 shares. The oldest generation
- * may have begun before the window and holds a share at most; all keys of the others came after its
- * last one, in one window. So at most G shares of keys are remembered. With r(x) the rate of a
- * generation that holds the part x of its share, the logarithm of the rate of passing none, -sum
- * ln(1 - r(x)), is highest if as many generations as possible are full, since -ln(1 - r(x)) is
- * convex in x from 0 to 1. (Of k bits each key sets, a query needs all k: r grows like x^k. For k =
- * 1 the logarithm is linear.) That is G full ones: r(1) = p / G each. tests/unit/layers.c checks it
- * over many plans.
+ * The rate. Assume no window holds more keys than planned, i.e. G - 1 shares. The oldest generation
+ * may have begun before the window and holds at most one share; all keys of the others came after
+ * its last one, within one window. So at most G shares of keys are remembered. Let r(x) be the rate
+ * of a generation that holds the part x of its share. The logarithm of the probability of passing
+ * none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since -ln(1 -
+ * r(x)) is convex in x from 0 to 1. (Each key sets k bits, and a query needs all k: r grows like
+ * x^k. For k = 1 the logarithm is linear.) That means G full ones: r(1) = p / G each.
+ * tests/unit/layers.c checks it over many plans.
  *
- * The number. Of the generations that began after the oldest one's last key, s were closed full and
- * t because their time was over. Full ones hold a share each, so s <= G - 1, and if s = G - 1 the
- * window has no key left for others: t = 0. Otherwise t <= G - 1, since their spans lie in one
- * window. With the oldest and the newest that makes 2G - 1. If there are as many and the newest is
- * used up too, a window holds more keys than planned. Then the newest takes more than its share and
- * stays open for longer: the rate rises and forgetting is late, but no key is lost. */
+ * The number. Of the generations that began after the oldest one's last key, s were closed because
+ * they were full and t because their time was over. Full ones hold a share each, so s <= G - 1, and
+ * if s = G - 1 the window has no keys left for others: t = 0. Otherwise t <= G - 1, since their
+ * spans lie in one window. With the oldest and the newest that makes 2G - 1. If there are that many
+ * and the newest is used up too, a window holds more keys than planned. Then the newest accepts
+ * more than its share and stays open longer: the rate rises and keys are forgotten late, but none
+ * is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
@@ -50,10 +51,10 @@
 
 #include <string.h>
 
-/* Among counts of generations whose memory differs by less, the lowest is taken: each is one more
- * place to look. */
+/* Among numbers of generations whose memory differs by less, the lowest is chosen: each generation
+ * is one more place to look. */
 #define NEARLY 1.01
-#define MAX_WORTH_TRYING 16u /* memory has its minimum near 8 */
+#define MAX_WORTH_TRYING 16u /* memory is minimal near 8 */
 
 static uint64_t part_of(uint64_t whole, uint32_t generations)
 {
@@ -84,7 +85,7 @@ bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_coun
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
 }
 
-/* The newest is dated by the last millisecond of its span, unless it stays open for longer. */
+/* The newest has the date of its span's last millisecond, unless it stays open longer. */
 bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
                              uint64_t before, uint64_t until_ms)
 {
@@ -109,9 +110,9 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* The number of generations of which G, full ones, need the least memory, or nearly so. By time
- * there may be 2G - 1 of them for a while; but what a window holds when keys come evenly is G, and
- * what is best for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
+/* The number of generations for which G full ones need the least memory, or nearly so. A time
+ * window may temporarily have 2G - 1 of them. But if keys come evenly it holds G, and the best
+ * number for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
 static petal_status choose_generations(const petal_options *options, uint32_t *generations,
                                        petal_error *error)
 {
@@ -162,7 +163,7 @@ uint64_t petal_rotating_until(const struct policy *policy)
     return policy->clock_ms ? policy->clock_ms + petal_rotating_span(policy) - 1 : 0;
 }
 
-/* Makes the oldest the newest, empty. */
+/* Makes the oldest generation the newest, empty. */
 static void recycle_oldest(petal_filter *filter)
 {
     struct layer oldest = filter->layers[0];
@@ -172,8 +173,8 @@ static void recycle_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-/* By time: begins a generation, or leaves the newest open if there are as many as can be. Dates the
- * newest: `until` the clock if it is closed now, or must stay open though its time is over. */
+/* By time: begins a generation, or leaves the newest open if the maximum exists. Dates the newest:
+ * `until` is the clock if it is closed now, or must stay open though its time is over. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;
@@ -224,7 +225,7 @@ static void date_layers(petal_filter *filter)
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
-/* Drops the generations whose last key has left the window. The newest stays, empty: months may
+/* Drops the generations whose last key has left the window. The newest stays, emptied: months may
  * have passed. */
 static void forget(petal_filter *filter)
 {
@@ -257,7 +258,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     struct policy *policy = &filter->policy;
     petal_status status = check_time(filter, now_ms, error);
     if (status != PETAL_OK || now_ms <= policy->clock_ms)
-        return status; /* clocks are set back now and then: nothing is dropped early */
+        return status; /* clocks are sometimes set back: nothing is dropped early */
     status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;
@@ -276,8 +277,8 @@ petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error 
     return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
 }
 
-/* Generations that forget() would drop at that time: dated before the cutoff. Without a clock they
- * have no dates, and none is left out. */
+/* Finds the generations that forget() would drop at that time: those dated before the cutoff.
+ * Without a clock they have no dates, and all count. */
 static petal_status set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
     const struct policy *policy = &filter->policy;

@@ -1,4 +1,4 @@
-/* strategy.c - see strategy.h. The strategies of filters of one layer. */
+/* strategy.c - see strategy.h. The strategies for filters of one layer. */
 #include "filter/strategy.h"
 
 #include "base/checked.h"
@@ -60,7 +60,7 @@ petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error)
     return status == PETAL_OK ? petal_filter_may_write(filter, error) : status;
 }
 
-/* How many of the hashes, from the first on, lie in blocks that need no check. */
+/* How many of the hashes, from the first on, are in blocks that need no check. */
 static size_t count_checked(const petal_filter *filter, struct layer *layer, const uint64_t *words,
                             size_t count)
 {
@@ -94,8 +94,8 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
     return status_of_add(changed);
 }
 
-/* A piece is cut where a block must be checked first, so that the keys before a damaged block are
- * in, as they are one by one. */
+/* Cuts a piece where a block must be checked first, so that the keys before a damaged block are
+ * added, as one by one. */
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
                                               size_t count, uint8_t *changed,
                                               struct progress *progress, petal_error *error)
@@ -139,8 +139,8 @@ const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_careful
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
-/* Summing up what all threads have counted is too much for each key: a few keys do, and the others
- * go by what they found. */
+/* Summing all threads' counts for each key is too expensive: a few keys do it, and the others use
+ * their result. */
 #define KEYS_PER_SUM 64u
 
 static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
@@ -148,7 +148,7 @@ static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
     return hash % KEYS_PER_SUM == 0 ? petal_is_overfull(filter) : petal_filter_was_overfull(filter);
 }
 
-/* Of a map, all blocks were checked when the filter was shared. */
+/* In a map, all blocks were checked when the filter was shared. */
 static petal_status prepare_shared(petal_filter *filter, const uint64_t *words, size_t count,
                                    petal_error *error)
 {

@@ -1,48 +1,47 @@
-/* strategy.h - how keys go into a filter and are looked up in it.
+/* strategy.h - how keys are added to a filter and looked up in it.
  *
- * Which way that is follows from the filter's state: how many layers it has, whether several
- * threads add, whether the bits are those of a file. So it is decided when the state changes
- * (ways.c), not again for each key. */
+ * The way depends on the filter's state: how many layers it has, whether several threads add,
+ * whether the bits belong to a file. So it is chosen when the state changes (ways.c), not again for
+ * each key. */
 #ifndef PETAL_FILTER_STRATEGY_H
 #define PETAL_FILTER_STRATEGY_H
 
 #include "filter/probe.h"
 
-/* How far a batch has come: keys that are in, or were looked up; and results that are 1. */
+/* The progress of a batch: keys added or looked up so far; and results that are 1. */
 struct progress {
     uint64_t done, positive;
 };
 
-/* Batches go through in pieces of at most that many words of hashes. */
+/* Batches are processed in pieces of at most that many words of hashes. */
 #define PETAL_PIECE_WORDS 2048u
 
 struct key_strategy {
     petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
     bool (*contains)(const petal_filter *filter, const struct probe *probe);
-    /* The same for the hashes of a piece: the filter becomes, byte for byte, what adding one by one
-     * makes of it. results[i] is 1 or 0 for each key that is done. On failure, error is of the
-     * first key that is not. NULL if each layer has a hash of its own. */
+    /* The same for the hashes of a piece: the filter becomes, byte for byte, what adding them one
+     * by one gives. results[i] is 1 or 0 for each key that was done. On failure, error is for the
+     * first key that was not. NULL if each layer has its own hash. */
     petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
                               uint8_t *results, struct progress *progress, petal_error *error);
     size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,
                              uint8_t *results);
 };
 
-/* One key, for any filter: by its strategy (keys.c). */
+/* One key, for any filter: uses its strategy (keys.c). */
 extern const struct direct_calls petal_keys_by_strategy;
 
-/* Of one layer (strategy.c), and of several (layers.c). */
+/* For one layer (strategy.c), and for several (layers.c). */
 extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
     petal_strategy_shared;
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer, petal_strategy_in_turn;
 
-/* PETAL_ERR_FULL for an overfull filter, if that is wanted; and for one that is for reading only,
- * its refusal: it takes no key, not even one that it has. */
+/* PETAL_ERR_FULL for an overfull filter, if the user chose that. For a read-only filter, its
+ * refusal: it accepts no key, not even one that it contains. */
 petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error);
 
-/* Adds to the last layer. The blocks of a map that keys lie in are checked before any of them
- * changes. */
+/* Adds to the last layer. A key's blocks in a map are checked before any of them changes. */
 petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *words,
                                         petal_error *error);
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,

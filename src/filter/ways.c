@@ -1,4 +1,5 @@
-/* ways.c - which way keys go into a filter and are looked up in it: one table, by its state.
+/* ways.c - chooses how keys are added to a filter and looked up in it: one table, indexed by its
+ * state.
  *
  *     batches          by the strategy of the filter's row (strategy.c, layers.c, in_turn.c), which
  *                      calls the kernel of its scheme
@@ -6,7 +7,7 @@
  *                      filter has one layer and there is such a function; else by the strategy
  *     one key, add     like a query, as far as the row allows
  *
- * A guard stands before queries, if there is one. */
+ * If there is a guard, queries pass it first. */
 #include "base/bytes.h"
 #include "filter/batch.h"
 #include "filter/guard.h"
@@ -49,7 +50,7 @@ static const struct way *choose(const petal_filter *filter)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* The functions for keys of one layer; false: there are none. */
+/* Finds the functions for keys of one layer; false: there are none. */
 static bool find_direct(const petal_filter *filter, struct direct *way)
 {
     *way = (struct direct){.array = &filter->layers->array,
@@ -58,11 +59,11 @@ static bool find_direct(const petal_filter *filter, struct direct *way)
                            .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
                            .flips = petal_xxh3_flips(filter->hash_key.seed)};
     return filter->kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key &&
-           filter->policy.kind != POLICY_TIME && /* which looks at the clock */
+           filter->policy.kind != POLICY_TIME && /* a time window's query checks the clock */
            filter->kernel->direct(way, filter->hash->id);
 }
 
-/* A filter that grows: keys go in directly as long as its one layer has room. */
+/* A growing filter: keys are added directly while its single layer has room. */
 static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
@@ -115,7 +116,7 @@ static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *f
     return contains_checked(filter, key, sizeof key);
 }
 
-/* A load and a jump, once the guard has no work. */
+/* Once the guard has no work, this is a load and a jump. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;

@@ -1,4 +1,4 @@
-/* hash.c - the table of hashes, and what a file keeps of a secret. */
+/* hash.c - the table of hashes, and what a file stores about a secret. */
 #include "hash/hash.h"
 
 #include "hash/siphash.h"

@@ -1,5 +1,5 @@
 /* hash.h - the first axis: key bytes -> a hash of one or more 64-bit words. Each hash's file
- * exports its row, and hash_list.h lists them; adding one is one file and one line. */
+ * exports its row, and hash_list.h lists them; to add one, write a file and a line. */
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
@@ -13,31 +13,30 @@
 #include <wasm_simd128.h>
 #endif
 
-/* The numbers of foreign hashes; those of Petal's own are in petal.h. */
+/* The numbers of foreign hashes; petal.h has those of Petal's own. */
 #define HASH_NUMBER(LIBRARY, NAME, name, number) PETAL_HASH_##NAME = (number),
 enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 
-/* No hash gives more words for a key. */
+/* The maximum number of words per key. */
 #define PETAL_HASH_MAX_WORDS 256u
 
-/* What a hash needs beside the key. */
+/* What a hash needs besides the key. */
 #define PETAL_LONG_SEED_BYTES 32u
 struct hash_key {
     uint64_t seed;
-    /* of keyed hashes, in PETAL_SECRET_BYTES; or the seed of those that have a longer one */
+    /* the secret of keyed hashes, in PETAL_SECRET_BYTES; or a longer seed */
     uint8_t secret[PETAL_LONG_SEED_BYTES];
-    uint32_t hashes; /* k and m of the layer: for hashes that depend on them */
+    uint32_t hashes; /* the layer's k and m: for hashes that depend on them */
     uint64_t bits;
 };
 
 struct hash_def {
     uint32_t id;
     const char *name;
-    bool keyed; /* takes the secret, not the seed */
-    /* takes a seed of PETAL_LONG_SEED_BYTES: the first bytes of the filter's origin */
+    bool keyed; /* uses the secret, not the seed */
+    /* uses a seed of PETAL_LONG_SEED_BYTES: the first bytes of the filter's origin */
     bool long_seed;
-    /* that compute() writes; 0: one for each of the layer's k, so that each layer has a hash of
-     * its own */
+    /* written by compute(); 0: one for each of the layer's k, so each layer has its own hash */
     uint32_t words;
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes,
                     uint64_t *words);
@@ -53,8 +52,8 @@ const struct hash_def *petal_hash_find(uint32_t id);
 /* For numbers without a row: the name of a hash that this build leaves out, or NULL. */
 const char *petal_hash_left_out(uint32_t id);
 
-/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby): a bijection that mixes every bit
- * into every bit. */
+/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby): a bijection in which every input
+ * bit affects every output bit. */
 static inline uint64_t fmix64(uint64_t x)
 {
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
@@ -62,22 +61,22 @@ static inline uint64_t fmix64(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* What a file keeps of a secret: an id to name it by, and a value that tells a wrong one. Both are
- * SipHash of a fixed text under the secret, so they give nothing of it away. */
+/* What a file stores about a secret: an id that names it, and a value that detects a wrong one.
+ * Both are SipHash of a fixed text under the secret, so they reveal nothing about it. */
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
-/* The seed of bloom-filters if a filter is given none. */
+/* bloom-filters' seed if none is given. */
 #define PETAL_BLOOM_FILTERS_SEED 0x1234567890u
 
-/* XXH3_64bits with a seed, for checksums too. */
+/* XXH3_64bits with a seed, also used for checksums. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
-/* Two branches of XXH3 written out, for keys whose whole cost is their hash: what they make of a
- * seed is worked out before.
+/* Two branches of XXH3 written out, for keys whose cost is mostly their hash: what depends only on
+ * the seed is precomputed.
  *
- * What it does to keys of 8 bytes in petal_inline_xxh3(): bytes 8 to 24 of the default secret, less
- * the seed with its low half byte-swapped on top. */
+ * For 8-byte keys in petal_inline_xxh3(): bytes 8 to 24 of the default secret, minus the seed xored
+ * with its byte-swapped low half on top. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
     uint64_t flip = (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
@@ -85,7 +84,7 @@ static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
     return flip ^ rotl64(flip, 49) ^ rotl64(flip, 24);
 }
 
-/* And to keys of 17 to 64 bytes: bytes 0 to 64 of the secret, more or less the seed. */
+/* For keys of 17 to 64 bytes: bytes 0 to 64 of the secret, plus or minus the seed. */
 struct xxh3_flips {
     uint64_t words[8];
 };
@@ -105,13 +104,13 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
 
 #ifdef __wasm_simd128__
 
-/* mulfold64() of the halves of x, plus that of the halves of y. Each half is two digits of 32 bits,
- * so that a product is four, of which one instruction makes one for both x and y. */
+/* mulfold64() of the halves of x plus that of the halves of y. Each half is two 32-bit digits, so a
+ * product takes four multiplications; one instruction does one of them for both x and y. */
 static inline uint64_t petal_fold_both(v128_t x, v128_t y)
 {
     const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
-    v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5); /* low digits of the first halves, high ones */
-    v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* of the second halves */
+    v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5); /* first halves: low digits, high */
+    v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* second halves */
     v128_t swapped = wasm_i64x2_shuffle(b, b, 1, 0);
     v128_t lows = wasm_u64x2_extmul_low_u32x4(a, b), highs = wasm_u64x2_extmul_high_u32x4(a, b);
     v128_t middle =
@@ -133,7 +132,7 @@ static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const 
 
 #else
 
-/* What goes into the hash of 16 bytes at `a`, and of those at `b`. */
+/* The contribution to the hash of 16 bytes at `a`, and of 16 at `b`. */
 static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
 {
     return mulfold64(load64le(a) ^ flip[0], load64le(a + 8) ^ flip[1]) +
@@ -153,7 +152,7 @@ static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
     return h ^ h >> 32;
 }
 
-/* XXH3 of the 8 little-endian bytes of each number, several at a time. */
+/* XXH3 of each number's 8 little-endian bytes, several at a time. */
 void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes);
 
 #endif

@@ -1,6 +1,6 @@
-/* hash_list.h - the hashes, one line each: the LIBRARY with whose formats it is left out of a build
- * (base/libraries.h), NAME of its number PETAL_HASH_NAME, name of its row
- * petal_hash_name, and the number, which is in petal files and never used again. */
+/* hash_list.h - the hashes, one per line: the LIBRARY by whose formats a build leaves it out
+ * (base/libraries.h), NAME in its number PETAL_HASH_NAME, name in its row petal_hash_name, and the
+ * number, which petal files store and which is never reused. */
 #ifndef PETAL_HASH_HASH_LIST_H
 #define PETAL_HASH_HASH_LIST_H
 
@@ -11,7 +11,7 @@
     HASH(PETAL, XXH3, xxh3, 1) \
     HASH(PETAL, SIPHASH, siphash, 2)
 
-/* Those of other libraries' filters. */
+/* The hashes of other libraries' filters. */
 #define PETAL_FOREIGN_HASHES(HASH) \
     HASH(GUAVA, MURMUR3_X64_128, murmur3_x64_128, 16) \
     HASH(SPARK, MURMUR3_SPARK, murmur3_spark, 17) \

@@ -1,11 +1,11 @@
-/* shard.c - which of N filters a key belongs to, if a set is spread over several:
- * docs/format.md, "Shards".
+/* shard.c - which of N filters a key belongs to, if a set is spread over several: docs/format.md,
+ * "Shards".
  *
  *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)
  *
- * The shard must tell nothing of where in its filter a key goes, or the keys of a shard would crowd
- * in a part of it. The high bits of g itself choose the line, or the first position; those of
- * fmix64(g) the second line of a filter with two lines per key; so it takes a second round of
+ * The shard must be independent of a key's place within its filter, or a shard's keys would crowd
+ * into one part of it. The high bits of g itself choose the line, or the first position; those of
+ * fmix64(g) the second line of a filter with two lines per key. So the shard needs another round of
  * mixing. */
 #include "base/bytes.h"
 #include "hash/hash.h"

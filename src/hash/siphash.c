@@ -1,6 +1,6 @@
 /* siphash.c - see siphash.h. Written from the paper: four 64-bit words of state, two rounds for
- * each 8-byte word of input (little-endian), the last word filled up with zeros and the length mod
- * 256 in its top byte, four closing rounds. */
+ * each 8-byte word of input (little-endian), the last word padded with zeros and the length mod 256
+ * in its top byte, four closing rounds. */
 #include "hash/siphash.h"
 
 #include "hash/hash.h"

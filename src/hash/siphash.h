@@ -1,6 +1,6 @@
 /* siphash.h - SipHash with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input
  * PRF", 2012). A keyed pseudorandom function: without the 128-bit secret nobody can predict or
- * choose a key's bits. SipHash-c-d has c rounds for each word of input and d to close. */
+ * choose a key's bits. SipHash-c-d has c rounds per word of input and d closing rounds. */
 #ifndef PETAL_HASH_SIPHASH_H
 #define PETAL_HASH_SIPHASH_H
 
@@ -45,7 +45,7 @@ static inline void sip_absorb(struct sip *sip, uint64_t word, int rounds)
     sip->v[0] ^= word;
 }
 
-/* The bytes that are left over, fewer than 8, and on top the length mod 256 of the whole input. */
+/* The remaining bytes, fewer than 8, with the length mod 256 of the whole input on top. */
 static inline uint64_t sip_last_word(const uint8_t *tail, size_t tail_bytes, size_t input_bytes)
 {
     uint64_t word = (uint64_t)input_bytes << 56;

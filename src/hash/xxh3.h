@@ -1,9 +1,9 @@
 /* xxh3.h - XXH3 from libxxhash's header, inlined where it is called: for the two places where a
- * key's whole cost is its hash. */
+ * key's cost is mostly its hash. */
 #ifndef PETAL_HASH_XXH3_H
 #define PETAL_HASH_XXH3_H
 
-/* A module of WebAssembly travels to where it is used, so it has the function once. */
+/* A WebAssembly module should be small, so it has the function only once. */
 #if defined(__wasm__) && !defined(XXH3_HERE)
 #include "hash/hash.h"
 #define xxh3 petal_xxh3

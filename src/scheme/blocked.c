@@ -1,7 +1,7 @@
-/* blocked.c - the scheme `blocked`: all k bits of a key in one cache line, or in two.
+/* blocked.c - the scheme `blocked`: all k bits of a key in one cache line or in two.
  *
- * m is a multiple of 512 bits: lines of 16 little-endian words of 32 bits. A key sets one bit in
- * each of k distinct words:
+ * m is a multiple of 512 bits: lines of 16 little-endian 32-bit words. A key sets one bit in each
+ * of k distinct words:
  *
  *     line   = mulhi64(h, lines)                                    the high bits of the hash
  *     x      = low 32 bits of h;  y = x * 0x9E3779B1
@@ -12,9 +12,9 @@
  *     +-----+---------+----+----+----+---+----+
  *     | ... |         |  * |    |    |   |    |         words 1, 6 and 11 get one bit each
  *
- * One bit per word keeps the bits of a key apart, so a whole line is one vector operation. With two
- * lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) are two such patterns; they may fall
- * into the same line. */
+ * With one bit per word the bits of a key are distinct, so a whole line is one vector operation.
+ * With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) are two such patterns; they
+ * may hit the same line. */
 #include "scheme/blocked_line.h"
 
 #include "base/checked.h"
@@ -52,7 +52,7 @@
             STRIDES(P, 15u) \
     }
 
-#ifdef __wasm__ /* made when the module starts, which is shorter than the table */
+#ifdef __wasm__ /* computed when the module starts: the code is smaller than the table */
 uint16_t petal_blocked_patterns[WORDS + 1][128];
 
 __attribute__((constructor)) static void make_patterns(void)
@@ -72,7 +72,7 @@ const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */
 
-/* The words of a hash, one after the other. */
+/* The words of a hash, in order. */
 struct walk {
     uint32_t x, word, stride;
 };
@@ -88,14 +88,14 @@ static inline void next_word(struct walk *at)
     at->word = (at->word + at->stride) % WORDS;
 }
 
-/* Where the bit of the word stands in the line, counted from its first byte's lowest: words are
+/* The word's bit in the line, counted from the lowest bit of the first byte: words are
  * little-endian. */
 static inline uint32_t place_of(const struct walk *at)
 {
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Bytes are read and written as atomics, which costs nothing here: other threads may query, or add
+/* Reads and writes bytes atomically, which costs nothing here: other threads may query, or add
  * elsewhere in the line's array. The builtin stores through `line`.
  * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
@@ -128,7 +128,7 @@ static inline bool line_has(const unsigned char *line, uint32_t x, uint32_t hash
 extern const struct kernel petal_blocked_generic;
 #include "scheme/blocked_kernel.inc"
 
-/* Faster forms first. Each is the same function of the same bits (tests/unit/kernels.c). */
+/* Fastest first. Each sets and tests exactly the same bits (tests/unit/kernels.c). */
 static const struct kernel *const kernels[] = {
 #if defined(__x86_64__) && defined(__GNUC__)
     &petal_blocked_avx512,
@@ -137,7 +137,7 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-#ifdef __wasm_simd128__ /* a module that has it is loaded nowhere else */
+#ifdef __wasm_simd128__ /* a module with SIMD is loaded only where it can run */
     &petal_blocked_simd128,
 #else
     &petal_blocked_generic,
@@ -205,15 +205,15 @@ static double bits_set_sd(const struct shape *shape, double keys)
                                   shape->lines_per_key, keys);
 }
 
-/* Mean over the word patterns of the product of the words' fills. Strides s and 16 - s make the
- * same sets, so the strides 1, 3, 5, 7 stand for all eight. */
+/* The mean over the word patterns of the product of the words' fills. Strides s and 16 - s give the
+ * same sets, so the strides 1, 3, 5, 7 represent all eight. */
 static double rate_of_line(const uint8_t *line, uint32_t hashes)
 {
     double fill[WORDS], sum = 0;
     for (uint32_t w = 0; w < WORDS; w++)
         fill[w] = popcount32(load32le(line + (size_t)w * (WORD_BITS / 8))) / (double)WORD_BITS;
     for (uint32_t stride = 1; stride < 8; stride += 2) {
-        double in_order[2 * WORDS], products[WORDS]; /* so that compilers see vectors */
+        double in_order[2 * WORDS], products[WORDS]; /* arranged so that compilers vectorise */
         for (uint32_t i = 0; i < 2 * WORDS; i++) in_order[i] = fill[i * stride % WORDS];
         for (uint32_t i = 0; i < WORDS; i++) products[i] = in_order[i];
         for (uint32_t word = 1; word < hashes; word++)
@@ -223,9 +223,9 @@ static double rate_of_line(const uint8_t *line, uint32_t hashes)
     return sum / (4 * WORDS);
 }
 
-/* Above this many lines (16 MiB) a sample of them is taken, one of each stretch: its error is below
- * 1 % of the rate, and all lines would take minutes at the largest sizes. Which ones depends on all
- * bytes, so that nobody can choose keys whose lines are left out. */
+/* Above this many lines (16 MiB) the rate is computed from a sample, one line of each stretch: its
+ * error is below 1 % of the rate, and all lines would take minutes at the largest sizes. The choice
+ * depends on all bytes, so that nobody can choose keys whose lines are left out. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
 
 static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)

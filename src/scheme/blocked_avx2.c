@@ -1,5 +1,5 @@
 /* blocked_avx2.c - `blocked` with AVX2: a line is two registers of eight words. For x86-64 CPUs
- * from Haswell and Zen 1. */
+ * from Haswell and Zen 1 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))
@@ -15,5 +15,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_avx2
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

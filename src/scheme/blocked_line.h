@@ -1,6 +1,5 @@
-/* blocked_line.h - what every kernel of the scheme `blocked` shares: where the line is, and which
- * words. The rule itself is at the top of blocked.c; what is done to a line, for each CPU, is in
- * petal_inline.h. */
+/* blocked_line.h - what all kernels of the scheme `blocked` share: which line, and which words.
+ * blocked.c has the rule at its top; petal_inline.h has the operations on a line for each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
@@ -39,13 +38,13 @@ static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
     return array->bytes + mulhi64(hash, lines) * PETAL_LINE_BYTES;
 }
 
-/* The line of a key that has one. */
+/* The line of a key that has only one. */
 static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
 {
     return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
 }
 
-/* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the
+/* A key's hashes are divided: all to its only line, or ceil(k/2) to the first and the rest to the
  * second. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {

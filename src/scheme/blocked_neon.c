@@ -1,5 +1,5 @@
 /* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. For little-endian
- * 64-bit ARM, all of which has it. */
+ * 64-bit ARM, which always has NEON. */
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
 #define PETAL_INLINE_TARGET
@@ -14,5 +14,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_neon
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

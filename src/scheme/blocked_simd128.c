@@ -1,5 +1,5 @@
-/* blocked_simd128.c - `blocked` with WebAssembly's vectors: a line is four of four words. For
- * modules compiled with -msimd128; whether an engine takes one is known before it is loaded. */
+/* blocked_simd128.c - `blocked` with WebAssembly's vectors: a line is four vectors of four words.
+ * For modules compiled with -msimd128; whether an engine accepts them is known before loading. */
 #if defined(__wasm_simd128__)
 #define PETAL_INLINE_SIMD128
 #define PETAL_INLINE_TARGET
@@ -14,5 +14,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_simd128
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

@@ -15,5 +15,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_sse4
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

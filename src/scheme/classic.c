@@ -1,5 +1,5 @@
-/* classic.c - the scheme `classic`: k bits anywhere in m, the form with the fewest bits per key.
- * Its rule is in classic.h. */
+/* classic.c - the scheme `classic`: k bits anywhere in m, which needs the fewest bits per key.
+ * classic.h has the rule. */
 #include "scheme/classic.h"
 
 #include "base/error.h"

@@ -1,10 +1,10 @@
-/* classic.h - how a key walks in classic, and in counting, which has the same positions:
+/* classic.h - how a key walks in classic, and in counting, which uses the same positions:
  *
  *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
  *
  * The high bits of `a` choose the position, without a division. The multiplier is the 64-bit one of
  * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021), so successive high
- * halves are as good as independent, where plain double hashing has up to 5 times too many false
+ * halves are nearly independent, whereas plain double hashing has up to 5 times too many false
  * positives in small filters. */
 #ifndef PETAL_SCHEME_CLASSIC_H
 #define PETAL_SCHEME_CLASSIC_H
@@ -31,7 +31,7 @@ static inline uint64_t walk_next(struct walk *at)
     return position;
 }
 
-/* scheme_def.positions of both, if a position has that many bits. */
+/* scheme_def.positions of both, for positions of `width` bits. */
 static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, uint32_t unit_bits,
                                       uint64_t *positions)
 {

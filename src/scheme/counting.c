@@ -1,17 +1,17 @@
-/* counting.c - the scheme `counting`: classic with a counter of 4 bits in place of each bit, so
- * that keys can be removed.
+/* counting.c - the scheme `counting`: classic with a 4-bit counter in place of each bit, so that
+ * keys can be removed.
  *
- * Counting Bloom filters are of Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has the
- * positions of classic, and each different one of them is counted once. Counter i is the low (i
- * even) or the high (i odd) half of byte i / 2:
+ * Counting Bloom filters are due to Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has
+ * the positions of classic, and counts each distinct one once. Counter i is the low (i even) or
+ * high (i odd) half of byte i / 2:
  *
  *     byte     0           1           2               m = 5, two keys at 0, 2, 4 and at 2, 3, 4
  *     bits     7..4 3..0   7..4 3..0   7..4 3..0
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has come to 15 may stand for more, so it sticks: it is never counted down again.
- * What it costs are false positives, never a key. */
+ * A counter that has reached 15 may stand for more, so it sticks: it is never decremented again.
+ * That costs false positives, never a key. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "scheme/classic.h"
@@ -35,7 +35,7 @@ static inline unsigned value_at(const uint8_t *bytes, uint64_t position)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Has this position come up before? k is small, and the list is in registers or close to them. */
+/* Has this position occurred before? k is small, and the list is in registers or close to them. */
 static inline bool is_repeat(const uint64_t *positions, uint32_t i)
 {
     bool repeat = false;
@@ -63,7 +63,7 @@ static inline bool count_up(uint8_t *bytes, const uint64_t *positions, uint32_t 
     return changed;
 }
 
-/* False: some counter is zero, so the key is absent, and nothing is changed. */
+/* False: some counter is zero, so the key is absent, and nothing was changed. */
 static inline bool count_down(uint8_t *bytes, const uint64_t *positions, uint32_t count)
 {
     if (!test_all(bytes, positions, count)) return false;
@@ -76,8 +76,8 @@ static inline bool count_down(uint8_t *bytes, const uint64_t *positions, uint32_
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* In a batch the positions of a group of keys are worked out and their bytes asked for before the
- * first is needed, so that the misses overlap. */
+/* A batch computes the positions of a group of keys and prefetches their bytes before the first is
+ * needed, so that the misses overlap. */
 #define GROUP_KEYS 16u
 #define GROUP_POSITIONS (GROUP_KEYS * CLASSIC_MAX_HASHES)
 
@@ -170,7 +170,7 @@ static inline uint64_t load(const uint8_t *from)
     return word;
 }
 
-/* Leaves untouched pages untouched. */
+/* Does not touch pages unless a counter changes. */
 static inline void store_changed(uint8_t *to, uint64_t old, uint64_t word)
 {
     if (word != old) memcpy(to, &word, sizeof word);
@@ -202,14 +202,14 @@ static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_b
     return common;
 }
 
-/* Every second counter: a carry out of one sets all its bits. */
+/* Every second counter: a carry out of a counter sets all its bits. */
 static inline uint64_t add_even(uint64_t a, uint64_t b)
 {
     uint64_t sum = (a & EVEN_ONES) + (b & EVEN_ONES);
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Every second counter: a bit is borrowed from above each, and is left if a >= b. */
+/* Every second counter: a borrowed bit above each remains if a >= b. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
@@ -218,7 +218,7 @@ static inline uint64_t min_even(uint64_t a, uint64_t b)
     return (b & take_b) | (a & ~take_b);
 }
 
-/* Both halves of each word with `even`. */
+/* Applies `even` to both halves of each word. */
 static inline void combine(uint8_t *to, const uint8_t *from, uint64_t size_bytes,
                            uint64_t (*even)(uint64_t a, uint64_t b))
 {
@@ -239,8 +239,7 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
     combine(to, from, size_bytes, min_even);
 }
 
-/* The lowest bits of the 16 counters of a word, side by side: halves of 1, 2, 4 and 8 bits move
- * together. */
+/* Packs the lowest bits of a word's 16 counters: halves of 1, 2, 4 and 8 bits move together. */
 static inline uint64_t gather(uint64_t word)
 {
     word = (word | word >> 3) & 0x0303030303030303u;

@@ -3,9 +3,9 @@
  * Given the bits of a small filter, nothing is assumed: all starts a = 0 .. m-1 are tried with all
  * remainders of b mod m, by the scheme's own walk. For one b, position i of all m starts are the
  * bits of the array, rotated; so the starts that are found are the AND of k rotated arrays, 64 of
- * them in a word.
+ * them per word.
  *
- * Otherwise, three things are added up.
+ * Otherwise the sum of three terms is used.
  *  1. Nearly all keys have k different positions, which are as good as chosen at random.
  *  2. Few have less, since q steps lead back to where they began: q * b = p * 2^w mod m, p being
  *     how often q steps wrap. Then the k steps are in q chains. Wherever one wraps once more, or
@@ -14,9 +14,9 @@
  *     (q/g * (k - q)) for every j.
  *  3. Some run along beside a key that was added: with the same b, or that of the other direction.
  *
- * 2 is worked out from m, k and w; 3 too for what never wraps, and else by a factor that was found
- * by simulation. What is left out falls with 1 / m^2; below MIN_BITS_PER_HASH it counts, and there
- * is no answer. tests/stat/courses.c compares all of it with filters. */
+ * Term 2 is computed from m, k and w; so is term 3 if nothing wraps, otherwise it uses a factor
+ * found by simulation. The neglected terms fall with 1 / m^2; below MIN_BITS_PER_HASH they matter,
+ * and there is no answer. tests/stat/courses.c compares all of it with filters. */
 #include "scheme/course.h"
 
 #include "base/bytes.h"
@@ -30,7 +30,7 @@
 #include <string.h>
 
 #define MIN_BITS_PER_HASH 96u
-#define MAX_CHAINS 24u /* more are of no weight: fill^24 */
+#define MAX_CHAINS 24u /* more are negligible: fill^24 */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -50,7 +50,8 @@ static double power(double x, uint32_t k)
     return product;
 }
 
-/* Möbius' function: 0 for a multiple of a square, else 1 or -1 by the number of prime factors. */
+/* Möbius' function: 0 for a multiple of a square, otherwise 1 or -1 by the number of prime
+ * factors. */
 static int moebius(uint32_t n)
 {
     int sign = 1;
@@ -70,15 +71,15 @@ static bool never_wraps(const struct course *course)
 
 /* ---- keys with less than k different positions ----------------------------------------------- */
 
-/* For a query, fill^D is what D positions cost; for a key that is added, k - D bits are lost. */
+/* For a query, D positions cost fill^D; for an added key, k - D bits are lost. */
 struct repeats {
     uint32_t hashes;
     double fill, all;  /* all: fill^k */
-    double more, lost; /* more: of the rate */
+    double more, lost; /* more: relative to the rate */
 };
 
-/* The steps that are in one progression: all k of them, or every `every`-th; then `copies` of them
- * run alike. A folded course goes through the mirrors of its positions too. */
+/* The steps that form one progression: all k of them, or every `every`-th; then `copies` of them
+ * run in parallel. A folded course also visits the mirrors of its positions. */
 struct chain {
     uint64_t bits, wrap; /* wrap: 2^w mod m */
     uint32_t length, every, copies, mirrors;
@@ -93,8 +94,7 @@ static void note_chain(struct repeats *sum, const struct chain *chain, double we
     sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
 }
 
-/* Without wraps: b of order d, the number of which is Euler's function of d, for d that divide
- * m. */
+/* Without wraps: b has order d for Euler's function of d values of b, for each d that divides m. */
 static void straight_repeats(struct repeats *sum, const struct chain *chain)
 {
     double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;
@@ -106,14 +106,14 @@ static void straight_repeats(struct repeats *sum, const struct chain *chain)
     }
 }
 
-/* Numbers b with q * every * b = p * wrap mod m. */
+/* The number of b with q * every * b = p * wrap mod m. */
 static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
 {
     uint64_t common = common_divisor((uint64_t)q * chain->every, chain->bits);
     return p * (chain->wrap % common) % common == 0 ? common : 0;
 }
 
-/* Those for which no less steps do, in the same direction. */
+/* Those for which no fewer steps lead back in the same direction. */
 static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p, uint32_t common)
 {
     double sum = 0;
@@ -128,7 +128,7 @@ static void note_slope(struct repeats *sum, const struct chain *chain, uint32_t 
     double count = least_solutions(chain, q, p, common);
     double width = count / (double)chain->bits / chain->mirrors * common / (q * (length - q));
     uint64_t most = chain->bits / common_divisor(chain->wrap, chain->bits) * q * chain->mirrors;
-    if (p == 0 || p == q) width /= 2; /* a neighbourhood with one side */
+    if (p == 0 || p == q) width /= 2; /* a neighbourhood with only one side */
     for (uint32_t positions = q; positions < length; positions += common) {
         uint64_t there = positions < most ? positions : most;
         note_chain(sum, chain, positions == q ? width : 2 * width, there);
@@ -146,7 +146,7 @@ static uint64_t wrap_of(const struct course *course, uint64_t bits)
     return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
 }
 
-/* Of the mean key, and of the mean query into a filter of this fill. */
+/* For the mean key, and for the mean query into a filter with this fill. */
 static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
                                  double fill)
 {
@@ -167,8 +167,8 @@ static struct repeats repeats_of(const struct course *course, uint64_t bits, uin
 
 /* ---- queries that run along beside a key ----------------------------------------------------- */
 
-/* In each direction, with the common part of k - o positions; the other o are hit by chance. Steps
- * of half or twice the size, and of other ratios, add a little. */
+/* In each direction, the common part has k - o positions; the other o are hit by chance. Steps of
+ * half or double size, and of other ratios, add a little. */
 #define OTHER_RATIOS 2.5
 static double straight_neighbours(uint32_t hashes, double fill)
 {
@@ -177,9 +177,9 @@ static double straight_neighbours(uint32_t hashes, double fill)
     return 2 * sum + OTHER_RATIOS;
 }
 
-/* Wherever one of the two wraps and the other does not, they part; what is left is in proportion to
- * 1 / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by
- * simulation, k = 7 to 20. */
+/* Where one of the two wraps and the other doesn't, they part; what remains is proportional to 1 /
+ * k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation, k
+ * = 7 to 20. */
 #define WRAPPED_NEIGHBOURS 2400.0
 #define FOLDED_NEIGHBOURS 1100.0
 static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
@@ -188,7 +188,7 @@ static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
     return number < most ? number : most;
 }
 
-/* Times keys / m^2. Curved: the very same a and b. */
+/* Times keys / m^2. Curved: only equal a and b. */
 static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
                             double fill)
 {
@@ -206,29 +206,30 @@ static double neighbours_of(const struct course *course, uint64_t bits, uint32_t
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* The rate is far above what is added here, and k positions are rarely less. */
+/* From here on the rate far exceeds these terms, and k positions rarely coincide. */
 #define MIN_INDEPENDENT_BITS ((uint64_t)1 << 20)
 static bool is_as_independent(uint64_t bits, double rate)
 {
     return bits >= MIN_INDEPENDENT_BITS && rate * (double)bits > 1e4;
 }
 
-/* A b that is a, rotated by n, is a * 2^n mod 2^32 - 1: so by a common divisor d of this and m, all
- * positions of a key follow from its b mod d. Keys are then in d classes, more or less of them by
- * chance in each. */
+/* If b is a rotated by n, it is a * 2^n mod 2^32 - 1. So if d divides both this and m, all
+ * positions of a key mod d follow from its b mod d. Keys then fall into d classes, with random
+ * differences in size. */
 static uint64_t start_unit(const struct course *course, uint64_t bits)
 {
     return course->step.is_rotated ? common_divisor(UINT32_MAX, bits) : 1;
 }
 
-/* Is that so much that the model is off by more than 5 % or so? The factor is of simulations. */
+/* Do these differences make the model wrong by more than about 5 %? The factor comes from
+ * simulations. */
 static bool is_in_classes(const struct course *course, const struct shape *shape, double keys)
 {
     double d = (double)start_unit(course, shape->bits), k = shape->hashes;
     return d > 1 && 0.008 * d * d * k * k / 2 > 0.05 * keys;
 }
 
-/* There is no model that is good enough. */
+/* No model is good enough. */
 static bool is_beyond(const struct course *course, const struct shape *shape, double keys)
 {
     return shape->bits < (uint64_t)MIN_BITS_PER_HASH * shape->hashes ||
@@ -265,19 +266,19 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 
 #define MAX_RING_BITS 4096u
 #define MAX_RING_HASHES 64u
-#define BLOCK_WORDS 8u /* starts are looked at by as many words at a time */
+#define BLOCK_WORDS 8u /* starts are examined that many words at a time */
 #define BLOCK_BITS (64u * BLOCK_WORDS)
 #define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
-/* Numbers b times words of the array: some milliseconds for each filter. */
+/* Numbers b times words of the array: several milliseconds per filter. */
 #define MAX_WORK ((uint64_t)1 << 19)
-/* How many numbers of each remainder mod m are tried: they wrap differently. Those that lead back
- * after a few steps are few, and where they do, most of what is found is theirs. */
+/* How many numbers of each remainder mod m are tried: they wrap differently. Numbers that lead back
+ * after a few steps are rare, but most false positives come from them. */
 #define ROUNDS 2u
 #define ROUNDS_IF_LOOP 64u
 #define MAX_LOOP 6u
 
-/* The array as often as an offset and a block after it need, forwards and backwards; and which
- * starts there are, counted from that of the key at hand. */
+/* The array, repeated as often as an offset plus a block need, forwards and backwards; and which
+ * starts exist, counted from the current key's. */
 struct rings {
     uint32_t bits, start_count;
     uint64_t forwards[RING_WORDS], backwards[RING_WORDS], starts[RING_WORDS];
@@ -300,13 +301,14 @@ static void make_rings(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The positions of one key, as where they are in a ring, and how they go on with its start. */
+/* The positions of one key, as places in a ring, and the direction in which they move with its
+ * start. */
 struct track {
     const uint64_t *rings[MAX_RING_HASHES];
     uint32_t offsets[MAX_RING_HASHES];
 };
 
-/* Of all starts, those that find each position from `from` on, by steps of `every`. */
+/* Of all starts, those for which every position from `from` on is set, in steps of `every`. */
 static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
                              uint32_t every, uint32_t hashes)
 {
@@ -333,7 +335,7 @@ static uint64_t next_random(uint64_t *state)
     return fmix64(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Puts a number with this remainder mod m, and random otherwise, into the hash. */
+/* Stores a number with this remainder mod m, otherwise random, in the hash. */
 static void put_number(uint64_t *hash, const struct course_number *at, uint32_t word, uint64_t bits,
                        uint64_t rest, uint64_t random)
 {
@@ -345,13 +347,13 @@ static void put_number(uint64_t *hash, const struct course_number *at, uint32_t 
     if (at->is_rotated) hash[word] = (number << at->shift | number >> (32 - at->shift)) & mask;
 }
 
-/* Woven: the other b has the same remainders, in an order that has nothing to do with the first. */
+/* Woven: the other b takes the same remainders in an unrelated order. */
 static uint64_t other_rest(uint64_t rest, uint64_t bits)
 {
     return fmix64(rest + 1) % bits;
 }
 
-/* A hash whose b leaves this remainder, and is in this part of its range. */
+/* Makes a hash whose b has this remainder and lies in this part of its range. */
 static void make_hash(const struct course *course, uint64_t bits, uint64_t rest, uint64_t part,
                       uint64_t *state, uint64_t *hash)
 {
@@ -384,7 +386,7 @@ static uint32_t rounds_of(const struct course *course, uint64_t bits, uint64_t r
     return ROUNDS;
 }
 
-/* A folded position goes back if the start goes on. */
+/* A folded position moves backwards when the start moves forwards. */
 static void make_track(const struct scheme_def *scheme, const struct bit_array *array,
                        const struct rings *rings, uint64_t *hash, struct track *track)
 {
@@ -404,8 +406,8 @@ static void make_track(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The share of starts that are found with this key's b. Woven: the two progressions of a key have a
- * start each. */
+/* The share of starts that pass with this key's b. Woven: each of a key's two progressions has its
+ * own start. */
 static double share_found(const struct scheme_def *scheme, const struct rings *rings,
                           const struct track *track, uint32_t hashes)
 {

@@ -8,16 +8,16 @@
 
 /* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to here the distribution of X is computed in full. Above, its mean and variance suffice: at m
- * = 1024 the two differ by less than 1e-4 of the rate for k <= 16 from half a key per bit on, and
- * by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to here the distribution of X is computed completely. Above, its mean and variance suffice: at
+ * m = 1024 the two methods differ by less than 1e-4 of the rate for k <= 16 from half a key per bit
+ * on, and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
 #define FULL_BALLS_PER_BIT 64.0
 
-/* The distribution of the number of occupied bins of `bins`, at most EXACT_BITS: p[x] for x from
- * low to high. Outside, it is below 1e-30; that leaves every rate above 1e-20 exact. */
+/* The distribution of the number of occupied bins among `bins`, at most EXACT_BITS: p[x] for x from
+ * low to high. Outside that range it is below 1e-30, so every rate above 1e-20 is exact. */
 struct occupancy {
     uint32_t bins, low, high;
     double p[EXACT_BITS + 1];
@@ -28,7 +28,7 @@ static struct occupancy empty_bins(uint32_t bins)
     return (struct occupancy){bins, 0, 0, {1.0}};
 }
 
-/* One ball more: p[x] goes to x (the ball fell into an occupied bin) and to x + 1. */
+/* Throws one more ball: p[x] goes to x (the ball hit an occupied bin) and to x + 1. */
 static void throw_ball(struct occupancy *of)
 {
     double *p = of->p;
@@ -40,8 +40,8 @@ static void throw_ball(struct occupancy *of)
     while (of->low < of->high && p[of->low] < 1e-30) p[of->low++] = 0;
 }
 
-/* (x / bins)^k for each x that the distribution has: all of k further balls fall into occupied
- * bins. */
+/* (x / bins)^k for each x in the distribution: the probability that k further balls all hit
+ * occupied bins. */
 static void set_powers(const struct occupancy *of, uint32_t k, double *powers)
 {
     for (uint32_t x = of->low; x <= of->high; x++) powers[x] = pow((double)x / of->bins, k);
@@ -64,7 +64,7 @@ static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
     return all_occupied(&of, powers);
 }
 
-/* Probability that a given bit is set. */
+/* The probability that a given bit is set. */
 static double classic_fill(double bits, double balls)
 {
     return bits == 1 ? balls > 0 : -expm1(balls * log1p(-1 / bits));
@@ -82,7 +82,7 @@ double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys)
     return sqrt(fmax(variance, 0));
 }
 
-/* E[X^k] of a normal X with mean 1 and sd s: sum over even j of C(k, j) (j-1)!! s^j. */
+/* E[X^k] of a normal X with mean 1 and sd s: the sum over even j of C(k, j) (j-1)!! s^j. */
 static double normal_moment(double s, uint32_t k)
 {
     double term = 1, sum = 1;
@@ -104,12 +104,13 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
         return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
     double fill = classic_fill((double)bits, balls);
     double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
-    /* Beside a full array of positions, two keys whose 64-bit hashes are equal are one key. */
+    /* In addition to a full array of positions: two keys with equal 64-bit hashes are one key. */
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
-/* A key leaves a bit clear with the probability 1 - per_key / m, and two with 1 - 2 per_key / m + k
- * (k - 1) / (m (m - 1)). That k different ones are set has X (X-1) .. (X-k+1) in place of X^k. */
+/* A key leaves a bit clear with probability 1 - per_key / m, and two bits with 1 - 2 per_key / m +
+ * k (k - 1) / (m (m - 1)). The probability that k different ones are set uses X (X-1) .. (X-k+1) in
+ * place of X^k. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -124,9 +125,9 @@ double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key,
 
 /* ---- blocked --------------------------------------------------------------------------------- */
 
-/* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys'
- * patterns that leaves the tested bits of T clear, for keys that set one word less than the query
- * tests, as many, one more: its place in clear_shares. */
+/* One class of subsets T of the tested words: the sum of their signs, and the mean share of key
+ * patterns that leave the tested bits of T clear, for keys that set one word fewer than the query
+ * tests, as many, or one more: its index in clear_shares. */
 struct pattern_class {
     int16_t sign;
     uint16_t clear[3];
@@ -134,7 +135,7 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* (1 - (1 - share) / lines)^keys - 1 for shares that mostly differ by little: `less` is that of
+/* (1 - (1 - share) / lines)^keys - 1, for shares that mostly differ little: `less` is the value for
  * `anchor`. */
 #define SERIES_TERMS 7
 struct powers {
@@ -170,10 +171,10 @@ static inline double power_less_one(struct powers *of, double share)
     return of->less;
 }
 
-/* Probability that all `hashes` tested bits of a line are set. Each key throws into the line a
+/* The probability that all `hashes` tested bits of a line are set. Each key throws into the line a
  * pattern of `same` size with probability 1/lines, and independently one of `other` size (0: none)
- * with probability 1/lines. The signs sum to 0, so powers may be counted without the 1 in each,
- * which with few keys is nearly all of them and would cancel. */
+ * with probability 1/lines. The signs sum to 0, so the 1 in each power can be dropped; with few
+ * keys it is nearly all of the power and would cause cancellation. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),
@@ -195,7 +196,8 @@ static double line_rate(double lines, uint32_t hashes, uint32_t other, double ke
     return fmin(fmax(sum, 0), 1);
 }
 
-/* A pattern has 32 bits of entropy: one stored key of the line in 2^32 has exactly the query's. */
+/* A pattern has 32 bits of entropy: one in 2^32 of the line's keys has exactly the query's
+ * pattern. */
 static double with_equal_patterns(double rate, double load)
 {
     return rate + (1 - rate) * -expm1(-load * 0x1p-32);
@@ -217,9 +219,9 @@ double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_
     return fmin(1, of_first * of_second + same_hash);
 }
 
-/* Pairs of bits of one line in different words: 512 * 480. A key sets both with a probability that
- * sums to (number of ordered pairs of its words in the line) / (512 * 480) each; bits of one word
- * are set by different keys. */
+/* The pairs of bits in different words of one line: 512 * 480. A key sets both bits of a pair with
+ * probabilities that sum to (number of ordered pairs of its words in the line) / (512 * 480) each;
+ * bits of one word are set by different keys. */
 #define PAIRS_PER_LINE 245760.0
 
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
@@ -230,9 +232,9 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     double second = k - first,
            pairs = first * first + second * second - k; /* ordered, within a line */
     double clear = exp(-load * k / 512);
-    /* Variance with a Poisson number of keys, of each line and of what its two lines share, less
-     * the part that comes from the number of keys, which is known: (d E[X] / d keys)^2 = (k
-     * clear)^2 for each. */
+    /* The variance with a Poisson number of keys, of each line and of what its two lines share,
+     * minus the part due to the number of keys, which is known: (d E[X] / d keys)^2 = (k clear)^2
+     * for each. */
     double line = 512 * clear * (1 - clear) +
                   PAIRS_PER_LINE * clear * clear * expm1(load * pairs / PAIRS_PER_LINE) +
                   load * clear * clear * (2 * first * second - k * k);
@@ -244,9 +246,9 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 #define BLOCK_BITS 256.0
 #define BLOCK_WORDS 8
 
-/* By inclusion and exclusion over the tested bits that are clear: i of them stay so with one key's
- * probability 1 - (1 - (31/32)^i) / blocks. The sum is good to 1e-14, far below what equal patterns
- * add to any real filter. */
+/* By inclusion and exclusion over the tested bits that are clear: i of them stay clear after one
+ * key with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, far below what
+ * equal patterns add in any real filter. */
 double petal_model_split_block_rate(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -261,8 +263,8 @@ double petal_model_split_block_rate(uint64_t blocks, double keys)
 }
 
 /* From the probabilities that a bit stays clear, and that two bits both do: of one word, or of two
- * blocks, which are alike
- * (`apart`), or of two words of a block (`beside`). Written so that nothing large is subtracted. */
+ * blocks, which are alike (`apart`), or of two words of a block (`beside`). Written so that nothing
+ * large is subtracted. */
 double petal_model_split_block_sd(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -279,14 +281,14 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
 
 #define LINE_BITS 512u
 
-/* Of `keys` keys, j lie in the query's line with the binomial probability of 1 in `lines`; then k j
- * balls are thrown into its bits. Logarithms, since the probability of an empty line may be below
- * all doubles. */
+/* Of `keys` keys, j fall into the query's line, binomially with probability 1 in `lines`; then k j
+ * balls are thrown into its bits. Uses logarithms, since the probability of an empty line may be
+ * below all doubles. */
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of = empty_bins(LINE_BITS);
-    double powers[LINE_BITS + 1]; /* once: pow() for each load would take seconds */
+    double powers[LINE_BITS + 1]; /* computed once: pow() for each load would take seconds */
     of.high = LINE_BITS;
     set_powers(&of, hashes, powers);
     of.high = 0;
@@ -311,9 +313,8 @@ double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
     return fmin(1, with_equal_patterns(rate, load));
 }
 
-/* The law of total variance over a Poisson number of keys in a line, less what comes from the
- * number of all keys, which is known. A key leaves a bit clear with probability a, two
- * bits with b. */
+/* The law of total variance over a Poisson number of keys per line, minus the part due to the total
+ * number of keys, which is known. A key leaves a bit clear with probability a, two bits with b. */
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -336,7 +337,7 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
-/* By the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
+/* From the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd)
 {
     double log_clear = hashes * log1p(-1 / bits);

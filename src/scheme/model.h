@@ -1,24 +1,24 @@
-/* model.h - the mathematics of Bloom filters: exact false-positive models, estimates, the textbook
- * formulas. model.c is the only file of the library that uses libm. */
+/* model.h - the mathematics of Bloom filters: exact false-positive models, estimates, textbook
+ * formulas. Only model.c uses libm. */
 #ifndef PETAL_SCHEME_MODEL_H
 #define PETAL_SCHEME_MODEL_H
 
 #include <stdint.h>
 
-/* No a * b + c may become one operation with one rounding: sizes that are computed have to be the
- * same on every CPU, and so have rates. This holds to the end of each file that includes this one;
- * gcc does not know the pragma, and contracts nothing if it compiles for -std=c11. */
+/* a * b + c must not be contracted into one operation with one rounding: computed sizes and rates
+ * must be the same on every CPU. This holds to the end of each file that includes this one; gcc
+ * doesn't know the pragma, but contracts nothing when compiling with -std=c11. */
 #if defined(__clang__) || !defined(__GNUC__)
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* Rate of k independent uniform probes into m bits after `keys` distinct keys of k independent
+/* The rate of k independent uniform probes into m bits after `keys` distinct keys of k independent
  * positions each: the mean of (X/m)^k over the distribution of the number X of set bits. */
 double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
-/* The same for k different positions of each key; a few keys have less, so that the mean of all is
- * `per_key`. Of the normal distribution only, so for more than some hundred bits. */
+/* The same if each key has k different positions; a few keys have fewer, so that the mean of all is
+ * `per_key`. Uses only the normal distribution, so it needs at least several hundred bits. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys);
-/* sd of X, for the first. */
+/* sd of X, for the first model. */
 double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
 
 /* The same for one bit in each of k distinct words of one line, or of ceil(k/2) and floor(k/2)
@@ -31,25 +31,25 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 double petal_model_split_block_rate(uint64_t blocks, double keys);
 double petal_model_split_block_sd(uint64_t blocks, double keys);
 
-/* The same for k independent bits, two of which may be one, in a line of 512. */
+/* The same for k independent bits, which may coincide, in a line of 512. */
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys);
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
 
-/* Distinct keys by the number of set bits, each key setting one of m bits k times over: ln(1 - X/m)
- * / (k ln(1 - 1/m)). Infinite if X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its
- * limit for large m.) */
+/* The number of distinct keys from the number of set bits, if each key sets one of m bits k times:
+ * ln(1 - X/m) / (k ln(1 - 1/m)). Infinite if X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 -
+ * X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
 /* sd of that estimate at `keys` keys, where bits_set_sd is that of X. */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
 
-/* Probability that something of this probability happens at least once in that many times: 1 - (1 -
- * q)^n. */
+/* The probability that an event of this probability happens at least once in that many trials: 1 -
+ * (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 
-/* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), x
- * rounded half up and up, ln x, log2 x, the exponent of x, x to the power of y; and for Parquet's
- * -8 n / ln(1 - p^(1/8)). */
+/* What other libraries compute sizes with, using libm: -n ln p / (ln 2 * ln 2), x rounded half up
+ * and up, ln x, log2 x, the exponent of x, x to the power of y; and for Parquet -8 n / ln(1 -
+ * p^(1/8)). */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
@@ -60,10 +60,10 @@ double petal_model_logb(double x);
 double petal_model_log2(double x);
 double petal_model_pow(double x, double y);
 
-/* libm's, for the sums of variances elsewhere. */
+/* libm's, for sums of variances elsewhere. */
 double petal_model_sqrt(double x);
 
-/* (1 - e^(-kn/m))^k, which libraries that plan by it promise; NAN outside its domain. */
+/* (1 - e^(-kn/m))^k, promised by libraries that plan with it; NAN outside its domain. */
 double petal_model_textbook_rate(double bits, double hashes, double keys);
 
 #endif

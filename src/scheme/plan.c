@@ -1,8 +1,8 @@
 /* plan.c - see plan.h.
  *
- * The models only go forward: shape and keys -> rate. Inverting them is a search: for numbers of
- * hashes around the best, find the smallest array that keeps the rate; take the smallest of all,
- * and of equals the one with the lowest rate, then with the fewest hashes. */
+ * The models go only one way: from shape and keys to a rate. Inverting them is a search: for
+ * numbers of hashes around the best one, find the smallest array that keeps the rate; choose the
+ * smallest of all, among equals the one with the lowest rate, then with the fewest hashes. */
 #include "scheme/plan.h"
 
 #include "base/checked.h"
@@ -12,13 +12,13 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* From this rate on down a blocked filter may use two lines per key: they save a tenth of the bits
- * there, and more below. */
+/* From this rate downwards a blocked filter may use two lines per key: they save a tenth of the
+ * bits here, and more below. */
 #define TWO_LINES_BELOW 2e-4
-/* With fewer lines than this the two of a key meet too often for the model's two independent
- * factors. */
+/* With fewer lines than this the two lines of a key coincide too often for the model, which treats
+ * them as independent. */
 #define TWO_LINES_MIN_LINES 64u
-/* A key is worth at most a line of its own; a rate that needs more is out of the scheme's reach. */
+/* A key is worth at most one line; if a rate needs more, the scheme can't reach it. */
 #define MAX_BITS_PER_KEY 512u
 
 /* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends when
@@ -41,7 +41,7 @@ static double rate_at(const struct scheme_def *scheme, struct shape shape, uint6
     return petal_scheme_rate(scheme, &shape, (double)keys);
 }
 
-/* The next lower number of that many significant bits. */
+/* The next lower number with that many significant bits. */
 static uint64_t round_down_significant(uint64_t x)
 {
     unsigned drop = 0;
@@ -51,13 +51,13 @@ static uint64_t round_down_significant(uint64_t x)
 
 /* ---- the fewest bits --------------------------------------------------------------------------
  *
- * The logarithm of the rate is nearly a straight line over the bits, so that a few evaluations of
- * the model do: from a guess along the classic filter's slope until the size is enclosed, then by
- * false position, with the end that stays halved (the Illinois algorithm). Only numbers with few
+ * The logarithm of the rate is almost linear in the bits, so a few evaluations of the model are
+ * enough: from a guess along the classic filter's slope until the size is enclosed, then by false
+ * position, halving at the end that stays (the Illinois algorithm). Only numbers with few
  * significant bits are tried, and the result is exact among them. */
 
-/* What is known: `low` does not keep the rate, `high` does (0: not known yet), and has rate_high.
- * Beside them how far the logarithm of their rates is above the one asked for. */
+/* What is known: `low` doesn't keep the rate, `high` does (0: not known yet) and has rate_high. In
+ * addition, how far the logarithms of their rates exceed the requested one. */
 struct enclosure {
     uint64_t low, high;
     double above_low, above_high, rate_high;
@@ -67,7 +67,7 @@ struct inverse {
     const struct scheme_def *scheme;
     struct shape shape;
     uint64_t keys;
-    uint64_t max; /* of few significant bits, though it stands for max_steps */
+    uint64_t max; /* few significant bits, yet it represents max_steps */
     uint64_t max_steps;
     double rate;
 };
@@ -100,7 +100,7 @@ static uint64_t clamp(double steps, uint64_t low, uint64_t high)
     return few > high ? round_down_significant(high) : few;
 }
 
-/* Where it should be, seen from the one end that is known, and a margin beyond. */
+/* Where the size should be, extrapolated from the only known end, plus a margin. */
 static uint64_t along_slope(const struct inverse *of, const struct enclosure *at, double margin)
 {
     double from = (double)(at->high ? at->high : at->low),
@@ -114,7 +114,7 @@ static uint64_t along_slope(const struct inverse *of, const struct enclosure *at
                     : clamp(from * factor, at->low + 1, of->max);
 }
 
-/* 0 if none does. at->low is 0, which keeps no rate, or known not to keep this one. */
+/* 0 if none keeps it. at->low is 0, which keeps no rate, or known not to keep this one. */
 static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uint64_t guess)
 {
     double margin = 0.01;
@@ -137,11 +137,11 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
     return at->high;
 }
 
-/* Rates that differ by less count as equal: the sums of the model are no more exact than that, and
- * what their rounding makes of them depends on the CPU's libm. */
+/* Rates that differ by less count as equal: the model's sums are no more accurate than that, and
+ * their rounding depends on the CPU's libm. */
 #define SAME_RATE 1e-12
 
-/* The best found so far. rate is INFINITY while there is none. */
+/* The best so far. rate is INFINITY while there is none. */
 struct candidate {
     struct shape shape;
     double rate;
@@ -163,7 +163,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The largest number of steps that is worth trying for that many keys. */
+/* The largest number of steps worth trying for that many keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
@@ -188,14 +188,14 @@ static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from,
     return k < from ? from : k > to ? to : (uint32_t)(k + 0.5);
 }
 
-/* The search for one number of lines per key. */
+/* The search with one number of lines per key. */
 struct search {
     struct inverse of;
-    uint64_t min, fewest; /* steps; fewest: of all tried so far, 0 for none */
+    uint64_t min, fewest; /* in steps; fewest: the minimum tried so far, 0 for none */
     struct candidate *best;
 };
 
-/* True: more hashes on this side would be of no use. */
+/* True: more hashes in this direction are useless. */
 static bool try_hashes(struct search *with, uint32_t hashes)
 {
     struct inverse *of = &with->of;
@@ -217,7 +217,7 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     return false;
 }
 
-/* Would two lines per key do with fewer lines than they must have? */
+/* Would a filter with two lines per key need fewer than its minimum number of lines? */
 static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct shape *two,
                                    uint64_t keys, double rate)
 {
@@ -226,9 +226,9 @@ static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct
     return guess_steps(&of) < TWO_LINES_MIN_LINES;
 }
 
-/* Tries numbers of hashes (or only that of `wanted`) with these lines per key; the best goes into
- * *best. Bits over hashes fall, then rise: the search goes up and down from a guess until there are
- * more. */
+/* Tries numbers of hashes (or only `wanted`'s) with these lines per key; the best goes into *best.
+ * As hashes increase, bits fall, then rise: the search goes up and down from a guess until they
+ * rise. */
 static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
                    double rate, struct candidate *best)
 {
@@ -246,7 +246,7 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
     for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;
 }
 
-/* The lowest rate of any number of hashes, or `lowest` if that is lower: for a message. */
+/* The lowest rate for any number of hashes, or `lowest` if that is lower: for a message. */
 static double lowest_rate(const struct scheme_def *scheme, struct shape shape, uint64_t keys,
                           double lowest)
 {
@@ -261,7 +261,7 @@ static double lowest_rate(const struct scheme_def *scheme, struct shape shape, u
     return lowest;
 }
 
-/* For `keys` and `rate`. */
+/* Plans from `keys` and `rate`. */
 static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, double rate,
                               struct shape *shape, petal_error *error)
 {
@@ -273,7 +273,8 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     double floor = 1;
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
-    /* First what probably needs fewer bits: the other one can then stop early. */
+    /* First the one that probably needs fewer bits: the search for the other can then stop
+     * early. */
     bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
     if (begin_with_one) search(scheme, &one, keys, rate, &best);
     if (wants_two) search(scheme, &two, keys, rate, &best);
@@ -326,7 +327,7 @@ static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t mem
 petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error *error)
 {
     const char *wrong = NULL;
-    if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or not a number */
+    if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or NaN */
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "a false-positive rate is above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
@@ -368,7 +369,7 @@ static bool is_native(uint32_t id)
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
-/* A number of hashes, and of lines per key, that the scheme takes together. */
+/* Does the scheme accept this number of hashes together with the lines per key? */
 static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted,
                                  petal_error *error)
 {
@@ -390,8 +391,8 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
                       lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
-/* Numbers with many divisors. Of a multiple of the first, every size up to an eighth of it is at
- * most 9/8 of the next smaller one: 8 to 16 divide it, and the steps from there are no wider. */
+/* Numbers with many divisors. For a multiple of the first, every size up to an eighth of it is at
+ * most 9/8 of the next smaller one: 8 to 16 divide it, and the steps below are no wider. */
 static const uint64_t divisible[] = {720720, 5040, 60};
 
 static petal_status make_foldable(const struct scheme_def *scheme, struct shape *shape,
@@ -432,7 +433,7 @@ petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
 static bool keeps_rate(const struct scheme_def *scheme, struct shape shape, uint64_t steps,
                        uint64_t keys, double rate)
 {
-    return rate_at(scheme, shape, steps, keys) <= rate; /* false if it is not known */
+    return rate_at(scheme, shape, steps, keys) <= rate; /* false if unknown */
 }
 
 /* The smallest divisor of `of` that is at least `least`; both are at least 1. */

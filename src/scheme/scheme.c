@@ -34,8 +34,8 @@ const char *petal_scheme_left_out(uint32_t id)
     }
 }
 
-/* Builds for testing let the environment choose: PETAL_KERNEL=avx2 is the kernel of that name where
- * the scheme has one that this CPU can run, so that one machine tests all of its levels. */
+/* Test builds let the environment choose: PETAL_KERNEL=avx2 selects the kernel of that name if the
+ * scheme has one that this CPU can run, so that one machine tests all levels. */
 static bool is_passed_over(const struct kernel *kernel)
 {
 #ifdef PETAL_FORCE_KERNEL
@@ -51,7 +51,7 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 {
     const struct kernel *const *kernel = scheme->kernels;
     while (kernel[1] && (!kernel_is_usable(*kernel) || is_passed_over(*kernel)))
-        kernel++; /* the last, generic, always is */
+        kernel++; /* the last, generic, is always usable */
     return *kernel;
 }
 

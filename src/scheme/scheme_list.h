@@ -1,6 +1,6 @@
-/* scheme_list.h - the schemes, one line each: the LIBRARY with whose formats it is left out of a
- * build (base/libraries.h), NAME of its number PETAL_SCHEME_NAME, name of its row
- * petal_scheme_name, and the number, which is in petal files and never used again. */
+/* scheme_list.h - the schemes, one per line: the LIBRARY by whose formats a build leaves it out
+ * (base/libraries.h), NAME in its number PETAL_SCHEME_NAME, name in its row petal_scheme_name, and
+ * the number, which petal files store and which is never reused. */
 #ifndef PETAL_SCHEME_SCHEME_LIST_H
 #define PETAL_SCHEME_SCHEME_LIST_H
 
@@ -13,7 +13,7 @@
     SCHEME(PETAL, COUNTING, counting, 3) \
     SCHEME(PETAL, STATIC, static, 4)
 
-/* Those of other libraries' filters. */
+/* The schemes of other libraries' filters. */
 #define PETAL_FOREIGN_SCHEMES(SCHEME) \
     SCHEME(GUAVA, GUAVA_MITZ64, guava_mitz64, 16) \
     SCHEME(GUAVA, GUAVA_MITZ32, guava_mitz32, 17) \

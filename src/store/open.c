@@ -61,6 +61,8 @@ static petal_status parse(const struct source *source, struct head *head, struct
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
+/* While keys are only added, bits only rise: a reader beside the writer still finds every key that
+ * was synced. */
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
     return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
@@ -72,18 +74,19 @@ static petal_status read_image(struct source *source, struct image *image, petal
     struct head head, before = {.size_bytes = UINT64_MAX};
     bool is_shared = source->from.file->path && !source->from.file->is_locked;
     petal_status status = parse(source, &head, image, error);
+    /* PETAL_OPEN_RECOVER accepts a dirty file, but not one with an active writer. */
     if (is_shared && status == PETAL_OK && !petal_image_is_clean(image) &&
-        petal_os_is_locked_elsewhere(
-            source->from.file)) /* a file with an active writer must not be recovered */
+        petal_os_is_locked_elsewhere(source->from.file))
         return petal_fail(error, PETAL_ERR_BUSY,
                           "another process is changing it; try again when it has finished");
+    /* A writer can't turn another file into a petal file, so that failure is final. */
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
          reads++) {
         bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        bool may_settle = image->torn && (source->options.flags &
-                                          PETAL_OPEN_LIVE); /* an update is being written */
+        /* A slot is torn only while the writer updates it: LIVE waits for the end of that. */
+        bool may_settle = image->torn && (source->options.flags & PETAL_OPEN_LIVE);
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY,
                               "another process is changing it; try again when it has finished");
@@ -172,7 +175,7 @@ static petal_status give_bits(const struct source *source, const struct descript
     return copy_bits(made, about, from->bytes, error);
 }
 
-/* What the header says about the bits stays valid until the first of them arrives. */
+/* The header's content id stays valid until the first bits arrive. */
 static void give_none(const struct image *image, petal_filter *made)
 {
     made->content_recorded = image && petal_image_is_clean(image);
@@ -247,6 +250,8 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
                                                (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
+        /* Apparent damage may be a block that was changed after its sum was read: it counts only if
+         * the header is still the same. */
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);

@@ -1,5 +1,5 @@
 /* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain): for each byte multiply by the prime,
- * then xor. FNV-1a, which is better known, does the two in the other order. Used by DCSO's bloom.
+ * then xor. The better-known FNV-1a does these in the other order. Used by DCSO's bloom.
  *
  *     FNV-1("test") = 8c093f7e9fccbf69 */
 #include "hash/hash.h"

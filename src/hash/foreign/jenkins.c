@@ -1,6 +1,6 @@
 /* jenkins.c - Bob Jenkins' lookup3 (2006, public domain), its hashlittle(): 32 bits. Written from
- * its definition: three lanes take up twelve bytes at a time; the last one to twelve go through a
- * final mix; of no bytes at all the result is the third lane as it was set up. Used by Hadoop and
+ * its definition: three lanes absorb twelve bytes at a time; the last one to twelve pass through a
+ * final mix; for no bytes at all the result is the third lane's initial value. Used by Hadoop and
  * HBase. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
@@ -17,7 +17,7 @@ static inline struct lanes taken_up(struct lanes l, const uint8_t block[BLOCK_BY
                           l.c + load32le(block + 8)};
 }
 
-/* Of one to twelve bytes: zeros follow. */
+/* For one to twelve bytes, padded with zeros. */
 static inline struct lanes tail_taken_up(struct lanes l, const uint8_t *at, size_t left)
 {
     uint64_t low = load_tail64le(at, left < 8 ? left : 8);

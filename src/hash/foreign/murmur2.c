@@ -23,7 +23,7 @@ static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
     return h ^ h >> 15;
 }
 
-/* RedisBloom's pair: of a seed of its own, and of the first hash as the seed. */
+/* RedisBloom's pair: one with its own seed, and one seeded with the first. */
 #define SEED 0x9747b28cu
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,

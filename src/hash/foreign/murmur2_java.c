@@ -1,8 +1,8 @@
-/* murmur2_java.c - the MurmurHash2 (32 bits; Austin Appleby, public domain) of Hadoop and of HBase.
- * Both are the standard one for whole groups of four bytes. Java's bytes are signed, and both
- * forgot it in the tail of one to three bytes: each is sign-extended before it is shifted to its
- * place, so that one >= 0x80 flips the bits above too. Hadoop moreover fills the tail from the
- * wrong end: its last byte is the lowest. */
+/* murmur2_java.c - the MurmurHash2 (32 bits; Austin Appleby, public domain) of Hadoop and HBase.
+ * Both equal the standard one for whole groups of four bytes. Java's bytes are signed, which both
+ * forgot in the tail of one to three bytes: each is sign-extended before it is shifted into place,
+ * so a byte >= 0x80 also flips the bits above. In addition, Hadoop fills the tail from the wrong
+ * end: its last byte is the lowest. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -13,7 +13,7 @@ static inline uint32_t sign_extended(uint8_t byte)
     return (uint32_t)(int32_t)(int8_t)byte;
 }
 
-/* All groups of four. */
+/* Mixes all groups of four. */
 static inline uint32_t mix_groups(const uint8_t *at, size_t size_bytes, uint32_t seed)
 {
     uint32_t h = seed ^ (uint32_t)size_bytes;

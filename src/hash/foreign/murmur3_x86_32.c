@@ -1,6 +1,6 @@
 /* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and
- * what Apache Spark's sketches make of it: the same for whole groups of four bytes; but there each
- * byte of the tail is sign-extended and mixed as a full round of its own. */
+ * the variant in Apache Spark's sketches: the same for whole groups of four bytes, but each byte of
+ * the tail is sign-extended and mixed in a full round of its own. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 

@@ -1,7 +1,7 @@
-/* murmur64a.h - MurmurHash64A, the 64-bit form of MurmurHash2 (Austin Appleby, public domain), to
- * be inlined into the scheme that it mostly goes with, RedisBloom's. Written from its definition:
- * words are little-endian on every machine; a tail of up to 7 bytes is filled up with zeros; bytes
- * are unsigned. */
+/* murmur64a.h - MurmurHash64A, the 64-bit form of MurmurHash2 (Austin Appleby, public domain),
+ * inlined into the scheme that mostly uses it, RedisBloom's. Written from its definition: words are
+ * little-endian on every machine; a tail of up to 7 bytes is padded with zeros; bytes are
+ * unsigned. */
 #ifndef PETAL_HASH_MURMUR64A_H
 #define PETAL_HASH_MURMUR64A_H
 
@@ -16,7 +16,7 @@ static inline uint64_t murmur64a_mix(uint64_t word)
     return (word ^ word >> 47) * MURMUR64A_M;
 }
 
-/* Takes up the tail, which may be empty. */
+/* Mixes in the tail, which may be empty. */
 static inline uint64_t murmur64a_finished(uint64_t h, uint64_t tail, size_t tail_bytes)
 {
     if (tail_bytes) h = (h ^ tail) * MURMUR64A_M;
@@ -33,11 +33,11 @@ static inline uint64_t murmur64a(const void *data, size_t size_bytes, uint64_t s
     return murmur64a_finished(h, load_tail64le(at, left), left);
 }
 
-/* The mixed words are the same for both hashes, and most of the work; those of short
- * keys are kept. */
+/* The mixed words are the same for both hashes, and are most of the work; those of short keys are
+ * kept. */
 #define MURMUR64A_KEPT 16u
 
-/* RedisBloom's pair: of a seed of its own, and of the first hash as the seed. */
+/* RedisBloom's pair: one with its own seed, and one seeded with the first. */
 #define MURMUR64A_SEED 0xc6a4a7935bd1e995u
 
 static inline void murmur64a_pair(uint64_t seed, const void *data, size_t size_bytes,

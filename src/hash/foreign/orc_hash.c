@@ -1,9 +1,9 @@
 /* orc_hash.c - the two hashes of Apache ORC's (and Hive's) Bloom filters.
  *
- * Bytes: one of the two lanes of MurmurHash3 x64 128 as a 64-bit hash of its own, seed 104729; the
- * tail's bytes are unsigned. Longs: Thomas Wang's 64-bit mix, but with arithmetic shifts (Java's
- * >>), so that it differs from Wang's for half of the values. Integers, dates and timestamps are
- * hashed as longs, doubles as the long of the same bits.
+ * Bytes: one of the two lanes of MurmurHash3 x64 128 as a 64-bit hash, seed 104729; the tail's
+ * bytes are unsigned. Longs: Thomas Wang's 64-bit mix, but with arithmetic shifts (Java's >>), so
+ * it differs from Wang's for half of the values. Integers, dates and timestamps are hashed as
+ * longs, doubles as the long with the same bits.
  *
  *     The long -1 has the hash 6614246905173314819, and 790302201 has 1499534499340523007 (from
  *     ORC's own tests). */
@@ -34,7 +34,7 @@ static void compute_bytes(const struct hash_key *with, const void *data, size_t 
 const struct hash_def petal_hash_orc = {
     .id = PETAL_HASH_ORC, .name = "murmur3-orc", .words = 1, .compute = compute_bytes};
 
-/* Java's x >> by: the sign fills up. */
+/* Java's x >> by: an arithmetic shift. */
 static inline uint64_t shift_signed(uint64_t x, unsigned by)
 {
     return x >> by | (x >> 63 ? ~(UINT64_MAX >> by) : 0);
@@ -51,7 +51,7 @@ static uint64_t hash_of_long(uint64_t x)
     return x + (x << 31);
 }
 
-/* Of an integer of 8 or 4 bytes, little-endian; 4 are sign-extended. Other sizes are no integers,
+/* For an integer of 8 or 4 bytes, little-endian; 4 are sign-extended. Other sizes are not integers,
  * and are hashed as bytes. */
 static void compute_long(const struct hash_key *with, const void *data, size_t size_bytes,
                          uint64_t *words)

@@ -1,15 +1,15 @@
-/* pybloom.h - the hash of pybloom_live 4, which depends on the number and the size of a filter's
+/* pybloom.h - the hash of pybloom_live 4, which depends on the number and size of a filter's
  * slices. */
 #ifndef PETAL_HASH_PYBLOOM_H
 #define PETAL_HASH_PYBLOOM_H
 
 #include "hash/hash.h"
 
-/* One word per slice, to be taken mod slice_bits. */
+/* One word per slice, to be reduced mod slice_bits. */
 void petal_pybloom_hash(uint32_t slices, uint64_t slice_bits, const void *data, size_t size_bytes,
                         uint64_t *words);
 
-/* Bits that a word has. */
+/* The number of bits in a word. */
 uint32_t petal_pybloom_chunk_bits(uint64_t slice_bits);
 
 #endif

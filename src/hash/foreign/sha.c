@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-/* The first 64 bits of the fractional parts of the cube roots of the first 80 primes. SHA-256 takes
+/* The first 64 bits of the fractional parts of the cube roots of the first 80 primes. SHA-256 uses
  * the first 32 bits of the first 64. */
 static const uint64_t cube_roots[80] = {
     0x428a2f98d728ae22u, 0x7137449123ef65cdu, 0xb5c0fbcfec4d3b2fu, 0xe9b5dba58189dbbcu,
@@ -41,8 +41,8 @@ struct sha {
 
 /* ---- SHA-1 ----------------------------------------------------------------------------------- */
 
-/* Word i of the schedule. Only the last 16 are kept, and each is made just before its round: made
- * all at once, compilers vectorise the loop, which takes two to four times as long. */
+/* Word i of the schedule. Only the last 16 are kept, and each is computed just before its round: if
+ * all are computed in one loop, compilers vectorise it, which takes two to four times as long. */
 static inline uint32_t word_1(uint32_t w[16], int i)
 {
     if (i >= 16)
@@ -56,7 +56,7 @@ static inline uint32_t word_1(uint32_t w[16], int i)
 #define ROUND_1(a, b, c, d, e, f, k, i) \
     (e += rotl32(a, 5) + (f) + (k) + word_1(w, i), b = rotl32(b, 30))
 
-/* Five rounds bring the names back to where they were. */
+/* Five rounds return the names to their places. */
 #define ROUNDS_1(from, to, F, k) \
     for (int i = from; i < to; i += 5) { \
         ROUND_1(a, b, c, d, e, F(b, c, d), k, i); \
@@ -81,8 +81,7 @@ static void compress_1(uint64_t *state, const uint8_t *block)
 
 /* ---- SHA-2 ----------------------------------------------------------------------------------- */
 
-/* SHA-256 and SHA-512 differ in the width of the words, in the number of rounds and in how far
- * things are rotated. */
+/* SHA-256 and SHA-512 differ in word width, number of rounds and rotation distances. */
 #define WORD_2(i) \
     (w[(i)&15] += SIGMA_1(w[((i)-2) & 15]) + w[((i)-7) & 15] + SIGMA_0(w[((i)-15) & 15]))
 
@@ -94,7 +93,7 @@ static void compress_1(uint64_t *state, const uint8_t *block)
         h += SUM_0(a) + MAJORITY(a, b, c); \
     } while (0)
 
-/* Eight rounds bring the names back to where they were. */
+/* Eight rounds return the names to their places. */
 #define COMPRESS_2(function, rounds, load) \
     static void function(uint64_t *state, const uint8_t *block) \
     { \
@@ -158,7 +157,7 @@ static void digest_of(const struct sha *sha, struct sha_message of, uint8_t *dig
     if (left) memcpy(block + filled, at, left);
     filled += left;
 
-    /* A one bit, zeros, and the number of bits, in two words. */
+    /* A one bit, zeros, and the number of bits in two words. */
     block[filled++] = 0x80;
     memset(block + filled, 0, block_bytes - filled);
     if (filled > block_bytes - 2 * (size_t)sha->word_bytes) {
@@ -182,7 +181,7 @@ void petal_sha1(struct sha_message of, uint8_t *digest)
     digest_of(&sha1, of, digest);
 }
 
-/* SHA-256 and SHA-512 begin with the square roots of the first eight primes, SHA-384 with those of
+/* SHA-256 and SHA-512 start from the square roots of the first eight primes, SHA-384 from those of
  * the next eight. */
 void petal_sha256(struct sha_message of, uint8_t *digest)
 {

@@ -1,12 +1,12 @@
-/* sha.h - SHA-1, SHA-256, SHA-384 and SHA-512 of FIPS 180-4. They neither allocate nor fail, and
- * take the same time on every CPU: no instructions made for them are used. */
+/* sha.h - SHA-1, SHA-256, SHA-384 and SHA-512 from FIPS 180-4. They neither allocate nor fail, and
+ * use no special instructions, so they are equally fast on every CPU. */
 #ifndef PETAL_HASH_SHA_H
 #define PETAL_HASH_SHA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The prefix and the data after it. The prefix is shorter than a block: 64 bytes for SHA-1 and
+/* The prefix and the data after it. The prefix must be shorter than a block: 64 bytes for SHA-1 and
  * SHA-256, 128 for the others. NULL for no bytes. */
 struct sha_message {
     const uint8_t *prefix;

@@ -2,8 +2,8 @@
  * or exported. Used by Parquet; by DataSketches, the second time seeded with the first hash; and by
  * npm bloom-filters 2 and 3.
  *
- * That takes of two XXH64 of the key, seeded with the filter's seed + 1 and + 2, the low 32 bits;
- * of the seeds too only the low 32 bits count. docs/formats/bloom-filters.md. */
+ * bloom-filters uses the low 32 bits of two XXH64 of the key, seeded with the filter's seed + 1 and
+ * + 2; only the low 32 bits of these seeds count. docs/formats/bloom-filters.md. */
 #include "hash/hash.h"
 
 #define XXH_INLINE_ALL
@@ -12,7 +12,7 @@
 static inline uint64_t xxh64(const void *data, size_t size_bytes, uint64_t seed)
 {
     return XXH64(data ? data : "", size_bytes,
-                 seed); /* the empty key may be NULL, which XXH64 does not promise to take */
+                 seed); /* the empty key may be NULL, which XXH64 need not accept */
 }
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
@@ -34,7 +34,7 @@ static void compute_pair(const struct hash_key *with, const void *data, size_t s
 const struct hash_def petal_hash_datasketches = {
     .id = PETAL_HASH_DATASKETCHES, .name = "xxh64-pair", .words = 2, .compute = compute_pair};
 
-/* A seed of 0 would mean none, so this replaces it. */
+/* A seed of 0 would mean "none", so this replaces it. */
 static uint32_t real_seed(uint64_t seed)
 {
     return (uint32_t)(seed ? seed : PETAL_BLOOM_FILTERS_SEED);

@@ -1,10 +1,10 @@
 /* xxph3.c - XXPH3, 64 bits, seed 0: the preview of XXH3 (xxHash 0.7.2, Yann Collet) that RocksDB
- * has frozen for its filters. It is not today's XXH3: the parts are the same, the way they are put
- * together is not.
+ * froze for its filters. It is not today's XXH3: the parts are the same, but they are combined
+ * differently.
  *
- * Written from the algorithm. Every part of it mixes input with a secret of 192 bytes (the one that
- * XXH3 has too) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words
- * are little-endian. By length:
+ * Written from the algorithm. Every part of it mixes input with a secret of 192 bytes (the same as
+ * XXH3's) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
+ * little-endian. By length:
  *
  *     0            a fold of the secret alone: RocksDB's own, the preview had 0
  *     1 .. 3       three bytes and the length, one multiplication
@@ -29,7 +29,7 @@
 #define P64_5 0x27d4eb2f165667c5u
 
 #define STRIPE_BYTES 64u
-#define STRIPES_PER_BLOCK 16u /* each takes 8 bytes more of the secret */
+#define STRIPES_PER_BLOCK 16u /* each uses the next 8 bytes of the secret */
 #define LANES 8u
 
 static const uint8_t secret[192] = {
@@ -106,8 +106,8 @@ static uint64_t hash_up_to_128(const uint8_t *at, size_t size_bytes)
     return avalanche(sum);
 }
 
-/* The second part of the key and the last begin at odd places of the secret, so that they are other
- * keys. */
+/* The second part of the key and the last start at odd offsets in the secret, so that they
+ * differ. */
 static uint64_t hash_up_to_240(const uint8_t *at, size_t size_bytes)
 {
     uint64_t sum = size_bytes * P64_1;
@@ -143,8 +143,8 @@ static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
     return avalanche(sum);
 }
 
-/* Unlike XXH3, a block that ends with the input is scrambled too, and a last stripe is added only
- * for an input that is not made of whole ones. */
+/* Unlike in XXH3, a block that ends with the input is scrambled too, and a final stripe is added
+ * only if the input doesn't consist of whole ones. */
 static uint64_t hash_long(const uint8_t *at, size_t size_bytes)
 {
     uint64_t lanes[LANES] = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};

@@ -16,7 +16,7 @@ static inline struct walk walk_from(const struct bit_array *array, const uint64_
 static inline uint64_t walk_next(struct walk *at)
 {
     uint64_t position = rest_of(at->at, at->bits);
-    at->at += at->step; /* b, b + 1, b + 1 + 2, ...: these steps add up to i * b + (i^3 - i) / 6 */
+    at->at += at->step; /* b, b + 1, b + 1 + 2, ...: these steps sum to i * b + (i^3 - i) / 6 */
     at->step += ++at->i;
     return position;
 }

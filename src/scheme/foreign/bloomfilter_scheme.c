@@ -1,6 +1,6 @@
 /* bloomfilter_scheme.c - npm bloomfilter: a and b are the high and the low half of the hash, as
- * signed numbers mod m, made positive; position a; then for i = 1 .. k-1: a = (a + b) mod m, b = (b
- * + i) mod m, position a. docs/formats/bloomfilter.md. */
+ * signed numbers mod m, made positive; the first position is a; then for i = 1 .. k-1: a = (a + b)
+ * mod m, b = (b + i) mod m, position a. docs/formats/bloomfilter.md. */
 #include "scheme/scheme.h"
 
 struct walk {

@@ -32,7 +32,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define BIT_ORDER 56u
 #include "scheme/walk.inc"
 
-/* Cassandra has room for 21 positions of a key. */
+/* Cassandra has room for 21 positions per key. */
 #define ROW(id_, name_, walk, first, second) \
     { \
         .id = (id_), .name = (name_), WALKED(walk), .unit_bytes = 8, .hash_words = 2, \

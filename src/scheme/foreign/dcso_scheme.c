@@ -1,7 +1,6 @@
-/* dcso_scheme.c - DCSO's bloom (Go) and flor (Python): h = hash mod P, P = 2^64 - 59 the largest
- * prime below 2^64; k times: h = (h * G mod 2^64) mod P with G = 2^64 - 1469, position h mod m. The
- * product wraps before the prime comes in.
- * Any m. docs/formats/dcso.md. */
+/* dcso_scheme.c - DCSO's bloom (Go) and flor (Python): h = hash mod P, where P = 2^64 - 59 is the
+ * largest prime below 2^64; k times: h = (h * G mod 2^64) mod P with G = 2^64 - 1469, position h
+ * mod m. The product wraps before it is reduced mod P. Any m. docs/formats/dcso.md. */
 #include "scheme/model.h"
 #include "scheme/scheme.h"
 
@@ -37,15 +36,15 @@ static inline uint64_t walk_next(struct walk *at)
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* G is odd, so if 2^t divides m, the first position mod 2^t says what all the others are: a key
- * has its k positions in up to k of 2^t classes, and so do all keys of the same first one. Within a
- * class positions are as good as independent. The rate, given the bits, is the mean over the first
+/* G is odd, so if 2^t divides m, the first position mod 2^t determines all the others: a key has
+ * its k positions in up to k of 2^t classes, and so do all keys with the same first one. Within a
+ * class positions are nearly independent. The rate, given the bits, is the mean over the first
  * classes of the product of the fills.
  *
- * Classes of few keys have more or less of them by chance. That is what the model leaves out, so
- * where it counts there is none. */
+ * The number of keys per class varies randomly. The model neglects that, so where it matters there
+ * is no model. */
 #define MAX_CLASSES 1024u
-#define MAX_COUNTED ((uint64_t)1 << 23) /* of more bits, the first */
+#define MAX_COUNTED ((uint64_t)1 << 23) /* of larger filters, only the first */
 
 static uint64_t classes_of(uint64_t bits)
 {
@@ -56,7 +55,8 @@ static double rate(const struct scheme_def *self, const struct shape *shape, dou
 {
     double classes = (double)classes_of(shape->bits), k = shape->hashes,
            load = k * keys / (double)shape->bits;
-    /* exp() grows by half of the variance: by k^2 of the relative one of the keys in a class */
+    /* exp() grows by half of the variance: by k^2 times the relative variance of the keys per
+     * class */
     double spread = classes > 1 ? k * k * classes / keys / 2 : 0;
     double slope = load > 1 ? 1 / load : 1;
     if (keys > 0 && load < 64 && spread * slope * slope > 0.01) return NAN;

@@ -26,7 +26,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK leveldb
 #include "scheme/walk.inc"
 
-/* Beside a full array of positions, two keys in 2^32 have the same hash. */
+/* In a full array of positions, two keys in 2^32 still have the same hash. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,
@@ -41,7 +41,7 @@ const struct scheme_def petal_scheme_leveldb = {
     .course = {COURSE_WRAPPED, 32, {0, 0, 32, false}, {0, 17, 32, true}},
     .rate_of_bits = petal_course_rate_of_bits,
     .hash_words = 1,
-    .max_hashes = 30, /* more in a file means an encoding of the future */
+    .max_hashes = 30, /* larger values in a file mean a future encoding */
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 32,
     .rate = rate,

@@ -1,8 +1,8 @@
 /* parquet_scheme.c - the split-block Bloom filter of Apache Parquet: 8 bits of a key in one block
  * of 32 bytes. docs/formats/parquet.md.
  *
- * m is a multiple of 256 bits: z blocks of 8 little-endian words of 32 bits. A key sets one bit in
- * each word of one block:
+ * m is a multiple of 256 bits: z blocks of 8 little-endian 32-bit words. A key sets one bit in each
+ * word of one block:
  *
  *     block      = ((h >> 32) * z) >> 32              the high half of the hash
  *     x          = low 32 bits of h
@@ -86,8 +86,7 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_split_block_sd(shape->bits / BLOCK_BITS, keys);
 }
 
-/* A key's bits in the words of a block are as good as independent: the product of the
- * words' fills. */
+/* A key's bits in the words of a block are nearly independent: the product of the words' fills. */
 static double rate_of_block(const uint8_t *block)
 {
     double product = 1;
@@ -117,8 +116,7 @@ const struct scheme_def petal_scheme_parquet = {
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
     .fold_bits = BLOCK_BITS,
-    .max_bits =
-        (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS, /* the header has 31 bits for the bytes */
+    .max_bits = (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS, /* 31 bits for the bytes */
     .rate = rate,
     .rate_of_bits = rate_of_bits,
     .bits_set_sd = bits_set_sd,

@@ -1,10 +1,10 @@
-/* pybloom_scheme.c - pybloom_live's partitioned array: k slices of m / k bits each, one after the
- * other without a gap; probe i is bit (word i of the hash) mod (m / k) of slice i.
+/* pybloom_scheme.c - pybloom_live's partitioned array: k consecutive slices of m / k bits each,
+ * without gaps; probe i is bit (word i of the hash) mod (m / k) of slice i.
  * docs/formats/pybloom.md.
  *
- * The words have 16 bits for slices below 2^15, and 32 below 2^31, so that the remainder favours
- * the first bits of a slice: by up to three to two, which makes the rate up to an eighth higher.
- * The model counts that. */
+ * The words have 16 bits for slices below 2^15, and 32 below 2^31, so the remainder favours the
+ * first bits of a slice: by up to three to two, which raises the rate by up to an eighth. The model
+ * includes that. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -27,7 +27,7 @@ static inline struct walk walk_from(const struct bit_array *array, const uint64_
 {
     return (struct walk){
         hash, 0,
-        divisor_of(slice_of(&array->shape))}; /* one division beside a cryptographic hash */
+        divisor_of(slice_of(&array->shape))}; /* one division, cheap next to a cryptographic hash */
 }
 
 static inline uint64_t walk_next(struct walk *at)
@@ -53,7 +53,7 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 /* ---- model ----------------------------------------------------------------------------------- */
 
 /* This many bits at the start of a slice are hit by `low` + 1 values of a word each, the others by
- * `low`, of `values`. */
+ * `low`, out of `values`. */
 struct favour {
     uint64_t favoured, low;
     double values;
@@ -63,12 +63,12 @@ static struct favour favour_of(uint64_t slice_bits)
 {
     uint32_t chunk_bits = petal_pybloom_chunk_bits(slice_bits);
     if (chunk_bits == 64)
-        return (struct favour){0, 1, (double)slice_bits}; /* the favour is below 2^-32 */
+        return (struct favour){0, 1, (double)slice_bits}; /* the preference is below 2^-32 */
     uint64_t values = (uint64_t)1 << chunk_bits;
     return (struct favour){values % slice_bits, values / slice_bits, (double)values};
 }
 
-/* Slices are independent, so the rate is the product of the probabilities to hit a set bit. */
+/* Slices are independent, so the rate is the product of the probabilities of hitting a set bit. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     (void)self;

@@ -1,7 +1,7 @@
-/* rocksdb_scheme.c - RocksDB's FastLocalBloom, that of tables of format_version 5 and later. All k
- * bits of a key lie in one line of 64 bytes: line = (low 32 bits of the hash) * lines >> 32; h =
- * its high 32 bits; k times: bit h >> 23 of the line, then h = h * 9e3779b9 mod 2^32. Two of them
- * may be the same bit. docs/formats/rocksdb.md. */
+/* rocksdb_scheme.c - RocksDB's FastLocalBloom, for tables with format_version 5 and later. All k
+ * bits of a key are in one 64-byte line: line = (low 32 bits of the hash) * lines >> 32; h = its
+ * high 32 bits; k times: bit h >> 23 of the line, then h = h * 9e3779b9 mod 2^32. Two of them may
+ * coincide. docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/popcount.h"
@@ -11,7 +11,7 @@
 #define STEP 0x9e3779b9u
 
 struct walk {
-    uint64_t line; /* its first bit */
+    uint64_t line; /* the line's first bit */
     uint32_t h;
 };
 
@@ -72,10 +72,10 @@ const struct scheme_def petal_scheme_rocksdb = {
     .name = "rocksdb",
     WALKED(rocksdb),
     .hash_words = 1,
-    .max_hashes = 30, /* of 5 bits, 0 and 31 are kept for later */
+    .max_hashes = 30, /* 5 bits, of which 0 and 31 are reserved */
     .step_bits = PETAL_LINE_BITS,
     .fold_bits = PETAL_LINE_BITS,
-    .max_bits = (uint64_t)0xffffffc0 * 8, /* RocksDB counts the bytes in 32 bits */
+    .max_bits = (uint64_t)0xffffffc0 * 8, /* RocksDB counts bytes in 32 bits */
     .rate = rate,
     .rate_of_bits = rate_of_bits,
     .bits_set_sd = bits_set_sd,

@@ -1,6 +1,6 @@
-/* valkey_bloom_scheme.c - valkey-bloom's positions, of Rust's crate bloomfilter: of the words a
- * and b of a key's hash, a mod m and b mod m; and for i = 2 to k - 1 ((a + i * b) mod p) mod m,
- * where the sum is in 64 bits and p = 2^64 - 59, the largest prime below 2^64.
+/* valkey_bloom_scheme.c - valkey-bloom's positions, from Rust's crate bloomfilter: with the words a
+ * and b of a key's hash, a mod m and b mod m; then for i = 2 to k - 1 ((a + i * b) mod p) mod m,
+ * where the sum is in 64 bits and p = 2^64 - 59 is the largest prime below 2^64.
  * docs/formats/valkey-bloom.md.
  *
  *     a = 1, b = 2^64 - 3, m = 1000      1, 613, (1 - 6) mod p mod m = 2^64 - 5 - p = 54 */
@@ -40,6 +40,6 @@ const struct scheme_def petal_scheme_valkey_bloom = {
     .max_hashes = PETAL_MAX_HASHES,
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 48,
-    /* That one position is b, not a + b, changes no rate by as much as tests/stat/courses sees. */
+    /* One position is b, not a + b, but tests/stat/courses sees no effect of that on any rate. */
     COURSE(COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}),
 };
