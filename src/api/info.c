@@ -1,4 +1,4 @@
-/* info.c - what a filter is and can do, which formats there are, and what bytes may be. */
+/* info.c - what a filter is and can do, which formats exist, and which formats bytes may be in. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -13,7 +13,7 @@
 
 /* ---- abilities ------------------------------------------------------------------------------- */
 
-/* Of filters whose layers hold the keys of different times, bits cannot be combined or matched. */
+/* If layers hold keys of different times, bits can be neither combined nor matched. */
 static uint32_t abilities_of_single(const petal_filter *filter)
 {
     uint32_t can = PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_COMPARE;
@@ -58,8 +58,8 @@ static uint64_t memory_of(const petal_filter *filter)
     return sum + filter->metadata_bytes;
 }
 
-/* Of a generation by time: between which times its keys came. The oldest had no more than a span,
- * unless it stayed open because there were as many as can be. */
+/* Describes when a generation's keys came, in a time window. The oldest generation spans at most
+ * one span, unless it stayed open because the maximum number existed. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layers_info *info)
 {
     const struct policy *policy = &filter->policy;
@@ -98,8 +98,8 @@ static const struct shape *parameters_of(const petal_filter *filter)
     return &layer->array.shape;
 }
 
-/* The parameters; of several layers, those of the last, which takes the new keys, and the sums of
- * sizes. */
+/* The parameters of the whole filter; if there are several layers, those of the last, which
+ * receives new keys, and the sums of sizes. */
 static void describe_all(const petal_filter *filter, petal_info *info)
 {
     bool rotates = petal_filter_rotates(filter);

@@ -1,30 +1,31 @@
-/* permission.h - what stands between a call and the bits: filters that are for reading only, those
- * that lack bits, and what a filter stands on (struct store_def). */
+/* permission.h - what a call must check before it uses the bits: read-only filters, missing bits,
+ * and the filter's storage (struct store_def). */
 #ifndef PETAL_FILTER_PERMISSION_H
 #define PETAL_FILTER_PERMISSION_H
 
 #include "base/error.h"
 #include "filter/filter.h"
 
-/* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
+/* PETAL_OK if every layer has bits; otherwise PETAL_ERR_UNSUPPORTED, which names one that
+ * hasn't. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
 /* PETAL_OK, or for a filter that never changes PETAL_ERR_UNSUPPORTED. */
 petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error);
 
-/* PETAL_OK, or PETAL_ERR_READ_ONLY: the file that it stands on belongs to another process, of which
- * this one is a fork. */
+/* PETAL_OK, or PETAL_ERR_READ_ONLY if the file belongs to the process of which this one is a
+ * fork. */
 static inline petal_status petal_filter_check_owner(const petal_filter *filter, petal_error *error)
 {
     const struct store_def *store = filter->store;
     return store && store->check_owner ? store->check_owner(filter, error) : PETAL_OK;
 }
 
-/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed for want of the secret. */
+/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed without the secret. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
-/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked
- * as dirty by it. A refusal is kept for petal_last_error(). */
+/* Requests permission to set bits: PETAL_OK, or the reason against it. Only for calls that will set
+ * some, since it marks a file as dirty. A refusal is recorded for petal_last_error(). */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
                                        petal_error *error);
@@ -40,11 +41,11 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
     return petal_filter_ask_to_write(filter, error);
 }
 
-/* The same for a filter that several threads add to: one of them asks. */
+/* The same for a filter that several threads add to: one of them makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty
- * by it. */
+/* Would permission be granted at all? For when it is not yet known what will change: doesn't mark a
+ * file as dirty. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
@@ -52,7 +53,7 @@ static inline petal_status petal_filter_may_write(petal_filter *filter, petal_er
                  : petal_filter_prepare_write(filter, error);
 }
 
-/* The same for lowering them. */
+/* The same for lowering bits. */
 static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
                                                          enum lowering lowering, petal_error *error)
 {
@@ -61,12 +62,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Before bits that come from a file are sealed anew, in another file or under new sums: are they
- * those of its sums? */
+/* Before bits from a file are sealed again, in another file or under new sums: do they match their
+ * sums? */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
-/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change
- * them meanwhile. */
+/* After such bits were read: PETAL_ERR_BUSY if another process has started to change them
+ * meanwhile. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {
@@ -74,7 +75,7 @@ static inline petal_status petal_filter_check_unchanged(const petal_filter *filt
     return store && store->check_unchanged ? store->check_unchanged(filter, error) : PETAL_OK;
 }
 
-/* Notes that the blocks of a hash change. False: some of them must be checked before:
+/* Records that the blocks of a hash change. False: some of them must be checked first:
  * petal_filter_check_wanted(). */
 static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
                                             const uint64_t *hash)

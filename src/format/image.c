@@ -12,17 +12,17 @@
 #include <math.h> /* isnan, a macro */
 #include <string.h>
 
-/* PNG's trick: a first byte that is no text, then line ends that text tools convert and an
+/* PNG's trick: a first byte that is not text, then line ends that text tools convert and an
  * end-of-file for old ones. */
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
-#define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits if there is none */
+#define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits if none is recorded */
 
 /* Features that a reader must understand. */
 enum {
-    FEATURE_POLICY = 1, /* the layers have a policy: one who adds without knowing it breaks what the
-                         * filter promises */
+    FEATURE_POLICY = 1, /* the layers have a policy: adding without knowing it breaks the filter's
+                         * promise */
     FEATURE_TURNS = 2   /* a key is in one layer, found by trying them in turn */
 };
 
@@ -78,13 +78,13 @@ enum {
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* Where the entry of a layer stands in a slot. */
+/* The offset of a layer's entry in a slot. */
 static uint64_t layer_at(uint32_t layer)
 {
     return AT_LAYERS + (uint64_t)layer * LAYER_BYTES;
 }
 
-/* The smallest power of two that has room for that many layers. */
+/* The smallest power of two with room for that many layers. */
 static uint64_t slot_bytes_for(uint32_t layer_count)
 {
     uint64_t size = PETAL_SLOT_MIN_BYTES;
@@ -103,8 +103,8 @@ static uint64_t block_count(const struct image *image)
     return last->first_block + blocks_of(last->size_bytes);
 }
 
-/* Offsets follow from the sizes alone: metadata, origin and sums at multiples of 8, each layer at a
- * multiple of 64. */
+/* Offsets follow from the sizes alone: metadata, origin and sums are at multiples of 8, each layer
+ * at a multiple of 64. */
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
@@ -277,8 +277,8 @@ static bool is_sealed(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
            load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
 }
 
-/* Where the second slot stands, and so how long each is: known by its magic, or by the checksum of
- * the first, since either may be damaged. 0: nowhere. */
+/* Finds the second slot, and so the length of each: by its magic, or by the first slot's checksum,
+ * since either may be damaged. 0: not found. */
 static uint64_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     for (uint64_t size = PETAL_SLOT_MIN_BYTES; size <= PETAL_SLOT_MAX_BYTES; size *= 2)
@@ -295,7 +295,7 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
     return any == 0;
 }
 
-/* Bytes that cannot be a petal file at all, or are one cut off inside its slots. */
+/* The bytes are not a petal file at all, or one cut off within its slots. */
 static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes,
                                 petal_error *error)
 {
@@ -316,7 +316,7 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint6
     return petal_format_damaged(error, PETAL_SLOT_MIN_BYTES, "no second header slot");
 }
 
-/* A slot of a later format version may be sealed in another way; both slots then say so. */
+/* A later format version may seal its slots in another way; then both slots have that version. */
 static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
 {
     uint32_t version = load32le(bytes + AT_VERSION);
@@ -324,7 +324,7 @@ static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
            load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
-/* The number of the slot that counts, and whether the other one is torn. */
+/* Chooses the active slot, and finds out whether the other one is torn. */
 static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen,
                                 bool *torn, petal_error *error)
 {
@@ -356,7 +356,7 @@ static void read_layer(const uint8_t *entry, uint32_t scheme, struct layer_descr
     layer->until_ms = load64le(entry + LAYER_UNTIL_MS);
 }
 
-/* Growing filters and rotating ones have a use of their own for the field of keys. */
+/* Growing and rotating filters use the field of keys differently. */
 static void read_policy(const uint8_t *slot, struct policy *policy)
 {
     uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);
@@ -373,7 +373,8 @@ static void read_policy(const uint8_t *slot, struct policy *policy)
     policy->clock_ms = load64le(slot + AT_CLOCK_MS);
 }
 
-/* Reads as many layers as the slot has room for; check_fields() compares that with what it says. */
+/* Reads as many layers as fit into the slot; check_fields() compares that with the recorded
+ * number. */
 static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *image)
 {
     uint64_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES;
@@ -416,8 +417,7 @@ static petal_status left_out(petal_error *error, uint64_t at, const char *what, 
                          name);
 }
 
-/* Things that this version does not know but a later one may, and those that this build leaves
- * out. */
+/* Features that a later version may know, and those that this build leaves out. */
 static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
     static const char *const text =
@@ -447,7 +447,7 @@ static petal_status check_layer(const struct layer_description *layer, uint64_t 
     bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
     petal_status status = petal_normalize(&shape, error);
     if (status == PETAL_ERR_UNSUPPORTED)
-        return status; /* well-formed, but more than this build can do */
+        return status; /* well-formed, but this build doesn't support it */
     if (status != PETAL_OK || shape.bits != layer->shape.bits ||
         shape.lines_per_key != layer->shape.lines_per_key)
         return impossible(error, at, LAYER_HASHES, "number of bits or hashes");
@@ -492,7 +492,7 @@ static petal_status check_turns(const uint8_t *slot, const struct description *a
     return good ? PETAL_OK : impossible(error, offset, AT_LAYERS, "layers of a static filter");
 }
 
-/* Only generations have times; has_time() says so of those without a clock. */
+/* Only generations have times; has_time() checks those without a clock. */
 static bool has_no_times(const struct description *about)
 {
     uint64_t any = 0;
@@ -500,7 +500,7 @@ static bool has_no_times(const struct description *about)
     return any == 0;
 }
 
-/* Could layers like these grow by this policy? */
+/* Could these layers have grown by this policy? */
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;
@@ -517,7 +517,7 @@ static bool can_grow(const struct description *about)
     return true;
 }
 
-/* Are these generations of one plan: all alike, and by time in its order? */
+/* Are these generations of one plan: all alike, and in order of time? */
 static bool can_rotate(const struct description *about, const uint8_t *slot)
 {
     const struct layer_description *first = &about->layers[0];
@@ -566,7 +566,7 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
     return PETAL_OK;
 }
 
-/* Every field of a sealed slot, since a checksum proves nothing about who made it. */
+/* Checks every field of a sealed slot, since a checksum doesn't prove who made it. */
 static petal_status check_fields(const uint8_t *slot, uint64_t offset, struct image *image,
                                  unsigned number, petal_error *error)
 {
@@ -604,7 +604,8 @@ petal_status petal_image_layer_end_damaged(const struct layer_description *layer
                                 "bits set beyond the last");
 }
 
-/* The bits of a layer's last bytes that no key can set, and the padding up to the next. */
+/* Checks the bits in a layer's last bytes that no key can set, and the padding up to the next
+ * layer. */
 static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer,
                                     petal_error *error)
 {
@@ -616,7 +617,7 @@ static petal_status check_layer_end(const uint8_t *bytes, const struct layer_des
     return petal_image_layer_end_damaged(layer, error);
 }
 
-/* Metadata and origin. */
+/* Checks metadata and origin. */
 static petal_status check_named_sums(const uint8_t *bytes, const struct image *image,
                                      petal_error *error)
 {
@@ -654,7 +655,7 @@ petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, 
     return PETAL_OK;
 }
 
-/* All bytes that no block sum covers. */
+/* Checks all bytes that no block sum covers. */
 static petal_status check_gaps(const uint8_t *bytes, struct image *image, petal_error *error)
 {
     petal_status status = petal_image_check_front(bytes, image, error);
@@ -694,8 +695,8 @@ petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, u
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
-/* How many bytes the header has that begins with these: at least that many, while not even the
- * slots are there. 0: no more would help. */
+/* The size of the header that begins with these bytes; a lower bound if the slots are incomplete.
+ * 0: more bytes wouldn't help. */
 static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     bool is_told = size_bytes >= AT_SLOT_BYTES + 4;
@@ -730,8 +731,7 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Where the state stands that made the file dirty: in the slot that counts, or in the one that is
- * torn. */
+/* The offset of the state that made the file dirty: in the active slot, or in the torn one. */
 static uint64_t state_offset(const struct image *image)
 {
     unsigned slot = slot_of(image->sequence + (image->torn ? 1 : 0));

@@ -1,9 +1,9 @@
 /* scheme.h - the second axis: a hash -> bit positions, in which array. Each scheme's file exports
- * its row, and scheme_list.h lists them; adding one is one file and one line.
+ * its row, and scheme_list.h lists them; to add one, write a file and a line.
  *
  * A scheme is defined by its generic kernel, in portable C. Faster kernels must set and test
- * exactly the same bits; they are further rows of the scheme's kernel list, best first, and are
- * chosen once, when a filter is made. */
+ * exactly the same bits; they are further rows of the scheme's kernel list, best first, and one is
+ * chosen when a filter is created. */
 #ifndef PETAL_SCHEME_SCHEME_H
 #define PETAL_SCHEME_SCHEME_H
 
@@ -15,11 +15,11 @@
 #include "scheme/scheme_list.h"
 #include "scheme/stripes.h"
 
-/* The numbers of foreign schemes; those of Petal's own are in petal.h. */
+/* The numbers of foreign schemes; petal.h has those of Petal's own. */
 #define SCHEME_NUMBER(LIBRARY, NAME, name, number) PETAL_SCHEME_##NAME = (number),
 enum { PETAL_FOREIGN_SCHEMES(SCHEME_NUMBER) };
 
-/* The size and shape of a bit array: all that its scheme needs to know beside the bits. */
+/* The size and shape of a bit array: all that its scheme needs besides the bits. */
 struct shape {
     uint32_t scheme;
     uint32_t hashes;        /* k */
@@ -39,12 +39,12 @@ struct static_pages {
     uint64_t inverse; /* of full.buckets: bucket / full.buckets is mulhi64(bucket, inverse) */
 };
 
-/* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, where the scheme
- * does not say otherwise. The bytes are those of the file, on every platform. Bits that no key can
- * set are zero. */
+/* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, unless the scheme
+ * says otherwise. The bytes are those of the file, on every platform. Bits that no key can set are
+ * zero. */
 struct bit_array {
     struct shape shape;
-    uint32_t hash_words; /* 64-bit words of a key's hash */
+    uint32_t hash_words; /* 64-bit words in a key's hash */
     uint8_t *bytes;
     uint64_t size_bytes;
     struct divisor modulus;    /* of shape.bits: many schemes reduce by it */
@@ -52,43 +52,43 @@ struct bit_array {
     struct static_pages pages; /* of the static scheme */
 };
 
-/* The blocks that a file has checksums for, and the state of each: a block is checked once, before
- * its first change, so that damage in it never gets a new checksum; or before the first answer from
- * it (filter/guard.h). From BLOCK_CHECKED on its bits are sound. */
+/* The blocks for which a file has checksums, and the state of each: a block is checked once before
+ * its first change, so that damage never gets a new checksum; or before the first answer from it
+ * (filter/guard.h). From BLOCK_CHECKED on its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
-    BLOCK_WANTED = 1,  /* about to be changed, but not checked yet */
-    BLOCK_DAMAGED = 2, /* differs from its checksum: a query has found that */
-    BLOCK_CHECKED = 3, /* agrees with its checksum */
-    BLOCK_CHANGED = 4  /* checked, and changed since */
+    BLOCK_WANTED = 1,  /* about to change, but not checked yet */
+    BLOCK_DAMAGED = 2, /* differs from its checksum, as a query found */
+    BLOCK_CHECKED = 3, /* matches its checksum */
+    BLOCK_CHANGED = 4  /* checked, then changed */
 };
 
-/* How keys are taken apart where several threads build a filter by regions (filter/builder.c): into
- * words of 64 bits, each of which sets bits of one line of 64 bytes only. Words of one kind are
- * added alike; a scheme has up to PETAL_PART_KINDS kinds. */
+/* How keys are split if several threads build a filter by regions (filter/builder.c): into 64-bit
+ * words, each of which sets bits in only one 64-byte line. Words of one kind are added in the same
+ * way; a scheme has up to PETAL_PART_KINDS kinds. */
 #define PETAL_PART_KINDS 2u
 struct parts {
     uint32_t (*kinds)(const struct shape *shape);
-    uint32_t (*words)(const struct shape *shape); /* of each kind that a key has */
+    uint32_t (*words)(const struct shape *shape); /* words of each kind per key */
     /* Writes words and the numbers of their lines, words() for each hash. */
     void (*split)(const struct bit_array *array, uint32_t kind, const uint64_t *hashes,
                   size_t count, uint64_t *words, uint64_t *lines);
     void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
 };
 
-/* An array above this size is not in the second-level cache: batches then fetch ahead. Below, that
- * costs more than it brings. */
-#ifdef __wasm__ /* which has no way to fetch ahead */
+/* An array above this size is not in the second-level cache, so batches prefetch. Below it, that
+ * costs more than it saves. */
+#ifdef __wasm__ /* which can't prefetch */
 #define PETAL_CACHED_BYTES UINT64_MAX
 #else
 #define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
 #endif
 
-/* The whole way of a key in one function, hash, positions and bits: for a scheme and the hash that
- * it mostly goes with. The same answers and bits as hash and kernel one after the other. add counts
- * the keys in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many
- * keys (petal_key[], int64_t[]) return the sum of the results. */
+/* A key's whole way in one function, hash, positions and bits: for a scheme and the hash that it
+ * mostly uses. It gives the same answers and bits as hash and kernel in sequence. add counts keys
+ * in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many keys
+ * (petal_key[], int64_t[]) return the sum of the results. */
 struct direct;
 typedef size_t direct_many(const struct direct *way, const void *keys, size_t count,
                            uint8_t *results);
@@ -100,22 +100,22 @@ struct direct_calls {
     direct_many *contains_many, *contains_many_i64, *add_many, *add_many_i64;
 };
 
-/* These functions, for one filter: what they need of it is at hand. */
+/* These functions for one filter, with everything that they need from it. */
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
-    uint8_t *lines; /* the array's bytes, of 64 a line */
+    uint8_t *lines; /* the array's bytes, 64 per line */
     uint64_t line_count;
     uint64_t *items;
     const void *table; /* the kernel's own */
-    bool is_near;      /* the array is in cache */
-    /* Keys that are looked up, or added, by one call of the functions for many. 0: by none. */
+    bool is_near;      /* the array fits into cache */
+    /* The maximum number of keys for one call of the functions for many. 0: not supported. */
     uint32_t max_contains, max_add;
-    uint64_t seed, flip; /* flip, flips: what XXH3 makes of the seed (hash.h) */
+    uint64_t seed, flip; /* flip, flips: precomputed from the seed for XXH3 (hash.h) */
     struct xxh3_flips flips;
 };
 
-/* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it. */
+/* In a stream of new and old keys the answer is unpredictable, so there is no branch on it. */
 static inline petal_status status_of_add(bool is_new)
 {
     return (petal_status)(PETAL_SEEN - is_new);
@@ -126,18 +126,18 @@ _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 /* A hash is array->hash_words words; `hashes` are that times `count`. */
 struct kernel {
     const char *name;
-    bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: any has */
+    bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: every CPU has */
     bool (*add)(const struct bit_array *array,
                 const uint64_t *hash); /* true: some bit was clear before */
     bool (*contains)(const struct bit_array *array, const uint64_t *hash);
-    /* results[i] is 1 or 0 for each hash, and their sum is returned. The results of adding are
-     * those of one at a time. */
+    /* results[i] is 1 or 0 for each hash; returns their sum. The results of adding equal those of
+     * adding one by one. */
     size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
-    /* add and add_many for threads that add to one array at the same time, while others ask it:
-     * they count the keys in the stripes. NULL if the scheme has no such thing. */
+    /* add and add_many for threads that add to one array concurrently, while others query it: they
+     * count the keys in the stripes. NULL if the scheme doesn't support that. */
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes,
                        const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
@@ -147,9 +147,9 @@ struct kernel {
     uint8_t (*take_turn)(const struct bit_array *array, const uint64_t *hash);
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
-    const struct parts *parts; /* NULL: keys cannot be taken apart */
-    /* Fills in calls and table for keys with this hash; false if there are none. NULL: there are
-     * none at all. */
+    const struct parts *parts; /* NULL: keys can't be split */
+    /* Fills in calls and table for keys with this hash; false if there are none. NULL: none for any
+     * hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
 };
 
@@ -161,8 +161,8 @@ static inline bool kernel_is_usable(const struct kernel *kernel)
     return !kernel->usable || kernel->usable();
 }
 
-/* Notes that the block of a byte is to change. True: it must be checked before. Atomic, as several
- * threads may do so; then all blocks have been checked.
+/* Records that a byte's block is about to change. True: it must be checked first. Atomic, since
+ * several threads may do this; then all blocks have been checked already.
  * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 static inline bool note_change(uint8_t *blocks, uint64_t byte)
 {
@@ -174,32 +174,32 @@ static inline bool note_change(uint8_t *blocks, uint64_t byte)
     return !is_checked;
 }
 
-/* Numbers of counters: those that are not zero, and those of them that can count no higher. */
+/* Numbers of counters: those that are not zero, and those that have reached the maximum. */
 struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* What a scheme does otherwise whose positions hold counters in place of bits. shape.bits is then
- * the number of counters. */
+/* What differs in a scheme whose positions are counters instead of bits. shape.bits is then the
+ * number of counters. */
 struct counters {
     uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
-    /* Counts down. results[i] is 1, or 0 for a key that is absent, and their sum is returned; as if
-     * one at a time. */
+    /* Decrements. results[i] is 1, or 0 for an absent key; returns their sum; equivalent to one at
+     * a time. */
     size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                           uint8_t *results);
-    /* Whole arrays, of whole lines. */
+    /* For whole arrays, in whole lines. */
     struct counts (*count)(const uint8_t *bytes, uint64_t size_bytes);
     uint64_t (*count_common)(const uint8_t *a, const uint8_t *b,
                              uint64_t size_bytes);                            /* not zero in both */
     void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);     /* sums */
     void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* the lower ones */
-    /* The scheme of the same positions with bits, and the array's bits there: those of the counters
-     * that are not zero. */
+    /* The scheme with the same positions but bits, and the array's bits in it: those of nonzero
+     * counters. */
     uint32_t bit_scheme;
-    void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` are zeroed before */
+    void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` must be zeroed */
 };
 
-/* k of most foreign files has 16 to 64 bits, but nobody's filter has more than this. */
+/* In most foreign files k has 16 to 64 bits, but no real filter has more than this. */
 #define PETAL_MOST_HASHES 1024u
 
 /* Except layers of RedisBloom, which halve the rate until no double is lower: 1,075. A walk
@@ -208,29 +208,29 @@ struct counters {
 
 #define PETAL_MAX_POSITIONS 64u
 
-/* A row. A member that is left out (0, NULL) has the default that is named with it. */
+/* A row. An omitted member (0, NULL) has the default stated with it. */
 struct scheme_def {
     uint32_t id;
     const char *name;
     const struct kernel *const *kernels; /* best first, generic last, then NULL */
-    /* A byte of each place in the array that the bits of a hash lie in, up to PETAL_MAX_HASHES;
-     * returns how many. No place reaches over the end of a block. */
+    /* The offset of a byte in each place of the array that holds bits of a hash, up to
+     * PETAL_MAX_HASHES; returns how many. No place crosses the end of a block. */
     uint32_t (*places)(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes);
-    /* Of a walk: its k positions. */
+    /* For a walk: its k positions. */
     void (*trace)(const struct bit_array *array, const uint64_t *hash, uint64_t *positions);
 
-    /* Optional: a query by the bytes that it reads. The bits of the array that are all set for a
-     * key that is in (counters: the lowest bit of each that is not zero), up to
-     * PETAL_MAX_POSITIONS; returns how many. */
+    /* Optional: a query by the bytes that it reads. The bits of the array that are all set if the
+     * key is present (counters: the lowest bit of each nonzero one), up to PETAL_MAX_POSITIONS;
+     * returns how many. */
     uint32_t (*positions)(const struct shape *shape, uint64_t hash, uint64_t *positions);
 
-    uint32_t hash_words; /* of the hashes it goes with: hash_def.words; 0: one per position */
+    uint32_t hash_words; /* required of its hashes: hash_def.words; 0: one per position */
     uint32_t max_hashes; /* per line of a key */
     uint64_t step_bits;  /* m is a multiple of it */
     uint64_t max_bits;
-    /* The place of a key is a line of that many bits (or a bit), whose number is the high half of a
-     * product with the number of lines; what is set in it does not depend on that number. So
-     * neighbouring lines fold (filter/fold.c). 0: it is not so. */
+    /* A key's place is a line of that many bits (or a single bit), whose number is the high half of
+     * a product with the number of lines, and the bits set in it don't depend on that number. So
+     * neighbouring lines fold (filter/fold.c). 0: not the case. */
     uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of it; default: 1 */
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
@@ -239,12 +239,13 @@ struct scheme_def {
     /* A key is in one layer only, found by trying them in turn (kernel.take_turn); such filters are
      * built from all their keys at once, and never change. */
     bool is_in_turn;
-    bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
-    /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
+    bool counts_new_only; /* items are keys that changed a bit, not all keys passed to add */
+    /* the original rejects the empty key: adding it is PETAL_ERR_UNSUPPORTED, and it is never
+     * present */
     bool no_empty_key;
 
-    /* Brings a shape into the scheme's form (whole lines, a choice of lines_per_key), or says why
-     * it can't be. Default: petal_normalize_foreign(). */
+    /* Brings a shape into the scheme's form (whole lines, a choice of lines_per_key), or reports
+     * why that is impossible. Default: petal_normalize_foreign(). */
     petal_status (*normalize)(const struct scheme_def *self, struct shape *shape,
                               petal_error *error);
 
@@ -253,18 +254,18 @@ struct scheme_def {
     uint64_t (*used_bytes)(const struct shape *shape);
     void (*prepare)(struct bit_array *array);
 
-    /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; the rate of an absent
-     * key given these bits; the standard deviation of the number of set bits at `keys` distinct
-     * keys; the different bits that a key sets in the mean. NAN: no model is good enough. Default:
-     * k positions that are as good as uniform over the first reachable_bits. For the rate of given
-     * bits some time is allowed, which a filter of several `layers` shares out to them. */
+    /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; an absent key's rate
+     * given these bits; the standard deviation of the number of set bits at `keys` distinct keys;
+     * the mean number of different bits per key. NAN: no model is good enough. Default: k positions
+     * nearly uniform over the first reachable_bits. The rate of given bits may take some time,
+     * which a filter of several `layers` divides among them. */
     double (*rate)(const struct scheme_def *self, const struct shape *shape, double keys);
     double (*rate_of_bits)(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers);
-    struct course course; /* how positions hang together: COURSE() */
+    struct course course; /* how positions depend on each other: COURSE() */
     double (*bits_set_sd)(const struct shape *shape, double keys);
     double (*bits_per_key)(const struct shape *shape);
-    uint64_t reachable_bits; /* positions from here on are never used; default: all are */
+    uint64_t reachable_bits; /* positions from here on are never used; default: all are used */
 };
 
 /* The row of a scheme, or NULL. */
@@ -276,18 +277,18 @@ const char *petal_scheme_left_out(uint32_t id);
 /* The best kernel of a scheme that this CPU can run. */
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
 
-/* The best one for a filter that threads change at the same time. Under ThreadSanitizer that is the
- * generic one: C has no atomic vectors, so a vector that another thread changes is a race to it,
- * though CPUs read each of its words whole. */
+/* The best one for a filter that threads change concurrently. Under ThreadSanitizer that is the
+ * generic one: C has no atomic vectors, so it reports a race on a vector that another thread
+ * changes, though CPUs read each of its words whole. */
 const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
 /* The bits of the array of a normalized shape after which all are zero. */
 uint64_t petal_shape_used_bits(const struct shape *shape);
 
-/* Bytes of the array of a normalized shape. The native schemes have whole lines of 64. */
+/* The bytes of an array with a normalized shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
-/* The members of a row, or their defaults. */
+/* A row's members, or their defaults. */
 petal_status petal_normalize(struct shape *shape, petal_error *error);
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys);
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,

@@ -1,11 +1,12 @@
-/* kills.c - proves that a process killed at any moment loses no key that it has acknowledged.
+/* kills.c - proves that a process killed at any moment loses no acknowledged key.
  *
- * A child adds keys to one file in one of the ways there are, says which are safe through a pipe,
- * and is killed with kill -9 at a random moment; now and then a process that recovers the file is
- * killed, too. Then the file must be clean or dirty, recover, and have every key that was
- * acknowledged; what a command of the tool replaces is the old file or the new one; and of a stream
- * through `petal seen -f` every line must have come out, or come out of a second run. A file that
- * its forks free and try to change is still its own. The amount is rounds, 1.25 kills each. */
+ * A child adds keys to a file in one of several ways, reports through a pipe which are safe, and is
+ * killed with kill -9 at a random moment; sometimes a process that recovers the file is killed as
+ * well. Then the file must be clean or dirty, must be recoverable, and must have every acknowledged
+ * key. A file that a command of the tool replaces is the old one or the new one. Every line of a
+ * stream through `petal seen -f` must have come out, or come out of a second run. A file that forks
+ * free and try to change still belongs to its opener. The amount is the number of rounds, with 1.25
+ * kills each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -17,8 +18,8 @@
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static const char *path;
-static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, except removed ones */
-static bool counting; /* the file's keys whose number is a multiple of 3 are removed again */
+static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, except those removed */
+static bool counting;         /* keys whose number is a multiple of 3 are removed again */
 
 static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged,
     lines_streamed;
@@ -42,7 +43,7 @@ static void acknowledge(int pipe, uint64_t keys)
     if (write(pipe, &keys, sizeof keys) != sizeof keys) _exit(3);
 }
 
-/* Says on stdout, which is part of the report, why a child could not go on. */
+/* Prints on stdout, which is part of the report, why a child stopped. */
 static void stop_at(const char *what, petal_status status, const petal_error *error)
 {
     printf("# %s: %s: %s\n", what, petal_status_name(status), error->message);
@@ -50,7 +51,7 @@ static void stop_at(const char *what, petal_status status, const petal_error *er
     _exit(2);
 }
 
-/* Removes those of the batch that are to go; the others share counters with them. */
+/* Removes the batch's keys that are due; the others share counters with them. */
 static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
     char text[KEY_TEXT];
@@ -61,7 +62,7 @@ static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to
     return PETAL_OK;
 }
 
-/* Adds and syncs, in a map. */
+/* Adds to a map and syncs. */
 static void add_in_place(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -81,7 +82,7 @@ static void add_in_place(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Tries to change the file of its parent after a while; ends by freeing it, or without a word. */
+/* After a while tries to change its parent's file; ends by freeing it, or without. */
 static void be_forked(petal_filter *filter, uint64_t number)
 {
     char text[KEY_TEXT];
@@ -92,7 +93,7 @@ static void be_forked(petal_filter *filter, uint64_t number)
     _exit(0);
 }
 
-/* Adds and syncs, in a map, while forks of it come and go. */
+/* Adds to a map and syncs, while forks come and go. */
 static void add_beside_forks(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -116,7 +117,7 @@ static void add_beside_forks(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Loads, adds and saves, under the lock. */
+/* Loads, adds and saves while holding the lock. */
 static void add_by_saving(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -147,8 +148,8 @@ static void recover_it(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Forks of a killed process have its lock until they end, as they have the pipe; but which of the
- * two the system closes first is open. */
+/* A killed process's forks keep its lock and the pipe until they end, but the system may close
+ * either first. */
 static void wait_for_lock(void)
 {
     petal_filter *filter;
@@ -159,9 +160,9 @@ static void wait_for_lock(void)
     petal_free(filter);
 }
 
-/* Runs one of them and kills it up to that many microseconds after it began; half of them not
- * before they have opened the file, so that the kills meet them at work on a slow machine too.
- * Notes what it acknowledged. */
+/* Runs the child and kills it within that many microseconds. In half of the runs it first waits
+ * until the child has opened the file, so that kills hit it at work on slow machines too. Records
+ * what the child acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
 {
     int ends[2], status;
@@ -219,7 +220,7 @@ static uint64_t missing(const petal_filter *filter)
     return missing;
 }
 
-/* What the file is now; it is clean when this returns. */
+/* Checks the file; it is clean on return. */
 static void judge(uint64_t round)
 {
     petal_filter *filter;
@@ -256,7 +257,7 @@ static int files_in_folder(void)
     return count - 2;
 }
 
-/* A saver that was killed leaves its temporary file to the next one, who removes it. */
+/* A killed saver leaves its temporary file, which the next saver removes. */
 static void judge_temporaries(void)
 {
     petal_filter *filter;
@@ -293,7 +294,7 @@ static void kill_command(struct command *command, useconds_t within)
            command->said);
 }
 
-/* petal add acknowledges all its keys, by its exit status. */
+/* petal add acknowledges all its keys with its exit status. */
 static void add_through_tool(uint64_t round)
 {
     uint64_t to = acknowledged + 1000 > CAPACITY ? CAPACITY : acknowledged + 1000;
@@ -306,8 +307,8 @@ static void add_through_tool(uint64_t round)
     judge(round);
 }
 
-/* Notes in came[] which of the lines k0 .. are in a file. A last line without its end was not
- * delivered. */
+/* Records in came[] which of the lines k0 .. are in a file. An unfinished last line doesn't count
+ * as delivered. */
 static void note_lines(const char *name, bool *came, uint64_t lines)
 {
     struct bytes all = read_file(in_folder(name));
@@ -344,7 +345,7 @@ static void recover_seen(void)
     if (access(in_folder("seen.petal"), F_OK) == 0) run_tool(&command, arguments);
 }
 
-/* At least once: every line comes out of the run that was killed, or of the next one. */
+/* At least once: every line comes out of the killed run or of the next one. */
 static void stream_through_tool(void)
 {
     enum { LINES = 5000 };
@@ -406,7 +407,8 @@ static petal_filter *foldable_filter(uint64_t from, uint64_t to)
     return filter;
 }
 
-/* The old keys to FILE; to INPUT what the command reads: those to be removed, or MORE_KEYS. */
+/* Writes the old keys to FILE, and the command's input to INPUT: the keys to remove, or
+ * MORE_KEYS. */
 static void prepare(enum way way)
 {
     petal_error error;
@@ -427,7 +429,7 @@ static void prepare(enum way way)
     petal_free(more);
 }
 
-/* The old file or the new one; of a removal that was killed, some counters are lower. */
+/* The file is the old one or the new one; after a killed removal some counters are lower. */
 static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
 {
     petal_filter *filter;
@@ -495,8 +497,7 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
 int main(int argc, char **argv)
 {
     uint64_t rounds = amount_of(argc, argv, 200, 20000);
-    prctl(PR_SET_TIMERSLACK,
-          1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
+    prctl(PR_SET_TIMERSLACK, 1L); /* nanoseconds: moments far shorter than the default of 50,000 */
     make_folder();
     path = strdup(in_folder("f.petal"));
     run_rounds(rounds / 8 * 3, 0,

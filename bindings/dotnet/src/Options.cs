@@ -1,4 +1,4 @@
-// Options.cs - what to make, and how to open it: the members of petal_options and
+// Options.cs - options for creating and opening filters: the members of petal_options and
 // petal_open_options.
 using System;
 
@@ -9,7 +9,7 @@ namespace Petal
     {
         /// <summary>Blocked.</summary>
         Default = 0,
-        /// <summary>All bits of a key in one line of 64 bytes, or two: the fastest.</summary>
+        /// <summary>All bits of a key in one or two lines of 64 bytes: the fastest.</summary>
         Blocked = 1,
         /// <summary>Bits anywhere: the fewest bits per key.</summary>
         Classic = 2,
@@ -18,14 +18,14 @@ namespace Petal
         Counting = 3
     }
 
-    /// <summary>What the keys of a filter are, recorded in its file.</summary>
+    /// <summary>The type of a filter's keys, recorded in its file.</summary>
     public enum KeyType
     {
-        /// <summary>Not recorded: any.</summary>
+        /// <summary>Not recorded: any type.</summary>
         None = 0,
         /// <summary>Text in UTF-8.</summary>
         Text = 1,
-        /// <summary>Text as the chars of .NET and of a JVM.</summary>
+        /// <summary>Text as UTF-16, like the chars of .NET and of a JVM.</summary>
         Utf16LE = 2,
         /// <summary>Integers of 4 bytes.</summary>
         I32 = 3,
@@ -33,58 +33,59 @@ namespace Petal
         I64 = 4,
         /// <summary>Doubles.</summary>
         F64 = 5,
-        /// <summary>Bytes, which the tool writes as hexadecimal digits.</summary>
+        /// <summary>Bytes; the tool reads them as hexadecimal digits.</summary>
         Hex = 6,
-        /// <summary>Bytes, which the tool writes in base64.</summary>
+        /// <summary>Bytes; the tool reads them as base64.</summary>
         Base64 = 7
     }
 
-    /// <summary>What filter to make. What is not set, or 0, has its default.</summary>
+    /// <summary>The filter to create. Members that are not set, or 0, have their
+    /// defaults.</summary>
     /// <remarks>
-    /// The size is fixed by two of Capacity, Rate and Memory, by Bits and Hashes, or by Capacity
-    /// and Bits.
+    /// The size follows from two of Capacity, Rate and Memory, from Bits and Hashes, or from
+    /// Capacity and Bits.
     /// </remarks>
     public sealed class FilterOptions
     {
-        /// <summary>Distinct keys that the filter is planned for.</summary>
+        /// <summary>Distinct keys to plan for.</summary>
         public long Capacity { get; set; }
-        /// <summary>The share of other keys that pass once they are all in.</summary>
+        /// <summary>The share of other keys that pass at capacity.</summary>
         public double Rate { get; set; }
-        /// <summary>Bytes of bits, at most.</summary>
+        /// <summary>The maximum of bytes for the bits.</summary>
         public long Memory { get; set; }
-        /// <summary>Exactly so many bits; blocked rounds up to whole lines of 512.</summary>
+        /// <summary>The exact number of bits; blocked rounds up to whole lines of 512.</summary>
         public long Bits { get; set; }
         /// <summary>Bits per key.</summary>
         public int Hashes { get; set; }
-        /// <summary>Of a blocked filter: 1 or 2.</summary>
+        /// <summary>For a blocked filter: 1 or 2.</summary>
         public int LinesPerKey { get; set; }
         /// <summary>How a hash becomes bit positions.</summary>
         public Scheme Scheme { get; set; }
-        /// <summary>Of the hash. Only filters with the same seed can be merged.</summary>
+        /// <summary>The seed of the hash. Only filters with equal seeds can be merged.</summary>
         public ulong Seed { get; set; }
-        /// <summary>16 bytes: a keyed filter, for keys that strangers choose.</summary>
+        /// <summary>16 bytes: creates a keyed filter, for keys that strangers choose.</summary>
         public byte[] Secret { get; set; }
-        /// <summary>Anything of yours, kept in the file: at most 65,536 bytes.</summary>
+        /// <summary>Your own bytes, stored in the file: at most 65,536.</summary>
         public byte[] Metadata { get; set; }
-        /// <summary>The filter that another library would make: "guava", "spark", ...</summary>
+        /// <summary>Creates the filter that another library would: "guava", "spark", ...</summary>
         public string Format { get; set; }
         /// <summary>Recorded in the file; keys of other types are then refused.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Further layers as keys come; Rate holds for any number.</summary>
+        /// <summary>Adds layers as keys come; Rate holds for any number.</summary>
         public bool Grow { get; set; }
-        /// <summary>How much larger each layer is: 2 to 64.</summary>
+        /// <summary>The capacity of each layer relative to the one before: 2 to 64.</summary>
         public int GrowthStep { get; set; }
-        /// <summary>How much lower the rate of each layer is, between 0 and 1.</summary>
+        /// <summary>The rate of each layer relative to the one before, between 0 and 1.</summary>
         public double GrowthRatio { get; set; }
         /// <summary>A size that Fold() can make smaller, once all keys are in.</summary>
         public bool Foldable { get; set; }
-        /// <summary>Remembers at least the last so many keys, and forgets older ones.</summary>
+        /// <summary>Remembers at least the last this many keys, and forgets older ones.</summary>
         public long Window { get; set; }
-        /// <summary>The same by a clock; call Advance().</summary>
+        /// <summary>Remembers the keys of the last this long, by a clock; call Advance().</summary>
         public TimeSpan WindowTime { get; set; }
-        /// <summary>Of a window: 2 to 32.</summary>
+        /// <summary>The number of generations of a window: 2 to 32.</summary>
         public int Generations { get; set; }
-        /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
+        /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
         // What FromKeys() makes first: as large as Memory allows.
@@ -99,7 +100,7 @@ namespace Petal
             return large;
         }
 
-        // Fills in *plan, if there is one, or else makes *filter.
+        // Fills in *plan if it is given, otherwise creates *filter.
         internal unsafe int Call(NativeInside* plan, IntPtr* filter, NativeError* error)
         {
             byte[] secret = CheckedSecret(Secret), metadata = Metadata ?? new byte[0];
@@ -167,9 +168,9 @@ namespace Petal
     {
         /// <summary>Mapped for reading: no private memory, shared by all who map it.</summary>
         Map = 0,
-        /// <summary>Changed in place; one writer at a time.</summary>
+        /// <summary>Mapped and changed in place; one writer at a time.</summary>
         Writable = 1,
-        /// <summary>A verified copy in memory; the file stays as it is.</summary>
+        /// <summary>A verified copy in memory; the file stays unchanged.</summary>
         Load = 2
     }
 
@@ -178,38 +179,38 @@ namespace Petal
     {
         private const uint VerifyOnUse = 2048;
 
-        /// <summary>Of a file.</summary>
+        /// <summary>For a file.</summary>
         public OpenMode Mode { get; set; }
-        /// <summary>"petal", "guava", ...; null: the one that fits.</summary>
+        /// <summary>"petal", "guava", ...; null: the only one that fits.</summary>
         public string Format { get; set; }
-        /// <summary>Of a keyed filter: 16 bytes.</summary>
+        /// <summary>For a keyed filter: 16 bytes.</summary>
         public byte[] Secret { get; set; }
-        /// <summary>What the keys are, if the file does not say.</summary>
+        /// <summary>The key type, if the file records none.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Check every block of a mapped file before returning, not each before its first
+        /// <summary>Check every block of a mapped file now instead of each before its first
         /// use.</summary>
         public bool Verify { get; set; }
-        /// <summary>Trust the bits of a mapped file: if they are damaged, members may be "certainly
-        /// not" in.</summary>
+        /// <summary>Trust the bits of a mapped file: if they are damaged, the answer for a member
+        /// may be "certainly not".</summary>
         public bool NoVerify { get; set; }
-        /// <summary>Writable or Load: accept the file of a writer that died.</summary>
+        /// <summary>Writable or Load: accept a file whose writer died.</summary>
         public bool Recover { get; set; }
-        /// <summary>Map: a file that another process is changing.</summary>
+        /// <summary>Map: read a file that another process is changing.</summary>
         public bool Live { get; set; }
         /// <summary>Load: keep the file locked until the filter is closed.</summary>
         public bool Locked { get; set; }
-        /// <summary>Take no lock, for file systems without.</summary>
+        /// <summary>Take no lock, for file systems without locks.</summary>
         public bool NoLock { get; set; }
-        /// <summary>Refuse files of more bytes; 0: no limit.</summary>
+        /// <summary>Refuse larger files; 0: no limit.</summary>
         public long MaxBytes { get; set; }
-        /// <summary>Bytes that opening may allocate; 0: 1 GiB, or 64 times what is given;
-        /// -1: no limit.</summary>
+        /// <summary>Bytes that opening may allocate; 0: 1 GiB, or 64 times the bytes given; -1: no
+        /// limit.</summary>
         public long MemoryLimit { get; set; }
-        /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
+        /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // Opens the file of this path; without one, the bytes, or views them; without those, a
-        // reader of a stream of `size` bytes.
+        // Opens the file at this path; if there is none, loads the bytes, or views them; if there
+        // are none, opens a reader for a stream of `size` bytes.
         internal unsafe int Call(byte* path, byte* bytes, ulong size, IntPtr* made,
                                  NativeError* error, bool view = false)
         {

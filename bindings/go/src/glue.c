@@ -1,13 +1,13 @@
-/* glue.c - the calls that Go makes of the library, in numbers and flat memory only.
+/* glue.c - the library's calls for Go, using only numbers and flat memory.
  *
- * cgo refuses structs in Go memory that hold Go pointers, and WebAssembly has a memory of its own.
- * So nothing here takes a struct: what a call needs and gives is an array of 64-bit words, one run
- * of bytes in and one out. The same file serves both: internal/native compiles it with cgo,
+ * cgo refuses structs in Go memory that contain Go pointers, and WebAssembly has its own memory. So
+ * no function here takes a struct: the arguments and results of a call are an array of 64-bit
+ * words, one run of bytes in and one out. Both use this file: internal/native compiles it with cgo,
  * internal/wasm runs it as WebAssembly.
  *
- * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are
- * errno and offset of a failure, whose message is 240 bytes of the caller's. The order of words is
- * that of core.go, which says what they are. */
+ * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are a
+ * failure's errno and offset; its message goes into the caller's 240 bytes. core.go documents the
+ * words and their order. */
 #include "petal_host.h"
 #include "petal_inline.h"
 #include "petal_parquet.h"
@@ -17,7 +17,7 @@
 
 enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
 
-/* What core.go calls the same. */
+/* core.go has the same names. */
 enum op {
     OP_CREATE,
     OP_PLAN,
@@ -104,7 +104,8 @@ static uint64_t *put_estimate(uint64_t *words, petal_estimate estimate)
     return words;
 }
 
-/* Strings into the caller's bytes, each with its 0; NULL is an empty one. */
+/* Copies strings into the caller's bytes, each with its terminating 0; NULL becomes an empty
+ * one. */
 static void put_texts(struct call *call, const char *const *texts, uint32_t count)
 {
     uint64_t used = 0;
@@ -117,7 +118,7 @@ static void put_texts(struct call *call, const char *const *texts, uint32_t coun
     }
 }
 
-/* NULL for an empty one. */
+/* Returns NULL for an empty string. */
 static const char *text_at(const struct call *call, uint64_t offset)
 {
     const char *text = (const char *)call->data + offset;
@@ -155,7 +156,7 @@ static petal_options options_of(const struct call *call)
     return options;
 }
 
-/* What petal.h tells of a filter without its bits: one struct of Go. */
+/* What petal.h reports about a filter without reading its bits: one struct in Go. */
 struct inside {
     petal_info info;
     petal_layers_info layers;
@@ -230,7 +231,7 @@ static petal_open_options open_options_of(const struct call *call)
     options.max_bytes = w[1];
     options.memory_limit = w[2];
     options.refuse_overfull = (uint8_t)w[3];
-    /* data: the format's name and the path, each with its 0; secret */
+    /* data: the format's name and the path, each with its 0; then the secret */
     options.format = text_at(call, 0);
     if (w[5]) options.secret = call->data + w[4];
     return options;
@@ -283,7 +284,7 @@ static petal_status fold(const struct call *call, petal_filter **folded)
     return petal_fold(call->filter, &options, folded, call->error);
 }
 
-/* A call that makes a filter. */
+/* A call that creates a filter. */
 static petal_status make(enum op op, uint64_t handle, struct call *call)
 {
     petal_filter *made = NULL;
@@ -378,7 +379,7 @@ static petal_status get_metadata(struct call *call)
     return PETAL_OK;
 }
 
-/* words[0]: 1, or 0 after the last one */
+/* words[0]: 1, or 0 after the last format */
 static petal_status get_format(struct call *call)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;
@@ -399,7 +400,7 @@ static petal_status recognize(struct call *call)
     return PETAL_OK;
 }
 
-/* The filter of number words[0]; words[0] becomes how many there are. */
+/* Describes filter number words[0]; words[0] becomes the number of filters. */
 static petal_status get_parquet(struct call *call)
 {
     uint64_t place = call->words[0], count = 0, *words = call->words;
@@ -431,7 +432,7 @@ static petal_status put_text(struct call *call, const char *text)
 
 /* ---- keys that Go adds itself (lines.go) ----------------------------------------------------- */
 
-/* words: the first line, and the size of all */
+/* words: address of the first line, total size */
 static petal_status get_bits(struct call *call)
 {
     const void *bytes = NULL;
@@ -440,7 +441,7 @@ static petal_status get_bits(struct call *call)
     return status;
 }
 
-/* The words keep the library's struct until the end. */
+/* The words hold the library's struct until the end. */
 static petal_status begin_adding(struct call *call)
 {
     petal_inline hot = PETAL_INLINE_INIT;
@@ -527,8 +528,8 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
-/* What petal_contains() and its kin have found, or PETAL_ERR_DAMAGED if a block of this key is
- * damaged (PETAL_OPEN_VERIFY_ON_USE). Once any was, each "probably" is looked at again. */
+/* Returns what petal_contains() and the like found, or PETAL_ERR_DAMAGED if a block of this key is
+ * damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage was found, each "probably" is checked again. */
 static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
                      uint64_t key_bytes)
 {
@@ -542,7 +543,7 @@ static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *k
     return status < 0 ? status : found;
 }
 
-/* op: 0 add, 1 contains, 2 remove; contains is 1 or 0 */
+/* op: 0 add, 1 contains, 2 remove; contains returns 1 or 0 */
 int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t key_bytes)
 {
     petal_filter *f = filter_of(handle);
@@ -566,8 +567,8 @@ int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
     return (op ? petal_remove_hash : petal_add_hash)(f, hash);
 }
 
-/* op as above, and 3 any, 4 all, 5 hashes (results: a uint64_t per key). layout, stride: of
- * petal_batch. words[0]: how many are done; words[1]: how many are positive, or the answer. */
+/* op as above, and 3 any, 4 all, 5 hashes (results: a uint64_t per key). layout, stride: as in
+ * petal_batch. words[0]: keys done; words[1]: positive answers, or the answer. */
 int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint8_t *data,
                        uint64_t data_bytes, const uint64_t *offsets, uint64_t count,
                        uint64_t key_bytes, uint8_t *results, uint64_t *words, char *message)
@@ -600,7 +601,7 @@ int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* Go's; 0: go on */
+/* implemented in Go; 0: continue */
 #if defined(__wasm__)
 __attribute__((import_module("petal"), import_name("sink")))
 #endif
@@ -612,7 +613,8 @@ static int32_t sink(void *context, const void *bytes, size_t size_bytes)
     return petalGoSink(*(const uint64_t *)context, (void *)(uintptr_t)bytes, size_bytes);
 }
 
-/* The filter's image in this format, a text with its 0; with `other` the patch from it instead. */
+/* Writes the filter's image in this format (a text with its 0), or with `other` the patch from
+ * it. */
 int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
                        uint64_t *words, char *message)
 {

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// Scheme is how a key becomes bits.
+// Scheme says how a key becomes bits.
 type Scheme uint32
 
 // Schemes of Petal's own filters.
 const (
-	Blocked  Scheme = 1 // k bits in one 64-byte line, or two: one or two cache misses per key
+	Blocked  Scheme = 1 // k bits in one or two 64-byte lines: one or two cache misses per key
 	Classic  Scheme = 2 // k bits anywhere: the fewest bits per key, up to k cache misses
 	Counting Scheme = 3 // classic with 4-bit counters: keys can be removed, 4 times the size
 )
 
-// KeyType is what keys were before they became bytes. It is kept in the file.
+// KeyType is the type that keys had before they became bytes. The file records it.
 type KeyType uint32
 
-// Key types. A filter with one takes keys of that type, and []byte, only.
+// Key types. A filter with a type accepts only keys of that type and []byte.
 const (
 	AnyKeys      KeyType = 0
 	TextKeys     KeyType = 1
-	UTF16Keys    KeyType = 2 // strings, as the UTF-16LE that a JVM has of them
+	UTF16Keys    KeyType = 2 // strings, as UTF-16LE like a JVM's
 	Int32Keys    KeyType = 3 // integers, as 4 bytes
 	Int64Keys    KeyType = 4
 	Float64Keys  KeyType = 5
-	HexKeys      KeyType = 6 // bytes, written as hex digits by the command petal
-	Base64Keys   KeyType = 7 // bytes, written in base64
+	HexKeys      KeyType = 6 // bytes; the command petal reads them as hex digits
+	Base64Keys   KeyType = 7 // bytes; the command petal reads them as base64
 	keyTypeCount         = 8
 )
 
@@ -52,35 +52,35 @@ type options struct {
 	failed   error
 }
 
-// Option is one more thing to say to New or Plan.
+// Option is an option of New and Plan.
 type Option func(*options)
 
-// WithScheme chooses the scheme; without it, filters are Blocked.
+// WithScheme sets the scheme; the default is Blocked.
 func WithScheme(scheme Scheme) Option { return func(o *options) { o.words[0] = uint64(scheme) } }
 
 // WithKeyType records the type of the keys in the file.
 func WithKeyType(t KeyType) Option { return func(o *options) { o.words[1] = uint64(t) } }
 
-// WithMemory limits the bits to so many bytes: in place of the rate, the best one in them; in
-// place of the capacity, as many keys as keep the rate in them. (What it replaces is 0 in New.)
+// WithMemory limits the bits to this many bytes: without a rate, New uses the best rate that fits;
+// without a capacity, as many keys as keep the rate. (Pass 0 to New for the one it replaces.)
 func WithMemory(bytes uint64) Option { return func(o *options) { o.words[4] = bytes } }
 
-// WithBits gives the size in bits; capacity and rate may be 0 if WithHashes is given, too.
+// WithBits sets the size in bits; capacity and rate may be 0 if WithHashes is also given.
 func WithBits(bits uint64) Option { return func(o *options) { o.words[5] = bits } }
 
-// WithHashes gives the number of bits per key.
+// WithHashes sets the number of bits per key.
 func WithHashes(hashes uint32) Option { return func(o *options) { o.words[6] = uint64(hashes) } }
 
-// WithLinesPerKey spreads the bits of a key over 1 or 2 lines of 64 bytes (Blocked).
+// WithLinesPerKey spreads a key's bits over 1 or 2 lines of 64 bytes (Blocked).
 func WithLinesPerKey(lines uint32) Option {
 	return func(o *options) { o.words[7] = uint64(lines) }
 }
 
-// WithSeed makes other bits of the same keys. Filters with equal seeds can be merged.
+// WithSeed gives the same keys other bits. Filters with equal seeds can be merged.
 func WithSeed(seed uint64) Option { return func(o *options) { o.words[8] = seed } }
 
-// WithSecret makes a keyed filter of SecretBytes bytes, for keys that strangers choose. The secret
-// is copied, and never written to a file.
+// WithSecret creates a keyed filter with a secret of SecretBytes bytes, for keys that strangers
+// choose. The secret is copied, and never written to a file.
 func WithSecret(secret []byte) Option {
 	return func(o *options) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
@@ -92,17 +92,17 @@ func secretOf(secret []byte, failed error) ([]byte, error) {
 	return append([]byte(nil), secret...), failed
 }
 
-// WithGrowth is for sets of unknown size: when the filter is full it gets a further layer, and the
-// rate holds for any number of keys. capacity is that of the first layer.
+// WithGrowth is for sets of unknown size: when the filter is full it adds a layer, and the rate
+// holds for any number of keys. capacity is the first layer's.
 func WithGrowth() Option { return func(o *options) { o.words[9] = 1 } }
 
-// WithGrowthStep has each layer take so many times the keys of the one before, 2 to 64, at ratio
-// times its rate. 0 leaves either as it is: 2 and 0.85.
+// WithGrowthStep gives each layer step times the capacity of the one before, 2 to 64, at ratio
+// times its rate. 0 selects the defaults, 2 and 0.85.
 func WithGrowthStep(step uint32, ratio float64) Option {
 	return func(o *options) { o.words[11], o.words[12] = uint64(step), math.Float64bits(ratio) }
 }
 
-// WithRefuseOverfull makes adding to an overfull filter ErrFull.
+// WithRefuseOverfull makes adding to an overfull filter fail with ErrFull.
 func WithRefuseOverfull() Option {
 	return func(o *options) { o.words[10], o.refuses = 1, true }
 }
@@ -111,12 +111,12 @@ func WithRefuseOverfull() Option {
 // in its place.
 func WithFoldable() Option { return func(o *options) { o.words[19] = 1 } }
 
-// WithWindow makes a filter that remembers at least the last keys that were added, and forgets
-// older ones. The capacity in New is 0.
+// WithWindow creates a filter that remembers at least the last keys added, and forgets older ones.
+// Pass 0 to New as the capacity.
 func WithWindow(keys uint64) Option { return func(o *options) { o.words[13] = keys } }
 
-// WithWindowTime, with WithWindow, remembers the keys of the last d; call Advance before adding
-// and querying. The window's keys are then the most that come in that time.
+// WithWindowTime, together with WithWindow, makes the filter remember the keys of the last d; call
+// Advance before adding and querying. The window's keys are then the maximum for that time.
 func WithWindowTime(d time.Duration) Option {
 	return func(o *options) {
 		if d < time.Millisecond {
@@ -126,19 +126,19 @@ func WithWindowTime(d time.Duration) Option {
 	}
 }
 
-// WithGenerations gives a window 2 to 32 generations; without it, what needs little memory.
+// WithGenerations divides a window into 2 to 32 generations; the default needs little memory.
 func WithGenerations(n uint32) Option { return func(o *options) { o.words[15] = uint64(n) } }
 
-// WithFormat makes the filter that another library would make: "guava", "bits-and-blooms", ...;
-// see Formats.
+// WithFormat creates the filter that another library would: "guava", "bits-and-blooms", ...; see
+// Formats.
 func WithFormat(name string) Option { return func(o *options) { o.format = name } }
 
-// WithMetadata keeps bytes of yours in the file, at most 65,536.
+// WithMetadata stores your bytes in the file, at most 65,536.
 func WithMetadata(metadata []byte) Option {
 	return func(o *options) { o.metadata = append([]byte(nil), metadata...) }
 }
 
-// data packs options as glue.c reads them.
+// optionsOf packs options for glue.c.
 func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, error) {
 	o := new(options)
 	o.words[2], o.words[3] = capacity, math.Float64bits(rate)
@@ -160,7 +160,7 @@ func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, 
 	return o, data, nil
 }
 
-// cString is the text with its 0.
+// cString returns the text with a terminating 0.
 func cString(what, text string) ([]byte, error) {
 	for i := 0; i < len(text); i++ {
 		if text[i] == 0 {
@@ -170,16 +170,17 @@ func cString(what, text string) ([]byte, error) {
 	return append([]byte(text), 0), nil
 }
 
-// Mode is how Open opens a file.
+// Mode says how Open opens a file.
 type Mode uint32
 
 // Modes of Open.
 const (
-	// ReadOnly maps the file for reading: no memory of its own, shared by all who map it.
+	// ReadOnly maps the file for reading: it allocates nothing, and all who map it share the
+	// memory.
 	ReadOnly Mode = 0
 	// Writable maps it for changes in place, by one process at a time; see Sync.
 	Writable Mode = 1
-	// Load makes a verified copy in memory; the file stays as it is.
+	// Load makes a verified copy in memory; the file stays unchanged.
 	Load Mode = 2
 )
 
@@ -196,14 +197,14 @@ func (o *openOptions) origin(path string) origin {
 	return origin{path: path, refuses: o.words[3] != 0, keys: o.keys}
 }
 
-// OpenOption is one more thing to say to Open, Read and FromBytes.
+// OpenOption is an option of Open, Read and FromBytes.
 type OpenOption func(*openOptions)
 
 func openFlag(flag uint64) OpenOption {
 	return func(o *openOptions) { o.words[0] |= flag }
 }
 
-// WithMode chooses the mode; without it, files are opened ReadOnly.
+// WithMode sets the mode; the default is ReadOnly.
 func WithMode(mode Mode) OpenOption {
 	return func(o *openOptions) {
 		if mode > Load {
@@ -216,7 +217,8 @@ func WithMode(mode Mode) OpenOption {
 // Verify checks every checksum of a map before Open returns. (Copies are always verified.)
 func Verify() OpenOption { return openFlag(16) }
 
-// Recover accepts a file whose writer died, Writable or Load: keys since the last Sync may lack.
+// Recover accepts a file whose writer died, Writable or Load: keys added since the last Sync may be
+// missing.
 func Recover() OpenOption { return openFlag(32) }
 
 // Live reads a file that another process is changing (ReadOnly).
@@ -228,27 +230,27 @@ func Locked() OpenOption { return openFlag(flagLocked) }
 
 const flagLocked = 128
 
-// NoLock takes no lock, for file systems without; make sure that nobody else writes.
+// NoLock takes no lock, for file systems without locks; make sure that nobody else writes.
 func NoLock() OpenOption { return openFlag(256) }
 
 // WithMaxBytes refuses longer files and streams with ErrLimit.
 func WithMaxBytes(bytes uint64) OpenOption { return func(o *openOptions) { o.words[1] = bytes } }
 
-// WithMemoryLimit is how many bytes opening may allocate: ErrLimit above. Without it, 1 GiB or 64
-// times what was given; math.MaxUint64 is no limit.
+// WithMemoryLimit bounds the bytes that opening may allocate: ErrLimit above it. The default is 1
+// GiB or 64 times the bytes given; math.MaxUint64 lifts it.
 func WithMemoryLimit(bytes uint64) OpenOption {
 	return func(o *openOptions) { o.words[2] = bytes }
 }
 
-// RefuseOverfull is WithRefuseOverfull for a filter that is opened.
+// RefuseOverfull is WithRefuseOverfull for an opened filter.
 func RefuseOverfull() OpenOption { return func(o *openOptions) { o.words[3] = 1 } }
 
-// FromFormat says what the bytes are; without it, "auto": the one format that fits.
+// FromFormat names the format of the bytes; the default, "auto", is the only one that fits.
 func FromFormat(name string) OpenOption { return func(o *openOptions) { o.format = name } }
 
-// OfKeys says what the keys are in a file that does not: those of other libraries. So integers are
-// looked up as the 4 bytes of Guava's integerFunnel with Int32Keys. A file that says otherwise is
-// refused with ErrKeyType.
+// OfKeys gives the key type of a file that records none: one from another library. For example,
+// Int32Keys looks integers up as the 4 bytes of Guava's integerFunnel. A file that records another
+// type is refused with ErrKeyType.
 func OfKeys(t KeyType) OpenOption {
 	return func(o *openOptions) {
 		if t >= keyTypeCount {
@@ -258,7 +260,7 @@ func OfKeys(t KeyType) OpenOption {
 	}
 }
 
-// chosenKeys is the type of a file's keys, of what it says and what was said.
+// chosenKeys combines the key type that a file records with the one given.
 func chosenKeys(recorded, said KeyType) (KeyType, error) {
 	areBytes := func(t KeyType) bool { return t == HexKeys || t == Base64Keys }
 	if recorded == AnyKeys {
@@ -271,9 +273,9 @@ func chosenKeys(recorded, said KeyType) (KeyType, error) {
 		said)
 }
 
-// NoVerify trusts the bits of a file that is mapped. Without it, each block of 64 KiB is compared
-// with its checksum once, before the first answer from it, so that damage is ErrDamaged and never a
-// wrong "certainly not".
+// NoVerify trusts the bits of a mapped file. Without it, each block of 64 KiB is compared with its
+// checksum before the first answer from it, so that damage gives ErrDamaged and never a wrong
+// "certainly not".
 func NoVerify() OpenOption { return func(o *openOptions) { o.words[0] &^= flagVerifyOnUse } }
 
 const flagVerifyOnUse = 2048
@@ -283,8 +285,8 @@ func Secret(secret []byte) OpenOption {
 	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
 
-// ExpectBytes is the size of the stream that Read will get, if it is known: what does not fit
-// fails early and takes no memory.
+// ExpectBytes is the size of the stream for Read, if it is known: a stream that doesn't fit fails
+// early and allocates nothing.
 func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size = size } }
 
 func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
@@ -312,7 +314,7 @@ func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error)
 	return o, append(data, o.secret...), nil
 }
 
-// SaveOption is one more thing to say to Save.
+// SaveOption is an option of Save.
 type SaveOption func(*saveOptions)
 
 type saveOptions struct {
@@ -323,11 +325,11 @@ type saveOptions struct {
 // NoReplace makes Save fail with ErrExists if the file exists.
 func NoReplace() SaveOption { return func(o *saveOptions) { o.flags |= 1 } }
 
-// SaveUnlocked takes no lock: nobody else changes the file.
+// SaveUnlocked takes no lock: make sure that nobody else changes the file.
 func SaveUnlocked() SaveOption { return func(o *saveOptions) { o.flags |= 2 } }
 
-// NewOwner goes on if the new file cannot have the owner of the old one.
+// NewOwner continues if the new file can't have the old one's owner.
 func NewOwner() SaveOption { return func(o *saveOptions) { o.flags |= 4 } }
 
-// AsFormat saves in the format of another library, if it can hold the filter.
+// AsFormat saves in another library's format, if that can hold the filter.
 func AsFormat(name string) SaveOption { return func(o *saveOptions) { o.format = name } }

@@ -1,18 +1,19 @@
-// Package petal has Bloom filters: fast ones for Go, files that C, the shell and other languages
-// read too, and the filters of Guava, Spark, Redis, bits-and-blooms and others, opened as they are.
+// Package petal provides Bloom filters: fast ones for Go, in files that C, the shell and other
+// languages also read, and the filters of Guava, Spark, Redis, bits-and-blooms and others, opened
+// as they are.
 //
 // A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
-// bits per key. It never misses a key that was added. Of the keys that were not, it wrongly says
-// "probably" for a planned fraction, the false-positive rate.
+// bits per key. It never misses a key that was added. For the other keys it wrongly says "probably"
+// at a planned rate, the false-positive rate.
 //
-// Keys are strings and []byte, as they are, and int64 and float64, as 8 bytes, little-endian (one
+// Keys are strings and []byte, as they are, and int64 and float64, as 8 little-endian bytes (one
 // zero, one NaN); the same in every language. Any number of goroutines may use one Filter: queries
-// run side by side, a change waits for those at work and others wait for it. Nothing panics: what
-// cannot be done is an error, in which errors.Is finds a Status such as ErrReadOnly.
+// run concurrently; a change waits for running calls, and others wait for it. Nothing panics: a
+// call that fails returns an error, in which errors.Is finds a Status such as ErrReadOnly.
 //
 // With cgo the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
-// as WebAssembly (wazero): the same calls, without maps of files and locks, with 4 GiB for all
-// filters together, and one call at a time. Backend says which it is.
+// as WebAssembly (wazero): the same calls, but without file maps and locks, with 4 GiB for all
+// filters together, and one call at a time. Backend says which one runs.
 package petal
 
 import (
@@ -24,40 +25,40 @@ import (
 	"time"
 )
 
-// Filter is a set of keys. Its zero value is a closed filter, which ReadFrom and UnmarshalBinary
-// fill. It must not be copied.
+// Filter is a set of keys. The zero value is a closed filter, which ReadFrom and UnmarshalBinary
+// fill. Do not copy it.
 type Filter struct {
 	mu      sync.RWMutex
 	ended   sync.Cond // of mu: a stream has ended
 	streams int32     // see lock.go
-	handle  uint64    // of the library's filter; 0: closed
-	id      uint64    // the order in which two filters are locked
+	handle  uint64    // the library's filter; 0: closed
+	id      uint64    // filters are locked in this order
 	keyType uint32    // a KeyType, read without the lock
-	noEmpty bool      // the scheme takes no empty key
-	hashes  bool      // keys may be hashed here, by xxh3 with this seed
+	noEmpty bool      // the scheme rejects the empty key
+	hashes  bool      // Go may hash keys, with xxh3 and this seed
 	seed    uint64
-	shared  uint32 // 1: adding needs no exclusive use
-	lines   lines  // a shorter way for one key
+	shared  uint32 // 1: adding needs no exclusive lock
+	lines   lines  // fast path for one key
 	origin
 
-	guarded   bool   // there are blocks to verify before they are used
-	asked     uint32 // since it was looked whether that is so
+	guarded   bool   // some blocks must be verified before use
+	asked     uint32 // queries since that was last checked
 	held      uint64 // bytes outside Go's heap; see memory.go
-	grows     bool   // adding may need more
-	unweighed int    // keys that were added since it was looked
+	grows     bool   // adding may allocate
+	unweighed int    // keys added since the size was last checked
 }
 
-// origin is what the library's filter does not tell.
+// origin is what the library's filter does not record.
 type origin struct {
 	path    string
-	mapped  bool    // the bits are a file's
-	refuses bool    // keys, when it is overfull
-	keys    KeyType // what its keys are, if the file does not say
+	mapped  bool    // the bits belong to a file
+	refuses bool    // refuses keys if it is overfull
+	keys    KeyType // the key type, if the file records none
 }
 
 var lastID uint64
 
-// adopt is a Filter around a handle of the library.
+// adopt wraps a handle of the library in a Filter.
 func adopt(handle uint64, from origin) (*Filter, error) {
 	f := new(Filter)
 	return f, f.fill(handle, from)
@@ -87,15 +88,15 @@ func (f *Filter) fill(handle uint64, from origin) error {
 	return nil
 }
 
-// look finds out anew what a change may have moved.
+// look refreshes what a change may have moved.
 func (f *Filter) look(info *Info) {
 	f.find(info)
 	f.grows = info.Policy != OneLayer || info.Abilities&CanGrow != 0
 	f.hold(info.MemoryBytes)
 }
 
-// New makes an empty filter for capacity distinct keys, of which others pass at rate. Either is 0
-// where an option takes its place.
+// New creates an empty filter for capacity distinct keys; other keys pass at rate. Either is 0 if
+// an option replaces it.
 func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {
@@ -107,7 +108,7 @@ func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	return adopt(o.words[0], origin{refuses: o.refuses})
 }
 
-// Plan says what New would make.
+// Plan describes what New would create.
 func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {
@@ -120,9 +121,9 @@ func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 	return infoOf(&o.words, names[:]), nil
 }
 
-// Close releases the filter, its map and its lock; so does the garbage collector, later. It waits
-// for the calls at work. Every later call is ErrClosed, except Close, which does nothing. Of a
-// Writable file it returns what Sync does.
+// Close releases the filter, its map and its lock; otherwise the garbage collector does so later.
+// Close waits for running calls. Every later call returns ErrClosed, except Close, which does
+// nothing. For a Writable file it returns what Sync does.
 func (f *Filter) Close() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -142,7 +143,7 @@ func (f *Filter) close() error {
 	return err
 }
 
-// pathed names the filter's file in an error.
+// pathed adds the filter's path to an error.
 func (f *Filter) pathed(err error) error {
 	if failed, ok := err.(*Error); ok && failed.Path == "" {
 		failed.Path = f.path
@@ -156,7 +157,7 @@ func (f *Filter) ask(op uint32, w *words, data, out []byte) error {
 	return f.call(op, 0, w, data, out)
 }
 
-// change makes a call that wants the filter for itself.
+// change makes a call that needs the filter exclusively.
 func (f *Filter) change(op uint32, w *words, data []byte) error {
 	f.own()
 	defer f.mu.Unlock()
@@ -182,7 +183,7 @@ func (f *Filter) call(op uint32, other uint64, w *words, data, out []byte) error
 	return f.pathed(run(op, f.handle, other, w, data, out))
 }
 
-// make makes a call that makes another filter.
+// make makes a call that creates another filter.
 func (f *Filter) make(op uint32, w words) (*Filter, error) {
 	if err := f.ask(op, &w, nil, nil); err != nil {
 		return nil, err
@@ -190,13 +191,13 @@ func (f *Filter) make(op uint32, w words) (*Filter, error) {
 	return adopt(w[0], origin{refuses: f.refuses, keys: f.KeyType()})
 }
 
-// Clone is a copy in memory, writable even if f is not.
+// Clone returns a copy in memory, writable even if f is not.
 func (f *Filter) Clone() (*Filter, error) { return f.make(opClone, words{}) }
 
-// EmptyLike is an empty filter of the same parameters, which can be merged with f.
+// EmptyLike returns an empty filter with the same parameters, which can be merged with f.
 func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike, words{}) }
 
-// DropCounts is the Classic filter of the keys that are in a Counting one, a quarter of its size.
+// DropCounts returns a Classic filter with the keys of a Counting one, a quarter of its size.
 func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts, words{}) }
 
 // Fold is a smaller filter with the keys of f: bit for bit the one that was made small. It has the
@@ -212,7 +213,7 @@ func (f *Filter) FoldToBits(bits uint64) (*Filter, error) {
 	return f.make(opFold, words{2: bits})
 }
 
-// two makes a call of f and other.
+// two makes a call on f and other.
 func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	if other == nil || f.id == 0 || other.id == 0 {
 		return ErrClosed
@@ -228,16 +229,16 @@ func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	return err
 }
 
-// Merge adds the keys of other to f: exactly the filter that had been given both. ErrMismatch
-// unless the parameters agree.
+// Merge adds the keys of other to f: the result is exactly a filter given the keys of both.
+// ErrMismatch unless the parameters agree.
 func (f *Filter) Merge(other *Filter) error { return f.two(opMerge, other, true, new(words)) }
 
-// Intersect keeps the bits that both have: every key of both stays in.
+// Intersect keeps the bits that both have: every key of both stays present.
 func (f *Filter) Intersect(other *Filter) error {
 	return f.two(opIntersect, other, true, new(words))
 }
 
-// Compare estimates how the keys of two filters of the same parameters overlap.
+// Compare estimates how the keys of two filters with the same parameters overlap.
 func (f *Filter) Compare(other *Filter) (Comparison, error) {
 	var w words
 	if err := f.two(opCompare, other, false, &w); err != nil {
@@ -249,12 +250,12 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 // Clear removes every key.
 func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
 
-// Freeze takes no more changes, for good: they are ErrReadOnly.
+// Freeze makes the filter permanently read-only: later changes return ErrReadOnly.
 func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 
-// Share lets goroutines add side by side, where otherwise each waits for the other; each add then
-// costs an atomic operation more. No key is lost either way. ErrUnsupported for filters of several
-// layers, for those that count, and for most foreign schemes.
+// Share lets goroutines add concurrently instead of waiting for each other; each add then costs an
+// additional atomic operation. No key is lost either way. ErrUnsupported for filters of several
+// layers, counting filters, and most foreign schemes.
 func (f *Filter) Share() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -265,8 +266,7 @@ func (f *Filter) Share() error {
 	return f.changed(err)
 }
 
-// Advance sets the clock of a window of time: keys that are too old are forgotten, here and
-// nowhere else.
+// Advance sets the clock of a time window. Keys that are too old are forgotten only by this call.
 func (f *Filter) Advance(now time.Time) error {
 	ms := now.UnixMilli()
 	if ms < 0 {
@@ -275,11 +275,11 @@ func (f *Filter) Advance(now time.Time) error {
 	return f.change(opAdvance, &words{uint64(ms)}, nil)
 }
 
-// Sync makes the changes of a Writable file durable. Of other filters it does nothing.
+// Sync makes the changes of a Writable file durable. For other filters it does nothing.
 func (f *Filter) Sync() error { return f.change(opSync, new(words), nil) }
 
-// Verify checks every block of a mapped file against its checksum. False, without an error: there
-// is nothing to compare with.
+// Verify compares every block of a mapped file with its checksum. False without an error: there is
+// nothing to compare with.
 func (f *Filter) Verify() (checked bool, err error) {
 	defer f.unlock(f.share())
 	if f.handle == 0 {
@@ -290,7 +290,7 @@ func (f *Filter) Verify() (checked bool, err error) {
 	return status == 0, failure(status, message, &w, f.path)
 }
 
-// Metadata is a copy of the bytes kept with the filter; nil if there are none.
+// Metadata returns a copy of the bytes stored with the filter; nil if there are none.
 func (f *Filter) Metadata() ([]byte, error) {
 	defer f.unlock(f.share())
 	var w words
@@ -301,22 +301,22 @@ func (f *Filter) Metadata() ([]byte, error) {
 	return metadata, f.call(opMetadata, 0, &w, nil, metadata)
 }
 
-// SetMetadata replaces them.
+// SetMetadata replaces the metadata.
 func (f *Filter) SetMetadata(metadata []byte) error {
 	return f.change(opSetMetadata, new(words), metadata)
 }
 
-// Path is the file that the filter was opened from, or "".
+// Path is the file from which the filter was opened, or "".
 func (f *Filter) Path() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.path
 }
 
-// KeyType is what the filter's keys are, as its file says, or OfKeys.
+// KeyType is the filter's key type, from its file or from OfKeys.
 func (f *Filter) KeyType() KeyType { return KeyType(atomic.LoadUint32(&f.keyType)) }
 
-// String says what it is, in one line.
+// String describes the filter in one line.
 func (f *Filter) String() string {
 	info, err := f.Info()
 	if err != nil {
@@ -330,7 +330,7 @@ func (f *Filter) String() string {
 		info.Bytes)
 }
 
-// Version is the library's, such as "0.1.0".
+// Version is the library's version, such as "0.1.0".
 func Version() string {
 	var out [64]byte
 	coreCall(opVersion, 0, 0, new(words), nil, out[:])

@@ -1,4 +1,4 @@
-// filter.js - the class Filter: one filter in the memory of a module.
+// filter.js - the class Filter: one filter in a module's memory.
 import { engineOf, MAX_KEYS } from './engine.js';
 import { PetalError } from './errors.js';
 import {
@@ -45,14 +45,14 @@ const POLICIES = ['none', 'growing', 'keys', 'time'];
 const ALL_LAYERS = -1;
 const FROM_KEYS_BYTES = 2 ** 26;
 const FROM_KEYS_PIECE = 4096;
-const MAX_BASE64 = 2 ** 28; // bytes: engines end strings at about 2^29 units
+const MAX_BASE64 = 2 ** 28; // bytes: engines limit strings to about 2^29 units
 const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_LAYOUT_
 
-// structuredClone() and postMessage() refuse functions, and quote them: without it they would make
-// an empty object of a filter.
+// structuredClone() and postMessage() refuse functions, and quote their source in the message:
+// without this one they would turn a filter into an empty object.
 const NOT_CLONED = () => 'a filter: post its toBytes(), and Filter.load() them there';
 
-// Filters that were forgotten without dispose() give their memory back.
+// Frees filters that became unreachable without dispose().
 const forgotten = new FinalizationRegistry(({ engine, at }) => engine.calls.free_filter(at));
 
 // ---- options -------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ const oneOf = (names, first) => (value, name) => {
     return BigInt(place + first);
 };
 
-// Where each option stands in the table of create(): see flat.c.
+// The slot of each option in the table of create(): see flat.c.
 const OPTIONS = {
     scheme: [0, oneOf(['blocked', 'classic', 'counting'], 1)],
     keyType: [2, oneOf(KEY_TYPES, 0)],
@@ -215,7 +215,7 @@ const estimate = (reals, i) => ({ value: reals[i], low: reals[i + 1], high: real
 
 // ---- the module that a filter lives in -----------------------------------------------------------
 
-// `native` has Petal's own formats; whatever names another one is done by `full`.
+// `native` has Petal's own formats; `full` handles all others.
 export const engineFor = (format) =>
     engineOf(format === null || format === 'petal' ? 'native' : 'full');
 
@@ -230,7 +230,7 @@ const widened = (array, from, to, engine) => {
     }
 };
 
-// The module `ask` has the calls for reading only.
+// The module `ask` has only the calls for reading.
 const needs = (engine, call) => {
     if (!engine.calls[call])
         throw new PetalError(
@@ -239,7 +239,7 @@ const needs = (engine, call) => {
         );
 };
 
-// The error of the key in this place of a batch: those before it are in.
+// The error for the key at this index of a batch: those before it were processed.
 export const atIndex = (place, error) => {
     if (!(error instanceof PetalError)) error.message += `, at index ${place}`;
     error.offset = place;
@@ -253,12 +253,12 @@ const INTEGERS = [Int8Array, Int16Array, Uint16Array, Int32Array, Uint32Array];
 export class Filter {
     #engine;
     #at;
-    #type; // of its keys: what the file records, or else what its user says
-    #rule; // of text with halves of surrogate pairs; undefined: U+FFFD
+    #type; // the key type: what the file records, or else the user's choice
+    #rule; // converts text with unpaired surrogates; undefined: U+FFFD
     #takesEmpty;
     #warned = false;
 
-    // Not for users: Filter.create() and others make filters.
+    // Internal: Filter.create() and others make filters.
     constructor(engine, at, asked = NONE) {
         if (!engine?.calls || !at)
             throw new TypeError('make filters with Filter.create() or Filter.load()');
@@ -403,7 +403,7 @@ export class Filter {
         return new Filter(engine, at, keyType);
     }
 
-    // What serialize() gave, or JSON.parse() of the text that an npm class wrote.
+    // Accepts the result of serialize(), or of JSON.parse() for text that an npm class wrote.
     static async deserialize(value, options = {}) {
         const object = typeof value === 'string' ? JSON.parse(value) : value;
         if (object === null || typeof object !== 'object')
@@ -428,7 +428,7 @@ export class Filter {
 
     // ---- the handle
 
-    // -> the engine, which has this call
+    // -> the engine, which must have this call
     #open(call = undefined) {
         if (this.#at === 0) throw new PetalError('disposed', 'this filter was disposed of');
         if (call) needs(this.#engine, call);
@@ -451,7 +451,7 @@ export class Filter {
 
     // ---- one key
 
-    // Puts a key that is no i64. -> its size
+    // Writes a key that is not an i64 to memory. -> its size
     #put(engine, key) {
         if (typeof key === 'string') return this.#putText(engine, key);
         if (isBytes(key)) return engine.put(key);
@@ -543,7 +543,7 @@ export class Filter {
         return status;
     }
 
-    // The failure of a key, of which only a batch says why.
+    // A key's failure; only a batch gives the reason.
     #explain(engine, batch, size) {
         engine.view();
         engine.ends[0] = 0;
@@ -551,7 +551,7 @@ export class Filter {
         engine.check(batch(this.#at, OFFSETS32, engine.keyAt, size, engine.endsAt, 0, 1, 0));
     }
 
-    // Puts any key. -> its size
+    // Writes any key to memory. -> its size
     #putAny(engine, key) {
         if (!this.#isI64(key)) return this.#put(engine, key);
         const bytes = new Uint8Array(8);
@@ -559,7 +559,7 @@ export class Filter {
         return engine.put(bytes);
     }
 
-    // Runs with the engine, the filter's address, and the place and size of the key.
+    // Runs with the engine, the filter's address, and the key's address and size.
     static withKey(filter, key, run) {
         const engine = filter.#open(),
             size = key === undefined ? 0 : filter.#putAny(engine, key);
@@ -578,13 +578,13 @@ export class Filter {
 
     // ---- many keys
 
-    /** How many of the keys were new. */
+    /** Returns how many keys were new. */
     addMany(keys) {
         const engine = this.#open('add_batch');
         return this.#many(engine, keys, engine.calls.add_batch, null, true, (key) => this.add(key));
     }
 
-    /** A Uint8Array with 1 (probably) or 0 (certainly not) per key. */
+    /** Returns a Uint8Array with 1 (probably) or 0 (certainly not) per key. */
     hasMany(keys) {
         const engine = this.#open(),
             answers = { bytes: null };
@@ -594,7 +594,7 @@ export class Filter {
         return answers.bytes;
     }
 
-    /** A Uint8Array with 1 (removed) or 0 (certainly not in) per key. */
+    /** Returns a Uint8Array with 1 (removed) or 0 (certainly absent) per key. */
     removeMany(keys) {
         const engine = this.#open('remove_batch'),
             answers = { bytes: null };
@@ -629,7 +629,7 @@ export class Filter {
         if (answers) answers.bytes = new Uint8Array(count);
     }
 
-    // Runs the batch that is in place, of keys from `first` on. -> how many answers are 1
+    // Runs the batch that is in memory, of keys from `first` on. -> how many answers are 1
     #run(engine, call, answers, first, layout, size, keyBytes, count) {
         const results = answers ? engine.resultsAt : 0,
             ends = layout === OFFSETS32 ? engine.endsAt : 0;
@@ -688,7 +688,7 @@ export class Filter {
         return answer;
     }
 
-    // Those of a library that takes no empty key are left out, as it does.
+    // Empty keys for a library that rejects them are skipped, as by the original.
     #warn(skipped) {
         if (skipped === 0 || this.#warned) return;
         this.#warned = true;
@@ -803,7 +803,7 @@ export class Filter {
         return this.#info(ALL_LAYERS);
     }
 
-    /** Of one layer, 0 being the oldest. */
+    /** Describes one layer, 0 being the oldest. */
     layerInfo(layer) {
         return this.#info(Number(u32(layer, 'layer')));
     }
@@ -837,7 +837,7 @@ export class Filter {
         return engine.integers[0];
     }
 
-    /** A copy of the bits of a layer: petal's and foreign schemes' own layout. */
+    /** Returns a copy of a layer's bits, in the layout of its scheme. */
     bits(layer = 0) {
         const engine = this.#open();
         engine.check(engine.calls.bits(this.#at, Number(u32(layer, 'layer')), engine.tableAt));
@@ -862,7 +862,7 @@ export class Filter {
 
     // ---- whole filters
 
-    // Runs with the address of the other filter, which may live in another module.
+    // Runs with the address of the other filter, which may be in another module.
     #beside(other, call, run) {
         const engine = this.#open(call);
         if (!(other instanceof Filter)) throw new TypeError('the other one is no Filter');
@@ -923,7 +923,7 @@ export class Filter {
         engine.check(engine.calls.freeze(this.#at));
     }
 
-    /** Sets the clock of a window of time: milliseconds, or a Date. */
+    /** Sets the clock of a time window: milliseconds, or a Date. */
     advance(now) {
         const engine = this.#open('advance');
         engine.check(
@@ -935,7 +935,7 @@ export class Filter {
         return this.#new('clone');
     }
 
-    /** An empty filter with the same parameters, to be merged later. */
+    /** Returns an empty filter with the same parameters, which can be merged with this one. */
     emptyLike() {
         return this.#new('create_like');
     }
@@ -969,7 +969,7 @@ export class Filter {
         });
     }
 
-    /** The patch that turns this filter into `to`. */
+    /** Returns the patch from this filter to `to`. */
     diff(to) {
         const engine = this.#open('diff');
         return this.#beside(to, 'diff', (_, at) => {
@@ -982,7 +982,7 @@ export class Filter {
         });
     }
 
-    /** Turns the filter into the patch's result; on a failure it stays as it was. */
+    /** Turns the filter into the patch's result; after a failure it is unchanged. */
     applyPatch(patch, { memoryLimit = 0 } = {}) {
         const engine = this.#open('apply_patch'),
             limit = u64(memoryLimit, 'memoryLimit');
@@ -993,8 +993,10 @@ export class Filter {
         this.#look(this.#type);
     }
 
-    /** What JSON.stringify() takes: the object of the npm class that the filter's format is of, or
-     * {petal: base64}. */
+    /**
+     * Returns an object for JSON.stringify(): that of the npm class if the filter has its format,
+     * otherwise {petal: base64}.
+     */
     serialize() {
         const { format, keyed } = this.info;
         if (keyed)
@@ -1024,7 +1026,7 @@ export class Filter {
 
 if (Symbol.dispose) Filter.prototype[Symbol.dispose] = Filter.prototype.dispose;
 
-// Where the integers that fit into so many bits end.
+// The end of the integers that fit into `bits` bits.
 const endOfFitting = (keys, from, to, bits) => {
     const narrow = bits === 32;
     if (!narrow && !(keys instanceof BigUint64Array)) return to;
@@ -1046,7 +1048,7 @@ const putNarrow = (engine, keys, from, to) => {
 
 // ---- formats -------------------------------------------------------------------------------------
 
-/** The formats of the module `full`. */
+/** The formats that the module `full` supports. */
 export const formats = async () => {
     const engine = await engineOf('full'),
         all = [];
@@ -1067,7 +1069,7 @@ export const formats = async () => {
     return all;
 };
 
-/** Which formats these bytes can be, by header and length alone. */
+/** The formats that these bytes may be in, judging by header and length alone. */
 export const recognize = async (bytes) => {
     if (!isBytes(bytes)) throw new TypeError('recognize() takes a Uint8Array');
     const engine = await engineOf('full');

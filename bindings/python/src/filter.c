@@ -1,5 +1,5 @@
-/* filter.c - the type Filter: its making, one key at a time, whole filters, and what Python's
- * protocols want (in, len, bool, repr, |, copy, pickle, with). */
+/* filter.c - the type Filter: creating it, single keys, whole filters, and Python's protocols (in,
+ * len, bool, repr, |, copy, pickle, with). */
 #include "module.h"
 
 #include <petal/petal_host.h>
@@ -17,7 +17,7 @@ bool is_filter(struct state *state, PyObject *object)
     return PyObject_TypeCheck(object, state->filter);
 }
 
-/* Of a subclass the arguments may be any: its __init__() calls ours. */
+/* A subclass may have any arguments: its __init__() calls ours. */
 static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -48,7 +48,7 @@ static int filter_init(PyObject *object, PyObject *args, PyObject *kwargs)
     return filter_take(self, core, NULL, PETAL_KEY_TYPE_NONE) ? 0 : -1;
 }
 
-/* Nobody is at work: each call holds a reference. */
+/* No call is running: each holds a reference. */
 static void filter_dealloc(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -61,7 +61,7 @@ static void filter_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Another filter with the same type of keys. */
+/* Another filter with the same key type. */
 static PyObject *wrap_like(filter_object *self, petal_filter *core, petal_status status,
                            const petal_error *error)
 {
@@ -77,13 +77,13 @@ static PyObject *filter_close(filter_object *self, PyObject *unused)
     if (!self->core) return Py_NewRef(Py_None);
     if (!enter_change(self)) {
         if (self->core) return NULL;
-        PyErr_Clear(); /* another thread has closed it meanwhile */
+        PyErr_Clear(); /* another thread closed it meanwhile */
         return Py_NewRef(Py_None);
     }
     Py_BEGIN_ALLOW_THREADS
     status = petal_sync(self->core, &error);
     Py_END_ALLOW_THREADS
-    petal_free(self->core); /* with the GIL, which the release of a view needs */
+    petal_free(self->core); /* with the GIL, which releasing a view needs */
     self->core = NULL;
     leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
@@ -103,8 +103,8 @@ static PyObject *filter_exit(filter_object *self, PyObject *args)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* The call for one key says only that it failed: the batch of this key fails again, and says
- * why. */
+/* The call for one key reports only that it failed: a batch of this key fails again, and gives the
+ * reason. */
 static petal_status why(filter_object *self, const struct key *key, bool removes,
                         petal_error *error)
 {
@@ -119,7 +119,7 @@ static petal_status why(filter_object *self, const struct key *key, bool removes
     return answer ? PETAL_OK : removes ? PETAL_ABSENT : PETAL_SEEN;
 }
 
-/* 1: new, or removed; 0: not so; -1: an exception is set. */
+/* 1: new, or removed; 0: neither; -1: an exception is set. */
 static int change_one(filter_object *self, PyObject *object, bool removes)
 {
     struct key key;
@@ -132,7 +132,7 @@ static int change_one(filter_object *self, PyObject *object, bool removes)
     petal_status status = PETAL_SEEN;
     if (removes)
         status = petal_remove(self->core, key.data, key.size);
-    else if (key.size > 0 || self->empty_key) /* else: ignored, as its own library does */
+    else if (key.size > 0 || self->empty_key) /* otherwise ignored, like by its own library */
         status = petal_add(self->core, key.data, key.size);
     if (status < 0) status = why(self, &key, removes, &error);
     key_release(&key);
@@ -161,8 +161,8 @@ static PyObject *filter_remove(filter_object *self, PyObject *key)
     return NULL;
 }
 
-/* Once any block was found to be damaged, each "probably" is looked at again: -1, and an exception,
- * if this key lies in such a block. */
+/* Once damage was found in any block, each "probably" is checked again: -1 and an exception if this
+ * key's block is damaged. */
 static int sound(filter_object *self, const struct key *key, int found)
 {
     petal_key one = {key->data, key->size};
@@ -173,7 +173,7 @@ static int sound(filter_object *self, const struct key *key, int found)
     batch.data = &one;
     batch.count = 1;
     if (petal_contains_batch(self->core, &batch, NULL, NULL, &error) >= 0) return found;
-    error.offset = PETAL_NO_OFFSET; /* 0: of the only key */
+    error.offset = PETAL_NO_OFFSET; /* an index of 0 says nothing */
     raise_error(self->state, &error, self->path);
     return -1;
 }
@@ -233,7 +233,7 @@ static PyObject *filter_copy(filter_object *self, PyObject *unused)
     return copy_by(self, petal_clone);
 }
 
-/* What a subclass has put into the object; NULL: nothing, or an exception. */
+/* What a subclass stored in the object; NULL: nothing, or an exception. */
 static PyObject *attributes_of(PyObject *object)
 {
     PyObject *attributes = PyObject_GetAttrString(object, "__dict__");
@@ -243,7 +243,7 @@ static PyObject *attributes_of(PyObject *object)
     return NULL;
 }
 
-/* `attributes` is taken over. */
+/* Takes over `attributes`. */
 static PyObject *with_attributes(PyObject *copy, PyObject *attributes)
 {
     PyObject *own = copy && attributes ? PyObject_GetAttrString(copy, "__dict__") : NULL;
@@ -364,7 +364,7 @@ static PyObject *filter_from_keys(PyObject *type, PyObject *args, PyObject *kwar
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* A call that changes the filter and takes nothing else. */
+/* A call that changes the filter and takes no other argument. */
 static PyObject *change_by(filter_object *self,
                            petal_status (*change)(petal_filter *, petal_error *))
 {
@@ -396,7 +396,7 @@ static bool combine(filter_object *self, filter_object *other, combiner *how)
 {
     petal_error error;
     petal_status status;
-    if (self == other) { /* with a copy of itself: a counting filter adds its counts */
+    if (self == other) { /* with a copy of itself: a counting filter adds its own counts */
         PyObject *copy = filter_copy(self, NULL);
         bool good = copy && combine(self, (filter_object *)copy, how);
         Py_XDECREF(copy);
@@ -419,7 +419,7 @@ static struct state *state_of_object(PyObject *object)
     return state;
 }
 
-/* Both are filters? */
+/* Are both filters? */
 static bool are_filters(PyObject *a, PyObject *b)
 {
     struct state *state = state_of_object(a);
@@ -478,7 +478,7 @@ static petal_status compare_bits(const petal_filter *a, const petal_filter *b, b
     return PETAL_OK;
 }
 
-/* The ids are of parameters and bits, and 64 bits long: equal ones are looked into. */
+/* Content ids cover parameters and bits, in 64 bits: equal ones are verified. */
 static petal_status compare_filters(const petal_filter *a, const petal_filter *b, bool *same,
                                     petal_error *error)
 {
@@ -490,12 +490,12 @@ static petal_status compare_filters(const petal_filter *a, const petal_filter *b
     if (!*same) return PETAL_OK;
     status = compare_bits(a, b, same, error);
     if (status != PETAL_OK || *same) return status;
-    /* the bits are not those of its id: one of them is damaged */
+    /* the bits don't match the id: one of the filters is damaged */
     status = petal_verify(a, error);
     return status < 0 ? status : petal_verify(b, error) < 0 ? error->status : PETAL_OK;
 }
 
-/* -1: an exception is set. A closed filter equals itself alone. */
+/* -1: an exception is set. A closed filter equals only itself. */
 static int are_equal(filter_object *a, filter_object *b)
 {
     petal_error error;
@@ -555,7 +555,7 @@ static petal_status get_stats(filter_object *self, petal_stats *stats, petal_err
     return status;
 }
 
-/* Distinct keys, estimated. Of a filter whose bits are all set nothing is known: what was added. */
+/* Estimates the distinct keys. If all bits are set, nothing is known: returns the number added. */
 static Py_ssize_t filter_length(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -575,7 +575,7 @@ static Py_ssize_t filter_length(PyObject *object)
     return (Py_ssize_t)(items + 0.5);
 }
 
-/* Files of other libraries don't count their keys: then the bits have to say. */
+/* Other libraries' files don't record the number of keys: then the bits decide. */
 static int filter_bool(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -591,8 +591,8 @@ static int filter_bool(PyObject *object)
     return -1;
 }
 
-/* How many keys, for people. Files of most other libraries do not count them: then the bits have to
- * say, if they are few enough to be counted in passing. */
+/* The number of keys, for people. Most other libraries' files don't record it: then it is estimated
+ * from the bits, if they are few. */
 static void describe_items(const petal_filter *core, const petal_info *info, char text[48])
 {
     petal_stats stats = PETAL_STATS_INIT;
@@ -806,7 +806,7 @@ static PyType_Slot slots[] = {
     {Py_tp_init, filter_init},
     {Py_tp_members, members},
     {Py_tp_richcompare, filter_richcompare},
-    {Py_tp_hash, PyObject_HashNotImplemented}, /* its keys change, as a set's do */
+    {Py_tp_hash, PyObject_HashNotImplemented}, /* mutable, like a set */
     {Py_tp_dealloc, filter_dealloc},
     {Py_tp_repr, filter_repr},
     {Py_tp_methods, methods},

@@ -36,30 +36,30 @@ import java.util.stream.Collector;
  * }</pre>
  *
  * <p>Keys are text (as UTF-8), byte[], the remaining bytes of a ByteBuffer, integers (as 64 bits)
- * and floating-point numbers (as doubles). An int and a long of the same value are the same key; 1,
- * 1.0 and "1" are different ones. Text with a surrogate that stands alone is refused.
+ * and floating-point numbers (as doubles). An int and a long of equal value are the same key; 1,
+ * 1.0 and "1" are three different keys. Text with an unpaired surrogate is refused.
  *
  * <p>Batches are an Iterable (of keys of any kinds), String[], long[], double[], or bytes with
- * offsets: key i is the bytes from offsets[i] up to offsets[i + 1], so there is one offset more
- * than keys. Those of a ByteBuffer count from its position; of a direct one nothing is copied.
+ * offsets: key i is the bytes from offsets[i] up to offsets[i + 1], so there is one more offset
+ * than keys. In a ByteBuffer offsets count from its position; a direct one is not copied.
  *
- * <p>Any number of threads may use a filter: queries run side by side, a change waits for those at
- * work and has the filter for itself. {@link #close} does so too, and every call after it throws
+ * <p>Any number of threads may use a filter: queries run concurrently; a change waits for running
+ * calls and then has the filter alone. So does {@link #close}, and every later call throws
  * IllegalStateException.
  *
- * <p>Serialization writes what {@link #toBytes()} gives. A keyed filter is not serializable: its
+ * <p>Serialization writes what {@link #toBytes()} returns. A keyed filter is not serializable: its
  * secret is never written.
  */
 public final class BloomFilter implements AutoCloseable, Predicate<Object>, Serializable {
     private static final long serialVersionUID = 1;
     private static final int EMFILE = 24;
-    /** Of so few keys, one call each takes less than a batch. */
+    /** Up to this many keys, one call per key is faster than a batch. */
     private static final int FEW = 7;
-    /** An array of Java has no more elements. */
+    /** The maximum length of a Java array. */
     private static final int MOST_ANSWERS = Integer.MAX_VALUE - 8;
     private static final System.Logger LOG = System.getLogger("petal");
 
-    /** All of it but what a copy elsewhere would not have. Not transient: see Core. */
+    /** Holds everything except what a copy elsewhere lacks. Not transient: see Core. */
     @SuppressWarnings("serial")
     private final Core core;
 
@@ -76,19 +76,19 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         this(new Core(handle, null, type), null, false);
     }
 
-    /** For serializers that then set the fields. */
+    /** For serializers that set the fields afterwards. */
     private BloomFilter() {
         this(null, null, false);
     }
 
     // ---- making ----
 
-    /** A filter for so many distinct keys, of which others pass at this rate. */
+    /** Creates a filter for this many distinct keys; other keys pass at this rate. */
     public static BloomFilter create(long capacity, double rate) {
         return builder().capacity(capacity).rate(rate).build();
     }
 
-    /** What a filter can be made of. */
+    /** Returns a builder, with all parameters of a filter. */
     public static Builder builder() {
         return new Builder();
     }
@@ -99,8 +99,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. Of
-     * a parallel stream, too, there is one filter, so the order of keys is any.
+     * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. A
+     * parallel stream also fills a single filter, so keys come in any order.
      */
     public static Collector<Object, ?, BloomFilter> toFilter(Builder builder) {
         return Collector.of(builder::build, BloomFilter::add, (one, other) -> {
@@ -115,7 +115,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new BloomFilter(handle, KeyType.NONE);
     }
 
-    /** Opens a file of Petal or of another library, to be queried. */
+    /** Opens a file of Petal or of another library for queries. */
     public static BloomFilter open(Path path) throws IOException {
         return open(path, Mode.READ, new OpenOptions());
     }
@@ -126,7 +126,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Opens a file of Petal or of another library. For Mode.WRITE, {@link #sync} or {@link #close}
+     * Opens a file of Petal or of another library. With Mode.WRITE, {@link #sync} or {@link #close}
      * make changes durable.
      */
     public static BloomFilter open(Path path, Mode mode, OpenOptions options) throws IOException {
@@ -136,7 +136,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new BloomFilter(core, path, mode == Mode.WRITE);
     }
 
-    /** If all file descriptors are in use, some may be those of filters that nobody can reach. */
+    /** If all file descriptors are in use, unreachable filters may hold some of them. */
     private static long opened(byte[] path, int flags, OpenOptions options) throws IOException {
         try {
             return Core.open(path, flags, options.secret, options.formatName(),
@@ -154,7 +154,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return fromBytes(data, new OpenOptions());
     }
 
-    /** A filter from the bytes of a file: a copy, which can be changed. */
+    /** Loads a filter from the bytes of a file: a copy, which can be changed. */
     public static BloomFilter fromBytes(byte[] data, OpenOptions options) throws IOException {
         Objects.requireNonNull(data, "data");
         long handle = Core.load(data, options.flags, options.secret, options.formatName(),
@@ -163,14 +163,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Like {@link #fromBytes}, but read-only and without a copy: of a direct buffer, such as a
-     * mapped file. Its bytes must not change, nor be given back, until {@link #close}. If their
-     * Arena is closed first, calls throw what reading them throws; but if another thread closes it
-     * during a call, or a mapped file becomes shorter, the process ends.
+     * Like {@link #fromBytes}, but read-only and without a copy. The buffer must be direct, such as
+     * a mapped file. Its bytes must not change or be freed until {@link #close}. If their Arena is
+     * closed first, calls throw what reading them throws. If another thread closes it during a
+     * call, or a mapped file is truncated, the process crashes.
      */
     public static BloomFilter view(ByteBuffer data, OpenOptions options) throws IOException {
         if (!data.isDirect()) throw new IllegalArgumentException("the buffer must be direct");
-        ByteBuffer bytes = data.slice(); // which other threads cannot move
+        ByteBuffer bytes = data.slice(); // other threads can't move its position
         touch(bytes, 0, bytes.limit());
         long handle = Core.view(bytes, 0, bytes.limit(), options.flags, options.secret,
                 options.formatName(), options.memoryLimit);
@@ -182,7 +182,10 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return read(in, new OpenOptions());
     }
 
-    /** A filter from a stream, read to its end: bits of petal files go straight into the filter. */
+    /**
+     * Loads a filter from a stream, read to its end; the bits of petal files go straight into the
+     * filter.
+     */
     public static BloomFilter read(InputStream in, OpenOptions options) throws IOException {
         long reader = Core.readerCreate(options.flags, options.secret, options.formatName(),
                 options.memoryLimit, options.expectedBytes);
@@ -203,7 +206,10 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- one key ----
 
-    /** Bytes of a text are checked inside: the lock has then waited until they are in the cache. */
+    /**
+     * A text's bytes are checked inside the gate, since taking the lock has waited until they are
+     * in the cache.
+     */
     private int query(int verb, byte[] key, String text) {
         int slot = core.enter();
         try {
@@ -231,7 +237,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return isSkipped;
     }
 
-    /** Throws what Java throws if the memory of a direct buffer is gone; native code crashes. */
+    /** Throws what Java throws if a direct buffer's memory is gone; native code would crash. */
     private static void touch(ByteBuffer direct, int from, int end) {
         if (from < end) direct.get(from);
     }
@@ -241,7 +247,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 "empty keys skipped, since the scheme of the filter takes none: " + count);
     }
 
-    /** Adds a key. True: it was certainly new. False: it was probably there already. */
+    /** Adds a key. True: it was certainly new. False: it was probably present. */
     public boolean add(String key) {
         if (!core.keys.plainText) return add(core.keys.ofText(key));
         return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
@@ -252,9 +258,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return change(Core.ADD, key, null) != 0;
     }
 
-    /** As {@link #add(String)}: the bytes that remain; the position stays. */
+    /** As {@link #add(String)}: the remaining bytes; the position doesn't move. */
     public boolean add(ByteBuffer key) {
-        int from = key.position(); // once: another thread may move it
+        int from = key.position(); // read once: another thread may move it
         int end = key.limit();
         if (!key.isDirect() || from >= end) return add(Keys.ofBuffer(key));
         touch(key, from, end);
@@ -287,14 +293,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return addLong(Keys.bits(key));
     }
 
-    /** As {@link #add(String)}: a key of any kind, told apart when the program runs. */
+    /** As {@link #add(String)}, for a key of any kind, determined at run time. */
     public boolean add(Object key) {
         return key instanceof String ? add((String) key) : add(core.keys.of(key));
     }
 
     /**
      * False: the key was certainly never added. True: it probably was. UncheckedIOException: the
-     * map is damaged where it would be; see {@link OpenOptions#noVerify}.
+     * map is damaged where the key's bits are; see {@link OpenOptions#noVerify}.
      */
     public boolean contains(String key) {
         if (!core.keys.plainText) return contains(core.keys.ofText(key));
@@ -306,7 +312,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return query(Core.CONTAINS, key, null) != 0;
     }
 
-    /** As {@link #contains(String)}: the bytes that remain; the position stays. */
+    /** As {@link #contains(String)}: the remaining bytes; the position doesn't move. */
     public boolean contains(ByteBuffer key) {
         int from = key.position();
         int end = key.limit();
@@ -340,20 +346,21 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return containsLong(Keys.bits(key));
     }
 
-    /** As {@link #contains(String)}: a key of any kind, told apart when the program runs. */
+    /** As {@link #contains(String)}, for a key of any kind, determined at run time. */
     public boolean contains(Object key) {
         return key instanceof String ? contains((String) key) : contains(core.keys.of(key));
     }
 
-    /** {@link #contains(Object)}: {@code addresses.filter(seen)} keeps what is probably in. */
+    /** {@link #contains(Object)}: {@code addresses.filter(seen)} keeps what is probably present. */
     @Override
     public boolean test(Object key) {
         return contains(key);
     }
 
     /**
-     * Takes a key out of a counting filter. False: it was certainly not in. Remove only what was
-     * added: other keys share its counters, and may then be missed.
+     * Removes a key from a counting filter. False: it was certainly absent. Remove only keys that
+     * were added: removing another lowers counters that it shares with keys that are present, which
+     * may then be missed.
      */
     public boolean remove(Object key) {
         return change(Core.REMOVE, core.keys.of(key), null) != 0;
@@ -370,14 +377,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Which of so many shards, below 2^32, a key is in, from 0: the same in every language. */
+    /** The key's shard, from 0 to shards - 1, below 2^32: the same in every language. */
     public static long shardOf(Object key, long shards) {
         if (shards < 1 || shards >= 1L << 32)
             throw new IllegalArgumentException("there are 1 to 2^32 - 1 shards, not " + shards);
         return Core.shardOf(new Keys(KeyType.NONE).of(key), shards);
     }
 
-    /** This filter with keys of another type: their bytes are what the funnel puts. */
+    /** This filter for keys of another type: their bytes are what the funnel puts. */
     public <T> Funnelled<T> by(Funnel<? super T> funnel) {
         return new Funnelled<>(this, funnel);
     }
@@ -414,7 +421,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ADD, data, offsets, null);
     }
 
-    /** Adds all keys; for each, whether it was certainly new. */
+    /** Adds all keys. Returns for each whether it was certainly new. */
     public boolean[] addEach(Iterable<?> keys) {
         return each(Core.ADD, keys);
     }
@@ -444,7 +451,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.ADD, data, offsets);
     }
 
-    /** For each key, whether it is probably in. */
+    /** Returns for each key whether it is probably present. */
     public boolean[] containsEach(Iterable<?> keys) {
         return each(Core.CONTAINS, keys);
     }
@@ -474,7 +481,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.CONTAINS, data, offsets);
     }
 
-    /** Whether any of the keys is probably in; ends as soon as it knows. */
+    /** Whether any key is probably present; stops as soon as it knows. */
     public boolean containsAny(Iterable<?> keys) {
         return batch(Core.ANY, keys, null) != 0;
     }
@@ -504,7 +511,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ANY, data, offsets, null) != 0;
     }
 
-    /** Whether each of the keys is probably in; ends as soon as it knows. */
+    /** Whether every key is probably present; stops as soon as it knows. */
     public boolean containsAll(Iterable<?> keys) {
         return batch(Core.ALL, keys, null) != 0;
     }
@@ -534,7 +541,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ALL, data, offsets, null) != 0;
     }
 
-    /** Takes all keys out, as {@link #remove}; for each, whether it was in. */
+    /** Removes all keys, as {@link #remove}. Returns for each whether it was present. */
     public boolean[] removeEach(Iterable<?> keys) {
         return each(Core.REMOVE, keys);
     }
@@ -594,7 +601,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         int run(long handle, int verb, int i);
     }
 
-    /** A batch of few keys, as a call for each of them. */
+    /** Processes a batch of few keys with one call per key. */
     private long few(int verb, int count, boolean[] answers, One one) {
         boolean isWhole = verb == Core.ANY || verb == Core.ALL;
         return inside(verb, count, handle -> {
@@ -605,7 +612,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 if (answers != null) answers[i] = is;
                 if (is) positive++;
             }
-            return isWhole ? verb - Core.ANY : positive; // ANY found none, ALL found each
+            return isWhole ? verb - Core.ANY : positive; // ANY found none, ALL found every key
         });
     }
 
@@ -675,7 +682,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     private long batch(int verb, ByteBuffer data, int[] offsets, boolean[] answers) {
         if (!data.isDirect() || verb == Core.ADD && !core.emptyKey)
             return batch(verb, Keys.ofBuffer(data), offsets, answers);
-        ByteBuffer bytes = data.slice(); // which other threads cannot move
+        ByteBuffer bytes = data.slice(); // other threads can't move its position
         int size = bytes.limit();
         int count = keysOf(size, offsets);
         touch(bytes, 0, size);
@@ -684,8 +691,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * How many keys there are; the offsets ascend, and end in the data. Native code checks its own
-     * copies of them again, since another thread may change the array.
+     * Returns the number of keys; the offsets must ascend and end within the data. Native code
+     * checks its own copy of them again, since another thread may change the array.
      */
     private static int keysOf(int size, int[] offsets) {
         if (offsets.length == 0)
@@ -700,7 +707,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return offsets.length - 1;
     }
 
-    /** Empty keys that the scheme does not take are left out, and their answers are false. */
+    /** If the scheme rejects empty keys, they are left out, and their answers are false. */
     private long bytes(long handle, int verb, byte[] data, int[] offsets, int count, long base,
             boolean[] answers) {
         if (verb != Core.ADD || core.emptyKey)
@@ -726,7 +733,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return count == answers[0].length ? answers[0] : Arrays.copyOf(answers[0], (int) count);
     }
 
-    /** A hint: what a collection says of itself. */
+    /** A hint: the collection's own size. */
     private static int sizeOf(Iterable<?> batch) {
         return batch instanceof Collection ? Math.max(0, ((Collection<?>) batch).size()) : 16;
     }
@@ -735,14 +742,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return joined(verb, batch, none);
     }
 
-    /** The answers of keys of which there is an array. */
+    /** Answers for keys whose number is known. */
     private long joined(int verb, Iterable<?> batch, boolean[] answers) {
         long[] positive = {verb == Core.ALL ? 1 : 0};
         pieces(verb, batch, positive, answers == null ? null : new boolean[][] {answers});
         return positive[0];
     }
 
-    /** How many keys there were; answers, if not null, grow with them. */
+    /** Returns the number of keys; answers, if not null, grows as needed. */
     private long pieces(int verb, Iterable<?> batch, long[] positive, boolean[][] answers) {
         Iterator<?> rest = batch.iterator();
         int size = sizeOf(batch);
@@ -753,7 +760,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
         Joiner joiner = new Joiner(core.keys);
         RuntimeException refused;
-        do { // what comes before a key that is refused is done
+        do { // the keys before a refused one are processed
             refused = joiner.fill(rest);
             boolean isAny = joiner.count > 0 || joiner.before == 0;
             if (isAny && piece(verb, joiner, positive, answers)) return joiner.before;
@@ -792,7 +799,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 count, joiner.before, answers));
     }
 
-    /** True: ANY or ALL is decided. */
+    /** True: the answer of ANY or ALL is known. */
     private boolean piece(int verb, Joiner joiner, long[] positive, boolean[][] answers) {
         boolean[] some = answers == null ? null : new boolean[joiner.count];
         int count = core.emptyKey ? joiner.count : joiner.texts();
@@ -831,7 +838,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** A copy in memory, which can be changed even if this one cannot. */
+    /** A copy in memory, writable even if this filter is not. */
     public BloomFilter copy() {
         return derived(0);
     }
@@ -882,12 +889,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Adds the keys of another filter of the same parameters. */
+    /** Adds the keys of another filter with the same parameters. */
     public void merge(BloomFilter other) {
         combine(other, true);
     }
 
-    /** Keeps the keys that are in both, of the same parameters. */
+    /** Keeps only the keys that are also in another filter with the same parameters. */
     public void intersect(BloomFilter other) {
         combine(other, false);
     }
@@ -897,7 +904,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 () -> core.combine(core.handle(), other.core.handle(), unite));
     }
 
-    /** How the keys of two filters overlap, estimated. */
+    /** Estimates how the keys of two filters overlap. */
     public Comparison compare(BloomFilter other) {
         double[] reals = new double[21];
         boolean[] saturated = new boolean[1];
@@ -916,7 +923,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** No more changes, for good. */
+    /** Makes the filter permanently read-only. */
     public void freeze() {
         core.enterToChange();
         try {
@@ -926,12 +933,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** {@link #advance(Instant)} to the time now. */
+    /** {@link #advance(Instant)} to the current time. */
     public void advance() {
         advance(Instant.now());
     }
 
-    /** Sets the clock of a window of time. Keys are forgotten here and nowhere else. */
+    /** Sets the clock of a time window. Only this call forgets keys. */
     public void advance(Instant now) {
         core.enterToChange();
         try {
@@ -943,17 +950,17 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- looking inside ----
 
-    /** What is known without looking at the bits. */
+    /** Describes the filter without reading its bits. */
     public Info info() {
         return core.describe(-1);
     }
 
-    /** The same of one layer, from 0. */
+    /** Describes one layer, from 0. */
     public Info info(int layer) {
         return core.describe(Objects.checkIndex(layer, info().layers()));
     }
 
-    /** What the bits say. Reads all of them: a second for 5 GB. */
+    /** Statistics from the bits. Reads all of them: one second for 5 GB. */
     public Stats stats() {
         long[] numbers = new long[4];
         double[] reals = new double[5];
@@ -966,7 +973,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new Stats(numbers, reals);
     }
 
-    /** Whether there are certainly more keys than the capacity: time for a larger filter. */
+    /** Whether the filter certainly holds more keys than its capacity: time for a larger one. */
     public boolean isOverfull() {
         int slot = core.enter();
         try {
@@ -986,7 +993,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Anything of yours that is kept in the file, or null. */
+    /** Your own bytes stored in the file, or null. */
     public byte[] metadata() {
         int slot = core.enter();
         try {
@@ -996,7 +1003,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Replaces the metadata; null: there is none. */
+    /** Replaces the metadata; null removes it. */
     public void setMetadata(byte[] metadata) {
         core.enterToChange();
         try {
@@ -1006,12 +1013,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** How keys become bytes: as the file records it, or as it was opened. */
+    /** How keys become bytes: as the file records it, or as given when it was opened. */
     public KeyType keyType() {
         return core.keys.type;
     }
 
-    /** The file that it was opened from, or null. */
+    /** The file that the filter was opened from, or null. */
     public Path path() {
         return path;
     }
@@ -1038,12 +1045,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return path == null ? null : Texts.path(path);
     }
 
-    /** Writes a petal file: at every moment there is the old one or the whole new one. */
+    /** Writes a petal file: at every moment the path names the old file or the complete new one. */
     public void save(Path file, SaveOption... options) throws IOException {
         save(file, "petal", options);
     }
 
-    /** The same in another format, such as "guava", if that can hold this filter. */
+    /** Saves in another format, such as "guava", if that can hold this filter. */
     public void save(Path file, String format, SaveOption... options) throws IOException {
         int flags = 0;
         for (SaveOption option : options) flags |= option.code;
@@ -1065,7 +1072,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Compares a mapped file with its checksums. False: it has none. */
+    /** Compares a mapped file with its checksums. False: it has no checksums. */
     public boolean verify() throws IOException {
         int slot = core.enter();
         try {
@@ -1080,7 +1087,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return toBytes("petal");
     }
 
-    /** The same in another format: "guava" and "spark" are what their writeTo() writes. */
+    /** The bytes in another format: "guava" and "spark" are what their writeTo() writes. */
     public byte[] toBytes(String format) {
         int slot = core.enter();
         try {
@@ -1090,18 +1097,18 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Writes the bytes of {@link #toBytes()}, in pieces. */
+    /** Writes the bytes of {@link #toBytes()} in pieces. */
     public void write(OutputStream out) throws IOException {
         write(out, "petal");
     }
 
-    /** The same in another format. The stream may query this filter, but not change it. */
+    /** Writes another format. The stream may query this filter, but not change it. */
     public void write(OutputStream out, String format) throws IOException {
         core.writeTo(Objects.requireNonNull(out, "out"), Texts.name(format));
     }
 
     /**
-     * Gives up the memory or the file; waits for the calls of other threads. Changes of a filter
+     * Releases the memory or the file; waits for the calls of other threads. Changes of a filter
      * opened with Mode.WRITE are made durable; UncheckedIOException if that fails.
      */
     @Override
@@ -1116,7 +1123,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return Texts.string(Core.version());
     }
 
-    /** The formats there are. */
+    /** The formats that this build supports. */
     public static List<Format> formats() {
         List<Format> formats = new ArrayList<>();
         byte[][] texts = new byte[2][];
@@ -1127,7 +1134,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** The names of the formats that these bytes can be, by header and length alone. */
+    /** The names of the formats that these bytes may be in, judging by header and length alone. */
     public static List<String> recognize(byte[] data) {
         String names = Texts.string(Core.recognize(Objects.requireNonNull(data, "data")));
         return names.isEmpty() ? List.of() : List.of(names.split(" "));

@@ -3,7 +3,7 @@ package petal;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What a filter is made of; {@link BloomFilter#builder} makes one. */
+/** The parameters of a filter; {@link BloomFilter#builder} creates one. */
 public final class Builder {
     private static final long FROM_KEYS_BYTES = 64L << 20;
 
@@ -23,83 +23,83 @@ public final class Builder {
         return this;
     }
 
-    /** BLOCKED, if not given. */
+    /** BLOCKED by default. */
     public Builder scheme(Scheme scheme) {
         return set(0, scheme.code, "scheme");
     }
 
-    /** Recorded in the file; keys of other types are refused then. */
+    /** Recorded in the file; keys of other types are then refused. */
     public Builder keyType(KeyType type) {
         return set(1, type.code, "keyType");
     }
 
-    /** Distinct keys it is planned for. */
+    /** The number of distinct keys to plan for. */
     public Builder capacity(long keys) {
         return set(2, keys, "capacity");
     }
 
-    /** The share of other keys that pass; 0.01 if not given and not implied. */
+    /** The share of other keys that pass; 0.01 if neither given nor implied. */
     public Builder rate(double rate) {
         this.rate = rate;
         hasRate = true;
         return this;
     }
 
-    /** In place of the rate: the best one in so many bytes; or of the capacity. */
+    /** At most this many bytes, in place of the rate (the best that fits) or of the capacity. */
     public Builder memory(long bytes) {
         return set(3, bytes, "memory");
     }
 
-    /** Exactly so many. */
+    /** The exact number of bits. */
     public Builder bits(long bits) {
         return set(4, bits, "bits");
     }
 
-    /** Exactly so many. */
+    /** The exact number of hashes. */
     public Builder hashes(int hashes) {
         return set(5, hashes, "hashes");
     }
 
-    /** Of blocked: 1 or 2. */
+    /** For blocked filters: 1 or 2. */
     public Builder linesPerKey(int lines) {
         return set(6, lines, "linesPerKey");
     }
 
-    /** Filters with the same one, and sizes, can be merged. An unsigned number. */
+    /** Only filters with equal seeds and sizes can be merged. An unsigned number. */
     public Builder seed(long seed) {
         numbers[7] = seed;
         return this;
     }
 
-    /** 16 bytes: a keyed filter, for keys that strangers choose. */
+    /** 16 bytes: creates a keyed filter, for keys that strangers choose. */
     public Builder secret(byte[] secret) {
         this.secret = checked(secret);
         return this;
     }
 
-    /** Anything of yours, kept in the file. */
+    /** Your own bytes, stored in the file. */
     public Builder metadata(byte[] metadata) {
         this.metadata = metadata.clone();
         return this;
     }
 
-    /** "guava", "spark", "redisbloom", ...: the filter that this library would make. */
+    /** "guava", "spark", "redisbloom", ...: creates the filter that this library would. */
     public Builder format(String name) {
         format = Objects.requireNonNull(name);
         return this;
     }
 
-    /** Further layers as keys come; the rate holds for any number of keys. */
+    /** Adds layers as keys come; the rate holds for any number of keys. */
     public Builder grow() {
         return set(8, 1, "grow");
     }
 
-    /** Of grow(): how many times as many keys the next layer is for, 2 to 64. */
+    /** With grow(): the capacity of each layer relative to the one before, 2 to 64. */
     public Builder growthStep(int step) {
         return set(10, step, "growthStep");
     }
 
-    /** Of grow(): the next layer's share of the rate of this one. */
+    /** With grow(): the rate of each layer relative to the one before. */
     public Builder growthRatio(double ratio) {
         this.ratio = ratio;
         return this;
@@ -110,22 +110,24 @@ public final class Builder {
         return set(14, 1, "foldable");
     }
 
-    /** Remembers at least the last so many keys, and forgets older ones. */
+    /** Remembers at least the last this many keys, and forgets older ones. */
     public Builder window(long keys) {
         return set(11, keys, "window");
     }
 
-    /** With window(), the most keys in that time: remembers those of the last so long. */
+    /**
+     * With window(), the maximum of keys in this time: remembers the keys of the last this long.
+     */
     public Builder windowTime(Duration time) {
         return set(12, time.toMillis(), "windowTime");
     }
 
-    /** Of a window, 2 to 32. */
+    /** The number of generations of a window, 2 to 32. */
     public Builder generations(int generations) {
         return set(13, generations, "generations");
     }
 
-    /** Adding to an overfull filter is an error. */
+    /** Makes adding to an overfull filter fail. */
     public Builder refuseOverfull() {
         return set(9, 1, "refuseOverfull");
     }
@@ -182,7 +184,7 @@ public final class Builder {
         }
     }
 
-    /** What {@link #build} would make, without making it. */
+    /** What {@link #build} would create, without creating it. */
     public Info plan() {
         long[] info = new long[Core.INFO_NUMBERS];
         double[] reals = new double[3];
