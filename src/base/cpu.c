@@ -35,6 +35,7 @@ static unsigned ask(void)
     if ((b & bit_AVX2) && (saved & STATE_AVX) == STATE_AVX) found |= CPU_AVX2;
     unsigned wide = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
     if ((b & wide) == wide && (saved & STATE_AVX512) == STATE_AVX512) found |= CPU_AVX512;
+    if ((found & CPU_AVX512) && (c & bit_AVX512VPOPCNTDQ)) found |= CPU_VPOPCNT;
     return found;
 }
 

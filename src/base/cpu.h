@@ -13,6 +13,7 @@ enum cpu_features {
     CPU_AVX2 = 4,    /* likewise */
     CPU_AVX512 = 8,  /* F, BW, DQ and VL: Skylake servers, Zen 4 */
     CPU_POPCNT = 16, /* Intel since 2008, AMD since 2007 */
+    CPU_VPOPCNT = 32 /* VPOPCNTDQ of AVX-512: Ice Lake, Zen 4 */
 };
 
 /* Are all of these supported? */

@@ -29,7 +29,8 @@ struct shape {
 
 /* The pages of a layer of the static scheme (scheme/static.c): all are alike but the last. */
 struct static_page {
-    uint32_t buckets, wide_buckets; /* those of wide_buckets come first */
+    uint32_t buckets, wide_buckets; /* the wide ones come first */
+    uint32_t wide_blocks;           /* that have one more column */
     uint32_t code_bytes;            /* where the rows begin */
     uint32_t used_bytes;            /* codes and rows; zeros follow */
 };

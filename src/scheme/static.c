@@ -41,14 +41,13 @@
 #include "base/memory.h"
 #include "scheme/model.h"
 
-const uint8_t petal_static_thresholds[4] = {0, 20, 48, STATIC_BUCKET_STARTS};
-
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 static struct static_page page_of(uint32_t columns, uint32_t buckets, uint32_t wide_buckets)
 {
     struct static_page page = {.buckets = buckets, .wide_buckets = wide_buckets};
     uint32_t blocks = STATIC_BLOCKS_PER_BUCKET * buckets + 1;
+    page.wide_blocks = wide_buckets ? STATIC_BLOCKS_PER_BUCKET * wide_buckets + 1 : 0;
     page.code_bytes = (buckets + 31) / 32 * 8;
     page.used_bytes = static_block_at(&page, columns, blocks);
     return page;
@@ -72,10 +71,11 @@ static struct static_pages pages_of(const struct shape *shape)
 {
     struct static_pages pages = {.full = full_page(shape->hashes, shape->lines_per_key)};
     uint64_t buckets = shape->bits / STATIC_BUCKET_STARTS, per_page = pages.full.buckets;
-    uint32_t left = (uint32_t)((buckets - 1) % per_page) + 1, wide = pages.full.wide_buckets;
+    uint64_t left = (buckets - 1) % per_page + 1, wide = pages.full.wide_buckets;
     pages.last_number = (buckets - 1) / per_page;
     pages.inverse = UINT64_MAX / per_page + 1;
-    pages.last = page_of(shape->hashes, left, (uint32_t)((wide * left + per_page - 1) / per_page));
+    pages.last =
+        page_of(shape->hashes, (uint32_t)left, (uint32_t)((wide * left + per_page - 1) / per_page));
     return pages;
 }
 
@@ -112,19 +112,22 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 
 /* ---- the generic kernel: it defines the scheme ----------------------------------------------- */
 
-static inline unsigned parity64(uint64_t x)
-{
-    return (unsigned)__builtin_parityll(x);
-}
-
 #define KERNEL_NAME "generic"
 #define KERNEL_SYMBOL petal_static_generic
 #define USABLE NULL
 #define TARGET
-extern const struct kernel petal_static_generic;
 #include "scheme/static_kernel.inc"
 
+static inline bool all_agree(const struct bit_array *array, const struct question *question)
+{
+    return agree_one_by_one(array, question, 0);
+}
+
 static const struct kernel *const kernels[] = {
+#if defined(__x86_64__) && defined(__GNUC__)
+    &petal_static_avx512,
+    &petal_static_avx2,
+#endif
     &petal_static_generic,
     NULL,
 };
@@ -149,7 +152,7 @@ static double rate_of(uint32_t columns)
 /* That a hash is one of a list. */
 static double rate_of_list(const struct shape *shape)
 {
-    return (double)(shape->bits / 64) * 0x1p-64;
+    return (double)shape->bits / 64 * 0x1p-64;
 }
 
 /* The rate of the hashes that this layer answers. */
@@ -220,7 +223,7 @@ static struct share share_of(const struct bit_array *array)
         const struct static_page *page = static_page_of(array, number);
         const uint8_t *codes = array->bytes + number * PETAL_BLOCK_BYTES;
         for (uint32_t i = 0; i < page->buckets; i++) {
-            uint32_t bumped = petal_static_thresholds[codes[i / 4] >> 2 * (i % 4) & 3];
+            uint32_t bumped = static_threshold(codes[i / 4] >> 2 * (i % 4) & 3);
             share.bumped += bumped;
             *(i < page->wide_buckets ? &share.wide : &share.narrow) +=
                 STATIC_BUCKET_STARTS - bumped;

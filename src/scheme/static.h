@@ -21,9 +21,14 @@
  * come that far. */
 #define STATIC_MAX_LAYERS 12u
 
+#define STATIC_THRESHOLDS 0x80301400u
+
 /* The keys of a bucket whose start, from the bucket's first, is below this are bumped: by its
  * code. */
-extern const uint8_t petal_static_thresholds[4];
+static inline uint32_t static_threshold(uint32_t code)
+{
+    return STATIC_THRESHOLDS >> 8 * code & 0xff;
+}
 #define STATIC_ALL_BUMPED 3u
 
 #define STATIC_GOLDEN 0x9E3779B97F4A7C15u
@@ -49,17 +54,11 @@ static inline struct static_equation static_equation_of(uint64_t hash)
     return (struct static_equation){mixed | 1, (uint32_t)(mixed * STATIC_GOLDEN >> 32)};
 }
 
-/* The blocks of a page that have one more column. */
-static inline uint32_t static_wide_blocks(const struct static_page *page)
-{
-    return page->wide_buckets ? STATIC_BLOCKS_PER_BUCKET * page->wide_buckets + 1 : 0;
-}
-
 /* Where a block of rows begins in its page, in bytes. */
 static inline uint32_t static_block_at(const struct static_page *page, uint32_t columns,
                                        uint32_t block)
 {
-    uint32_t wide = static_wide_blocks(page);
+    uint32_t wide = page->wide_blocks;
     return page->code_bytes + 8 * (block * columns + (block < wide ? block : wide));
 }
 
@@ -72,6 +71,21 @@ static inline const struct static_page *static_page_of(const struct bit_array *a
 {
     return page == array->pages.last_number ? &array->pages.last : &array->pages.full;
 }
+
+/* The blocks that the starts of a full page are in. */
+static inline uint64_t static_full_blocks(const struct bit_array *array)
+{
+    return (uint64_t)STATIC_BLOCKS_PER_BUCKET * array->pages.full.buckets;
+}
+
+/* The sum of the bits of a word, modulo 2. */
+static inline unsigned static_parity(uint64_t x)
+{
+    return (unsigned)__builtin_parityll(x);
+}
+
+/* static.c, and static_avx2.c and static_avx512.c. */
+extern const struct kernel petal_static_generic, petal_static_avx2, petal_static_avx512;
 
 /* Columns, and wide buckets of a full page, for a rate: the most that keep it. False: there are not
  * so many columns. */

@@ -67,7 +67,7 @@ static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uin
         solver->taken_count = 0;
         while (at > begin) {
             uint64_t hash = hashes[at - 1], start = mulhi64(hash, starts);
-            if (start % STATIC_BUCKET_STARTS < petal_static_thresholds[code - 1]) break;
+            if (start % STATIC_BUCKET_STARTS < static_threshold(code - 1)) break;
             if (!insert(solver, start - solver->first_start, static_equation_of(hash))) {
                 take_out_group(solver);
                 return code;
@@ -101,11 +101,6 @@ static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hash
     return bumped;
 }
 
-static inline unsigned parity64(uint64_t x)
-{
-    return (unsigned)__builtin_parityll(x);
-}
-
 /* From the last row up; `columns` holds the 64 rows after this one, of each column. */
 static void solve_block(const struct solver *solver, uint32_t block, uint64_t *columns,
                         uint32_t count)
@@ -117,18 +112,19 @@ static void solve_block(const struct solver *solver, uint32_t block, uint64_t *c
         uint64_t is_taken = solver->room->rows[row] & 1;
         for (uint32_t c = 0; c < wide_only; c++)
             columns[c] =
-                columns[c] << 1 | ((parity64(rows & columns[c]) ^ (sums >> c & 1)) & is_taken);
+                columns[c] << 1 | ((static_parity(rows & columns[c]) ^ (sums >> c & 1)) & is_taken);
         if (count > wide_only)
-            columns[wide_only] =
-                columns[wide_only] << 1 |
-                (sums & NARROW ? 0 : parity64(rows & columns[wide_only]) ^ (sums >> wide_only & 1));
+            columns[wide_only] = columns[wide_only] << 1 |
+                                 (sums & NARROW ? 0
+                                                : static_parity(rows & columns[wide_only]) ^
+                                                      (sums >> wide_only & 1));
     }
 }
 
 static void solve_all(const struct solver *solver, uint8_t *bytes)
 {
     uint64_t columns[STATIC_MAX_COLUMNS + 1] = {0};
-    uint32_t fewest = solver->array->shape.hashes, wide = static_wide_blocks(solver->page);
+    uint32_t fewest = solver->array->shape.hashes, wide = solver->page->wide_blocks;
     for (uint32_t block = STATIC_BLOCKS_PER_BUCKET * solver->page->buckets + 1; block-- > 0;) {
         uint32_t count = fewest + (block < wide);
         uint8_t *to = bytes + static_block_at(solver->page, fewest, block);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/popcount.h"
 #include "scheme/scheme.h"
+#include "scheme/static.h"
 #include "support.h"
 
 #define KEYS 4000u
@@ -283,6 +284,103 @@ static void a_batch_is_its_keys_one_by_one_near_and_far(void **state)
             }
 }
 
+/* ---- static ---------------------------------------------------------------------------------- */
+
+static int in_order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Solves every page, for the first `count` of the hashes, which it sorts. */
+static void solve(const struct bit_array *array, uint64_t *hashes, uint64_t count)
+{
+    uint32_t rows = static_page_rows(&array->pages.full);
+    uint64_t *own = malloc((size_t)count * sizeof *own);
+    struct static_room room = {calloc(rows, 8), calloc(rows, 4), rows};
+    assert_true(own && room.rows && room.sums);
+    qsort(hashes, (size_t)count, sizeof *hashes, in_order);
+    memcpy(own, hashes, (size_t)count * sizeof *own);
+    for (uint64_t page = 0, from = 0, to; page <= array->pages.last_number; page++, from = to) {
+        to = page == array->pages.last_number
+                 ? count
+                 : petal_static_page_begin(array, page + 1, own, count);
+        petal_static_solve(array, page, own + from, to - from, &room);
+    }
+    free(room.rows);
+    free(room.sums);
+    free(own);
+}
+
+static void require_turns(const struct kernel *kernel, const struct bit_array *array,
+                          const uint64_t *hashes, const uint8_t *wanted, size_t count)
+{
+    uint8_t *many = malloc(count + 1);
+    assert_non_null(many);
+    for (size_t at = 0, part = 1; at < count; at += part++) { /* pieces of 1, 2, 3 ... keys */
+        if (part > count - at) part = count - at;
+        many[part] = 9;
+        kernel->take_turns(array, hashes + at, part, many);
+        require(memcmp(many, wanted + at, part) == 0 && many[part] == 9,
+                "%s: %zu keys from %zu on, %u columns", kernel->name, part, at,
+                array->shape.hashes);
+        for (size_t i = at; i < at + part; i += 7)
+            require(kernel->take_turn(array, hashes + i) == wanted[i],
+                    "%s: key %zu, %u columns, layer %u", kernel->name, i, array->shape.hashes,
+                    array->number);
+    }
+    free(many);
+}
+
+/* Keys that are in, and as many others, in a layer of as many full buckets. */
+static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, uint64_t seed)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
+    struct shape shape = {PETAL_SCHEME_STATIC, columns, wide, buckets * STATIC_BUCKET_STARTS};
+    assert_int_equal(petal_normalize(&shape, NULL), PETAL_OK);
+    struct bit_array array = {.shape = shape,
+                              .hash_words = 1,
+                              .bytes = lines_for(&shape),
+                              .size_bytes = petal_shape_bytes(&shape)};
+    size_t keys = (size_t)buckets * STATIC_KEYS_PER_BUCKET, turns[3] = {0};
+    uint64_t *hashes = malloc(2 * keys * sizeof *hashes), state = seed;
+    uint8_t *wanted = malloc(2 * keys);
+    assert_true(hashes && wanted);
+    scheme->prepare(&array);
+    for (size_t i = 0; i < 2 * keys; i++) hashes[i] = next_random(&state);
+    solve(&array, hashes, keys);
+    for (size_t i = 0; i < 2 * keys; i++)
+        turns[wanted[i] = generic_of(scheme)->take_turn(&array, hashes + i)]++;
+    for (size_t i = 0; i < keys; i++) require(wanted[i] != TURN_ABSENT, "key %zu is missed", i);
+    for (array.number = 0; array.number < 2; array.number++) {
+        for (size_t i = 0; array.number && i < 2 * keys; i++)
+            wanted[i] = generic_of(scheme)->take_turn(&array, hashes + i);
+        for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++)
+            if (kernel_is_usable(*kernel)) require_turns(*kernel, &array, hashes, wanted, 2 * keys);
+    }
+    require(turns[TURN_IN] > keys / 2 && turns[TURN_NEXT] > 0, "%zu in, %zu next", turns[TURN_IN],
+            turns[TURN_NEXT]);
+    free(array.bytes);
+    free(hashes);
+    free(wanted);
+}
+
+static void every_kernel_of_static_gives_the_turns_of_the_generic_one(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
+    (void)state;
+    for (uint32_t columns = 1; columns <= STATIC_MAX_COLUMNS; columns++)
+        for (uint64_t buckets = 1; buckets <= 3; buckets++)
+            for (uint32_t wide = 0; wide < 120; wide += 40)
+                compare_static(columns, wide, 10 * buckets * buckets, 100 * columns + buckets);
+    compare_static(6, 438, 2000, 1); /* of several pages */
+    compare_static(8, 100, 2000, 2);
+    compare_static(7, 0, 20000, 3); /* 2.2 MB: batches fetch ahead */
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++)
+        print_message("# %s%s\n", (*kernel)->name,
+                      kernel_is_usable(*kernel) ? "" : ": not on this CPU");
+}
+
 /* ---- remainders ------------------------------------------------------------------------------ */
 
 static void check_rests(uint64_t by, uint64_t x)
@@ -394,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_level_counts_the_same_bits),
         cmocka_unit_test(a_batch_is_its_keys_one_by_one_near_and_far),
+        cmocka_unit_test(every_kernel_of_static_gives_the_turns_of_the_generic_one),
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(keys_by_the_million_are_the_same_to_every_kernel),
