@@ -112,8 +112,10 @@ typedef struct petal_range {
 
 /* The ranges of the petal file that a query of this key reads: of the file that was opened with
  * PETAL_OPEN_HEADER_ONLY; for other filters, of the file that petal_save() would write. Writes up
- * to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for blocked, and up to
- * k for classic and counting. How large a range is depends on the scheme.
+ * to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for blocked, up to k
+ * for classic and counting, and 2 for static. How large a range is depends on the scheme: a line of
+ * 64 bytes, or for static a byte and at most 496. If a layer of static is a list of hashes, its
+ * blocks are the ranges.
  *   PETAL_ERR_UNSUPPORTED     foreign schemes
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_LIMIT           no petal file can hold that many layers

@@ -343,9 +343,36 @@ static void find_lines(const struct layer *layer, const struct scheme_def *schem
 
 static petal_status check_ranged(const petal_filter *filter, petal_error *error)
 {
-    if (filter->scheme->positions) return petal_filter_check_secret(filter, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                      "queries by ranges are for the schemes blocked, classic and counting");
+    if (filter->scheme->positions || filter->scheme->stretch)
+        return petal_filter_check_secret(filter, error);
+    return petal_fail(
+        error, PETAL_ERR_UNSUPPORTED,
+        "queries by ranges are for the schemes blocked, classic, counting and static");
+}
+
+struct range_list {
+    petal_range *ranges;
+    uint64_t room, count;
+};
+
+static void list_range(struct range_list *list, uint64_t offset, uint64_t size_bytes)
+{
+    if (list->count < list->room) list->ranges[list->count] = (petal_range){offset, size_bytes};
+    list->count++;
+}
+
+/* Those of a layer that begins at this offset of the file. */
+static void list_ranges(struct range_list *list, const struct layer *layer,
+                        const struct scheme_def *scheme, uint64_t hash, uint64_t offset)
+{
+    struct lines found;
+    struct stretch stretch;
+    for (uint64_t i = 0; scheme->stretch && scheme->stretch(&layer->array, hash, i, &stretch); i++)
+        list_range(list, offset + stretch.offset, stretch.size_bytes);
+    if (scheme->stretch) return;
+    find_lines(layer, scheme, hash, &found);
+    for (uint32_t j = 0; j < found.line_count; j++)
+        list_range(list, offset + found.lines[j] * PETAL_LINE_BYTES, PETAL_LINE_BYTES);
 }
 
 petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
@@ -353,20 +380,15 @@ petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_
                               petal_error *error)
 {
     struct image image;
-    struct lines found;
+    struct range_list list = {ranges, room, 0};
     *count = 0;
     petal_status status = check_ranged(filter, error);
     if (status == PETAL_OK) status = petal_image_of(filter, &image, error);
     if (status != PETAL_OK) return status;
     uint64_t hash = petal_hash_key(filter, key, key_bytes);
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        find_lines(&filter->layers[i], filter->scheme, hash, &found);
-        for (uint32_t j = 0; j < found.line_count; j++, (*count)++)
-            if (*count < room)
-                ranges[*count] =
-                    (petal_range){image.about.layers[i].offset + found.lines[j] * PETAL_LINE_BYTES,
-                                  PETAL_LINE_BYTES};
-    }
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        list_ranges(&list, &filter->layers[i], filter->scheme, hash, image.about.layers[i].offset);
+    *count = list.count;
     return PETAL_OK;
 }
 
@@ -381,33 +403,48 @@ static bool all_set(const struct lines *found, uint32_t width, const uint8_t *by
     return true;
 }
 
+/* What a layer answers by its ranges, which begin here; sets *taken to how many bytes they have,
+ * and answers nothing if that is more than there are. */
+static enum turn turn_of(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
+                         const uint8_t *bytes, uint64_t size_bytes, uint64_t *taken)
+{
+    struct lines found;
+    struct stretch stretch;
+    *taken = 0;
+    if (scheme->stretch) {
+        for (uint64_t i = 0; scheme->stretch(&layer->array, hash, i, &stretch); i++)
+            *taken += stretch.size_bytes;
+        if (*taken > size_bytes) return TURN_ABSENT;
+        return (enum turn)scheme->turn_of_stretches(&layer->array, hash, bytes);
+    }
+    find_lines(layer, scheme, hash, &found);
+    *taken = (uint64_t)found.line_count * PETAL_LINE_BYTES;
+    uint32_t width = scheme->counters ? scheme->counters->bits : 1;
+    return *taken <= size_bytes && all_set(&found, width, bytes) ? TURN_IN : TURN_NEXT;
+}
+
 petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
                                       const void *bytes, uint64_t size_bytes, bool *answer,
                                       petal_error *error)
 {
-    const struct scheme_def *scheme = filter->scheme;
-    struct lines found;
-    uint64_t at = 0;
-    bool is_in = false;
+    enum turn first = TURN_NEXT; /* the first that answers */
+    uint64_t at = 0, taken;
     petal_status status = check_ranged(filter, error);
     if (status != PETAL_OK) return status;
     uint64_t hash = petal_hash_key(filter, key, key_bytes);
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        find_lines(&filter->layers[i], scheme, hash, &found);
-        uint64_t part = (uint64_t)found.line_count * PETAL_LINE_BYTES;
-        if (part <= size_bytes - at)
-            is_in |= all_set(&found, scheme->counters ? scheme->counters->bits : 1,
-                             (const uint8_t *)bytes + at);
-        else
+    for (uint32_t i = 0; i < filter->layer_count; i++, at += taken) {
+        enum turn turn = turn_of(&filter->layers[i], filter->scheme, hash,
+                                 (const uint8_t *)bytes + at, size_bytes - at, &taken);
+        if (taken > size_bytes - at)
             return petal_fail(error, PETAL_ERR_ARGUMENT,
                               "the ranges of this key have more than %llu bytes",
                               (unsigned long long)size_bytes);
-        at += part;
+        if (first == TURN_NEXT) first = turn;
     }
     if (at != size_bytes)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the ranges of this key have %llu bytes",
                           (unsigned long long)at);
-    *answer = is_in;
+    *answer = first == TURN_IN;
     return PETAL_OK;
 }
 

@@ -53,6 +53,11 @@ struct bit_array {
     struct static_pages pages; /* of the static scheme */
 };
 
+/* Some of its bytes. */
+struct stretch {
+    uint64_t offset, size_bytes;
+};
+
 /* The blocks for which a file has checksums, and the state of each: a block is checked once before
  * its first change, so that damage never gets a new checksum; or before the first answer from it
  * (filter/guard.h). From BLOCK_CHECKED on its bits are sound. */
@@ -224,6 +229,13 @@ struct scheme_def {
      * key is present (counters: the lowest bit of each nonzero one), up to PETAL_MAX_POSITIONS;
      * returns how many. */
     uint32_t (*positions)(const struct shape *shape, uint64_t hash, uint64_t *positions);
+    /* The same if layers are tried in turn: the stretches of the array that a query reads, by
+     * number; false: there are no more. No stretch reaches over the end of a block. And what the
+     * layer answers, an enum turn, if these bytes are its stretches, one after the other. */
+    bool (*stretch)(const struct bit_array *array, uint64_t hash, uint64_t number,
+                    struct stretch *stretch);
+    uint8_t (*turn_of_stretches)(const struct bit_array *array, uint64_t hash,
+                                 const uint8_t *bytes);
 
     uint32_t hash_words; /* required of its hashes: hash_def.words; 0: one per position */
     uint32_t max_hashes; /* per line of a key */

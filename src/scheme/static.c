@@ -142,6 +142,39 @@ static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint
     return 1;
 }
 
+/* ---- a query by stretches of the array ------------------------------------------------------- */
+
+/* Of a page the code and the words that a query reads; a list whole, block by block. */
+static bool stretch_of(const struct bit_array *array, uint64_t hash, uint64_t number,
+                       struct stretch *stretch)
+{
+    if (is_list(&array->shape)) {
+        uint64_t used = used_bytes(&array->shape), at = number * PETAL_BLOCK_BYTES;
+        if (at >= used) return false;
+        *stretch =
+            (struct stretch){at, used - at < PETAL_BLOCK_BYTES ? used - at : PETAL_BLOCK_BYTES};
+        return true;
+    }
+    struct question question = question_of(array, level_hash(array, hash));
+    uint64_t end = question.second + 8 * (uint64_t)question.columns;
+    *stretch = number == 0 ? (struct stretch){question.code, 1}
+                           : (struct stretch){question.first, end - question.first};
+    return number < 2;
+}
+
+static uint8_t turn_of_stretches(const struct bit_array *array, uint64_t hash, const uint8_t *bytes)
+{
+    struct bit_array own = *array;
+    uint64_t level = level_hash(array, hash);
+    own.bytes = (uint8_t *)(uintptr_t)bytes; /* it is only read */
+    if (is_list(&array->shape)) return (uint8_t)find_in_list(&own, level);
+    struct question question = question_of(array, level);
+    question.second = 1 + question.second - question.first;
+    question.first = 1;
+    question.code = 0;
+    return (uint8_t)answer(&own, &question);
+}
+
 /* ---- planning and models --------------------------------------------------------------------- */
 
 static double rate_of(uint32_t columns)
@@ -260,6 +293,8 @@ const struct scheme_def petal_scheme_static = {
     .unit_bytes = PETAL_LINE_BYTES,
     .hash_words = 1,
     .places = places,
+    .stretch = stretch_of,
+    .turn_of_stretches = turn_of_stretches,
     .max_hashes = STATIC_MAX_COLUMNS,
     .step_bits = STATIC_BUCKET_STARTS,
     .max_bits = STATIC_MAX_STARTS,

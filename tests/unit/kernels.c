@@ -365,6 +365,24 @@ static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, ui
     free(wanted);
 }
 
+/* A list of hashes that is longer than a block is read in blocks. */
+static void stretches_of_a_long_list_are_its_blocks(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
+    struct shape shape = {PETAL_SCHEME_STATIC, 0, 0, (uint64_t)64 * 20000};
+    struct bit_array array = {.shape = shape, .hash_words = 1};
+    struct stretch stretch;
+    uint64_t at = 0, number = 0;
+    (void)state;
+    for (; scheme->stretch(&array, 1, number, &stretch); number++) {
+        require_that(stretch.offset, ==, at);
+        require_that(at / 65536, ==, (at + stretch.size_bytes - 1) / 65536);
+        at += stretch.size_bytes;
+    }
+    require_that(at, ==, 160000);
+    require_that(number, ==, 3);
+}
+
 static void every_kernel_of_static_gives_the_turns_of_the_generic_one(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -492,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_level_counts_the_same_bits),
         cmocka_unit_test(a_batch_is_its_keys_one_by_one_near_and_far),
+        cmocka_unit_test(stretches_of_a_long_list_are_its_blocks),
         cmocka_unit_test(every_kernel_of_static_gives_the_turns_of_the_generic_one),
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
