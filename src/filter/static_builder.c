@@ -5,10 +5,9 @@
  *                layer 0: pages solved, each on its own; what they bump comes to the front
  *                layer 1: these, with another hash, sorted; and so on until none is left
  *
- * 16 bytes for each key at most: a chunk is released when its hashes have gone to their parts, but
- * an allocator may keep it. Parts and
- * pages are tasks, which any number of threads take in turn; what comes out does not depend on
- * who did which. */
+ * That takes 16 bytes per key at most: a chunk is released when its hashes have gone to their
+ * parts, but an allocator may keep it. Parts and pages are tasks, which any number of threads take
+ * in turn; what comes out does not depend on who did which. */
 #include "filter/static_builder.h"
 
 #include "base/checked.h"
@@ -131,6 +130,7 @@ petal_status petal_static_add(petal_static_builder *builder, uint32_t worker,
     petal_error own;
     petal_batch batch;
     if (!error) error = &own;
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     if (worker >= builder->worker_count)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "the builder has no worker of number %u; it has %u, from 0", worker,
@@ -373,6 +373,7 @@ petal_status petal_static_finish(petal_static_builder *builder, petal_run run, v
     if (!error) error = &own;
     if (filter) *filter = NULL;
     if (!builder) return PETAL_OK;
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     if (filter) status = first_failure(builder, error);
     if (filter && status == PETAL_OK) status = make_all(builder, &runner, error);
     if (filter && status == PETAL_OK) {

@@ -21,6 +21,7 @@ int main(int count, char **arguments)
 {
     petal_filter *filter = NULL, *made = NULL;
     petal_builder *builder = NULL;
+    petal_static_builder *sets = NULL;
     petal_error error = {0};
     petal_options options = PETAL_OPTIONS_INIT;
     petal_info info = PETAL_INFO_INIT;
@@ -44,8 +45,9 @@ int main(int count, char **arguments)
     refused("merge", petal_merge(filter, filter, &error), &error);
     refused("share", petal_allow_threads(filter, &error), &error);
     refused("builder", petal_builder_create(filter, &workers, &builder, &error), &error);
+    refused("static", petal_static_create(&options, 1, &sets, &error), &error);
     refused("inline", petal_inline_begin_adding(filter, &hot, &error), &error);
     petal_status one = petal_add(filter, "b", 1), i64 = petal_add_i64(filter, 1);
     petal_free(filter);
-    return accepted || made || builder || one != PETAL_ERR_UNSUPPORTED || i64 != one;
+    return accepted || made || builder || sets || one != PETAL_ERR_UNSUPPORTED || i64 != one;
 }
