@@ -370,7 +370,7 @@ static void stream_through_tool(void)
 #define OLD_KEYS 4000u
 #define MORE_KEYS 8000u
 
-enum way { REMOVE, MERGE, PATCH, BUILD, FOLD, WAYS };
+enum way { REMOVE, MERGE, PATCH, BUILD, BUILD_STATIC, FOLD, WAYS };
 
 static const char *const ways[WAYS][10] = {
     [REMOVE] = {"remove", "--threads", "1", "FILE", "INPUT"},
@@ -378,7 +378,13 @@ static const char *const ways[WAYS][10] = {
     [PATCH] = {"patch", "FILE", "INPUT"},
     [FOLD] = {"fold", "--force", "-n", "40000", "-o", "FILE", "INPUT"},
     [BUILD] = {"build", "--threads", "1", "--force", "-n", "8000", "-o", "FILE", "INPUT"},
+    [BUILD_STATIC] = {"build", "--force", "--scheme", "static", "-o", "FILE", "INPUT"},
 };
+
+static bool builds(enum way way)
+{
+    return way == BUILD || way == BUILD_STATIC;
+}
 
 static petal_filter *filter_of(enum way way, uint64_t from, uint64_t to)
 {
@@ -419,7 +425,7 @@ static void prepare(enum way way)
     save_or_give_up(old, path);
     if (way == MERGE || way == FOLD) save_or_give_up(more, in_folder("input"));
     if (way == REMOVE) write_lines("input", 0, OLD_KEYS / 2);
-    if (way == BUILD) write_lines("input", OLD_KEYS, MORE_KEYS);
+    if (builds(way)) write_lines("input", OLD_KEYS, MORE_KEYS);
     if (way == PATCH) {
         FILE *out = fopen(in_folder("input"), "wb");
         if (!out || petal_diff(old, more, write_patch, out, &error) != PETAL_OK || fclose(out) != 0)
@@ -446,7 +452,7 @@ static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
         return;
     uint64_t old = missing_keys(filter, way == REMOVE ? OLD_KEYS / 2 : 0, OLD_KEYS),
              more = way == REMOVE ? 0 : missing_keys(filter, OLD_KEYS, MORE_KEYS);
-    bool replaces = way == BUILD || way == FOLD;
+    bool replaces = builds(way) || way == FOLD;
     bool holds =
         replaces ? more == 0 || (old == 0 && !succeeded) : old == 0 && (more == 0 || !succeeded);
     expect(holds, "petal %s%s: %" PRIu64 " old keys are missing, %" PRIu64 " new ones",
