@@ -40,7 +40,8 @@ enum value_kind {
     KIND_FIXED,    /* fixed size, counts new items */
     KIND_COUNTING, /* fixed size, counts each add until it is removed */
     KIND_WINDOW,
-    KIND_WINDOW_OF_TIME
+    KIND_WINDOW_OF_TIME,
+    KIND_STATIC /* none: it came with all its items */
 };
 
 enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };

@@ -77,7 +77,8 @@ static int read_scheme(RedisModuleString *word, uint32_t *scheme)
         uint32_t scheme;
     } schemes[] = {{"BLOCKED", PETAL_SCHEME_BLOCKED},
                    {"CLASSIC", PETAL_SCHEME_CLASSIC},
-                   {"COUNTING", PETAL_SCHEME_COUNTING}};
+                   {"COUNTING", PETAL_SCHEME_COUNTING},
+                   {"STATIC", PETAL_SCHEME_STATIC}};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (is_word(word, schemes[i].word)) {
             *scheme = schemes[i].scheme;
@@ -165,6 +166,9 @@ static const char *read_options(RedisModuleString **argv, int argc, struct reser
         used = read_option(argv, argc, at, reserving);
         if (!used) return refuse_option(argv[at]);
     }
+    if (options->scheme == PETAL_SCHEME_STATIC)
+        return "ERR petal: a static filter is built from all its keys at once: build it with petal "
+               "build --scheme static, and load it with petal-redis push";
     options->growth =
         !reserving->no_scaling && !options->window_keys && options->scheme != PETAL_SCHEME_COUNTING;
     return reserving->expands && !options->growth

@@ -420,6 +420,7 @@ petal_layers_info value_layers_info(const struct value *value, uint32_t layer)
 static enum value_kind find_kind(const struct value *value)
 {
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    if (info.scheme == PETAL_SCHEME_STATIC) return KIND_STATIC;
     if (info.policy == PETAL_POLICY_WINDOW_TIME) return KIND_WINDOW_OF_TIME;
     if (info.abilities & PETAL_CAN_WINDOW) return KIND_WINDOW;
     if (value->classic || info.abilities & PETAL_CAN_GROW || info.layers > 1) return KIND_GROWING;

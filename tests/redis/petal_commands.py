@@ -306,6 +306,36 @@ def check_load(tap, server, client, folder):
     return client
 
 
+def check_static(tap, server, client, folder):
+    """Of one layer and of several: it answers, and what would change it says why it cannot."""
+    for count in 400, 100000:
+        key, path = f"static {count}", f"{folder}/{count}.static"
+        keys = [f"https://a.example/{i}" for i in range(count)]
+        made = tool("petal", "build", "--scheme", "static", "-o", path, text="\n".join(keys))
+        pushed = push_or_pull("push", "unix:" + server.socket, key, path)
+        known = tool("petal", "check", path, text="\n".join(ABSENT) + "\n").stdout.split()
+        tap.equal(f"{key}: pushed, it answers like the file",
+                  (made.returncode, pushed.returncode, client("PETAL.MEXISTS", key, *keys[:3000]),
+                   [ABSENT[i] for i, bit in enumerate(client("PETAL.MEXISTS", key, *ABSENT))
+                    if bit], client("PETAL.CARD", key)),
+                  (0, 0, [1] * min(count, 3000), known, count))
+        before = digest(client, key)
+        replies = [client("PETAL.ADD", key, keys[0]), client("PETAL.ADD", key, "new"),
+                   *client("PETAL.MADD", key, keys[0], "new"), client("PETAL.PATCH", key, "x"),
+                   client("PETAL.MERGE", key, key), client("PETAL.MERGE", "merged", key, key)]
+        client("COPY", key, key + " copied")
+        client("DEBUG", "RELOAD")
+        pulled = push_or_pull("pull", "unix:" + server.socket, key + " copied", path + ".back")
+        tap.ok(f"{key}: what would change it is refused, and says why",
+               all(isinstance(reply, Error) and "static filter" in reply for reply in replies) and
+               digest(client, key) == before and client("EXISTS", "merged") == 0, replies)
+        tap.ok(f"{key}: copied, saved, loaded and pulled, it is the file", pulled.returncode == 0 and
+               open(path, "rb").read() == open(path + ".back", "rb").read(), pulled.stderr)
+    reply = client("PETAL.RESERVE", "k3", "0.01", 100, "SCHEME", "static")
+    tap.ok("PETAL.RESERVE: a static filter is built elsewhere, and loaded",
+           isinstance(reply, Error) and "petal-redis push" in reply, reply)
+
+
 def check_tool(tap, program, folder):
     with Server(program, "--requirepass", "a pass", port=True) as server:
         client = server.connect()
@@ -443,7 +473,7 @@ def check_persistence(tap, program, folder):
                       [digest(client, kind) for kind in kinds], before)
 
 
-def check_corrupt(tap, program, count):
+def check_corrupt(tap, program, count, folder):
     with Server(program, "--loglevel", "warning") as server:
         client, rng = server.connect(), random.Random(15)
         client("CONFIG", "SET", "bf.memory-limit", 2**24)
@@ -454,6 +484,12 @@ def check_corrupt(tap, program, count):
             client("PETAL.RESERVE", kind, "0.1", 20, *words)
             client("PETAL.MADD", kind, *range(30))
             payloads.append(rdb.open_payload(client("DUMP", kind)))
+        for keys in 400, 1000: # pages; pages and a list of hashes
+            file = f"{folder}/{keys}.corrupt"
+            tool("petal", "build", "--scheme", "static", "-p", "1e-6", "-o", file,
+                 text="\n".join(map(str, range(keys))))
+            assert push_or_pull("push", "unix:" + server.socket, "static", file).returncode == 0
+            payloads.append(rdb.open_payload(client("DUMP", "static")))
         taken = unusable = 0
         for _ in range(count):
             value, version = rng.choice(payloads)
@@ -480,11 +516,13 @@ def main():
             check_kinds(tap, server, client, folder)
             check_replies(tap, client)
             check_load(tap, server, client, folder)
+        with Server(program, "--enable-debug-command", "yes") as server:
+            check_static(tap, server, server.connect(), folder)
         check_fold(tap, program)
         check_tool(tap, program, folder)
         check_tls(tap, program, folder)
         check_persistence(tap, program, folder)
-        check_corrupt(tap, program, int(count))
+        check_corrupt(tap, program, int(count), folder)
     finally:
         shutil.rmtree(folder)
 
