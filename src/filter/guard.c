@@ -55,14 +55,25 @@ static petal_status check_places(const petal_filter *filter, uint32_t number, co
     return status;
 }
 
+/* Then no later layer is read. */
+static bool answers(const petal_filter *filter, const struct layer *layer, const uint64_t *words)
+{
+    return filter->scheme->is_in_turn &&
+           filter->kernel->take_turn(&layer->array, words) != TURN_NEXT;
+}
+
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
     petal_status status = PETAL_OK;
-    for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
-        status = check_places(filter, i, petal_probe_words(filter, &filter->layers[i], probe, own),
-                              error);
+    bool is_answered = false;
+    for (uint32_t i = 0; status == PETAL_OK && !is_answered && i < filter->layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        const uint64_t *words = petal_probe_words(filter, layer, probe, own);
+        status = check_places(filter, i, words, error);
+        is_answered = status == PETAL_OK && answers(filter, layer, words);
+    }
     return status;
 }
 
