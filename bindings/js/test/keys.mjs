@@ -80,6 +80,7 @@ const files = [
     [/^parquet\/duckdb_f32/, 'f32'],
     [/^parquet\/duckdb_b/, 'bytes'],
     [/^datasketches\/[iu]64/, 'i64'],
+    [/^static\/(half|integers|two-pages|whole-columns)/, 'i64'],
 ];
 const numbers = /^parquet\/arrow_rs_n40/; // 4 and 8 bytes long
 const units = /^(bloomfilter|js-tutorial)\//; // strings may contain unpaired surrogates
