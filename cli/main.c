@@ -1,8 +1,8 @@
-/* main.c - the petal command: one table of commands, each in its own file cmd_<name>.c.
+/* main.c - the petal command: a table of commands, each in its own file cmd_<name>.c.
  *
  * To add a command: write cmd_<name>.c with a `const struct command`, declare it in commands.h, add
- * its row below, and tell docs/man/petal.1, cli/completions/ and tests/cli/ (a test compares all of
- * them with this table). */
+ * its row below, and describe it in docs/man/petal.1, cli/completions/ and tests/cli/ (a test
+ * compares all of them with this table). */
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 
 #include "commands/commands.h"
@@ -40,7 +40,7 @@ static const char *command_name(const void *context, size_t i)
     return commands[i]->name;
 }
 
-/* What others call it. */
+/* Our name for what others call it. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {
@@ -95,7 +95,7 @@ static int help(int argc, char **argv)
     return STATUS_OK;
 }
 
-/* What is in: the formats of this build, and the machine code that this CPU gets. */
+/* Prints the formats of this build, and the kernel used on this CPU. */
 static void print_version(void)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
@@ -145,7 +145,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     guard_standard_files();
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk, not the end */
+    signal(SIGXFSZ, SIG_IGN); /* a size limit is an error, like a full disk */
     if (!is_terminal(stdout)) setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     return finish_output(run(argc - 1, argv + 1));
 }

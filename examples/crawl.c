@@ -1,10 +1,9 @@
-/* crawl.c - a crawler that fetches each page once, asking for links in batches.
+/* crawl.c - a crawler that fetches each page once, and queries links in batches.
  *
  * Every fetched page has 50 links, most of them seen before. petal_add_batch() takes the links of a
- * page in one call, fetches their cache lines ahead, and says which are new. Beside the filter an
- * exact table keeps the truth, so that the example can count what the filter got wrong: it never
- * hands a page out twice, and it skips a few new
- * ones. */
+ * page in one call, prefetches their cache lines, and reports which are new. An exact table next to
+ * the filter knows the truth, so that the example can count the filter's mistakes: it never returns
+ * a page twice, and it skips a few new ones. */
 #include <petal/petal.h>
 #include <stdio.h>
 
@@ -23,7 +22,7 @@ static uint64_t next_random(uint64_t *state)
     return *state * 0x2545F4914F6CDD1Du;
 }
 
-/* The page a link leads to. The lower of two: front pages are linked more often than others. */
+/* The page to which a link leads. The lower of two: front pages have more links than others. */
 static unsigned pick_page(uint64_t *state)
 {
     unsigned a = (unsigned)(next_random(state) >> 33) % PAGES,
@@ -31,7 +30,7 @@ static unsigned pick_page(uint64_t *state)
     return a < b ? a : b;
 }
 
-/* One page's links in one batch. known[] is the truth: pages that some link has led to before. */
+/* One page's links in one batch. known[] is the truth: pages to which some link has led before. */
 static void follow_links(petal_filter *seen, uint64_t *state, bool known[PAGES], tally *t)
 {
     char urls[LINKS][URL_BYTES];

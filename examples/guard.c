@@ -1,10 +1,9 @@
-/* guard.c - a filter as the guard of a slow lookup.
+/* guard.c - a filter that guards a slow lookup.
  *
- * A store holds 10,000 accounts, and asking it is slow: think of a disk or a network. Half of the
- * names people ask for do not exist. The filter answers for nearly all of those, so that the store
- * is not asked at all. It never turns away a name that exists, and its rare wrong "probably" costs
- * one needless visit, no
- * more. */
+ * A store holds 10,000 accounts, and a lookup is slow: think of a disk or a network. Half of the
+ * requested names do not exist. The filter answers for nearly all of those, so that the store is
+ * not queried. It never rejects a name that exists, and its rare wrong "probably" costs one
+ * needless lookup, no more. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static petal_filter *fill(store *s)
     options.rate = 0.01;
     if (petal_create(&options, &guard, NULL) != PETAL_OK) return NULL;
     for (int i = 0; i < STORED; i++) {
-        snprintf(s->names[i], NAME_BYTES, "user%06d", 2 * i); /* the odd ones do not exist */
+        snprintf(s->names[i], NAME_BYTES, "user%06d", 2 * i); /* the odd numbers do not exist */
         petal_add(guard, s->names[i], strlen(s->names[i]));
     }
     return guard;
@@ -71,7 +70,8 @@ int main(void)
     printf("at %d ms a visit  %d s became %.1f s, for %llu bytes of memory\n", VISIT_MS,
            ASKED * VISIT_MS / 1000, s.visits * VISIT_MS / 1000.0, (unsigned long long)info.bytes);
 
-    /* 10,000 absent names at 1 %: 100 false positives expected, 5 standard deviations are 50. */
+    /* 10,000 absent names at 1 %: 100 false positives are expected, and 5 standard deviations are
+     * 50. */
     if (found == STORED && wasted <= 150) return 0;
     fprintf(stderr, "guard: a name that exists was turned away, or too many false positives\n");
     return 1;

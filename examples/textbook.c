@@ -1,20 +1,19 @@
-/* textbook.c - the 11-bit filter of docs/primer.md, for real.
+/* textbook.c - the 11-bit filter of docs/primer.md as a program.
  *
  * Eleven bits and two bits per key are few enough to watch a false positive happen. The seed is
  * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which nobody adds, the
- * bits 8 and 3: both set, both by others.
+ * bits 8 and 3: both set, by other keys.
  *
- * The picture is drawn from the published rule of the classic scheme (docs/format.md), which
- * positions_of() repeats in five lines. Then the library is asked the same questions: the example
- * fails if the two ever
- * disagree. */
+ * The picture is drawn by the published rule of the classic scheme (docs/format.md), which
+ * positions_of() repeats in five lines. Then the library gets the same queries: the example fails
+ * if the two ever disagree. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { BITS = 11, HASHES = 2, SEED = 197072, TRIALS = 1000000 };
 
-/* The textbook's own filter beside the library's one. */
+/* The textbook's own filter and the library's. */
 typedef struct picture {
     petal_filter *filter;
     bool set[BITS];
@@ -91,7 +90,7 @@ static bool ask_letters(const picture *p)
     return agree;
 }
 
-/* Asks for the keys "0", "1", "2" ... and returns how many pass. */
+/* Queries the keys "0", "1", "2" ... and returns how many pass. */
 static unsigned ask_numbers(const picture *p)
 {
     unsigned passed = 0;

@@ -28,7 +28,7 @@ static void must_be_a_reason(const char *why)
     must(why[0] != '\0' && !strchr(why, '\n'));
 }
 
-/* What is said on stderr meanwhile. */
+/* Collects what is printed on stderr. */
 struct heard {
     FILE *saved, *stream;
     char *text;
@@ -43,7 +43,7 @@ static void listen(struct heard *heard)
     stderr = heard->stream;
 }
 
-/* One line, from petal, and no more. */
+/* One line from petal, and no more. */
 static void must_be_one_line(struct heard *heard, bool refused)
 {
     stderr = heard->saved;
@@ -113,7 +113,7 @@ static void try_window(const char *text)
     }
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
-    if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* of two units, for people */
+    if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* two units, for people */
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
          other == 0);
     must(keys ? again == keys : again <= ms && ms - again < 3600000); /* the two largest units */
@@ -136,7 +136,7 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* What follows a time has no part in it, its form alone reads it again, and it prints back. */
+/* What follows a time doesn't affect it, its form alone reads it again, and it prints back. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;
@@ -173,7 +173,7 @@ static void try_magic(const uint8_t *bytes, size_t size)
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
 
-/* A text for these key bytes, as the type writes them; "" where it is left out. */
+/* A text for these key bytes, as the type writes them; "" if it is omitted. */
 static void print_key(const char *type, const uint8_t *key, size_t size, char *text, size_t room)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -227,7 +227,7 @@ static void try_key(const char *type, const char *line, size_t size)
     free(text);
 }
 
-/* Every valid code point is written in one way only. */
+/* Every valid code point has exactly one encoding. */
 static void try_utf8(const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0, length = 0; at < size; at += length) {
@@ -241,8 +241,8 @@ static void try_utf8(const uint8_t *bytes, size_t size)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The rows of a block are all of its text, one after the other, and their keys are in what was
- * read or put together. */
+/* The rows of a block are its whole text, one after the other, and their keys are in the bytes read
+ * or in the buffer. */
 static void must_be_all(const struct key_block *block)
 {
     struct row_walk walk = {0};
@@ -256,7 +256,7 @@ static void must_be_all(const struct key_block *block)
     must(at == end || at == end + 1);
 }
 
-/* However the text comes in, the reader cuts it where a row begins. */
+/* However the text arrives, the reader cuts it where a row begins. */
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
@@ -278,7 +278,7 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
-/* A row that comes in pieces ends where it does as a whole. */
+/* A row that arrives in pieces ends where it does as a whole. */
 static void must_end_row(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     size_t start = rows_mark(rows, block->text, block->size_bytes), end = 0;
@@ -298,7 +298,7 @@ static void must_end_row(const struct rows *rows, const struct key_block *block,
     if (block->header_bytes == 0) must(row && row->size_bytes + 1 == expected);
 }
 
-/* The same rows and keys are found field by field, and by the marks of any CPU. */
+/* Field by field and by the marks of every CPU level, the same rows and keys are found. */
 static void must_be_alike(const struct rows *rows, const struct key_block *block, bool by_marks)
 {
     struct key_block other = {.begins_file = true, .text = block->text};
@@ -325,8 +325,8 @@ static void must_be_alike(const struct rows *rows, const struct key_block *block
     keys_free_block(&other);
 }
 
-/* The choice is of the options, whose text ends with the first newline; what follows a tab in it is
- * that of --time-field. */
+/* `choice` selects the options; their text ends with the first newline, and what follows a tab in
+ * it is for --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
@@ -383,7 +383,7 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* What the options ask for, as far as that is known without a file. */
+/* What the options request, as far as that is known without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;
@@ -407,7 +407,7 @@ static void try_request(const struct command *command, const struct args *args)
     request_free(&request);
 }
 
-/* The shards that `petal shard` is to print, of no keys. */
+/* The shards that `petal shard` would print, without keys. */
 static void try_shards(const struct args *args)
 {
     struct heard heard;
@@ -423,7 +423,7 @@ static void try_shards(const struct args *args)
     must(status != STATUS_ERROR || one.shards == 0 || one.shards > UINT32_MAX || args->shard);
 }
 
-/* Arguments end with a newline each. */
+/* Each argument ends with a newline. */
 static void try_options(const struct command *command, char *text)
 {
     char *argv[MAX_ARGUMENTS + 1] = {NULL};
@@ -454,7 +454,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0) return 0;
     uint32_t what = data[0] % 32, choice = data[0] / 32;
     size_t size = size_bytes - 1;
-    char *text = malloc(size + 1); /* as long as it is, and ended */
+    char *text = malloc(size + 1); /* exactly as long, plus a terminator */
     must(text != NULL);
     memcpy(text, data + 1, size);
     text[size] = '\0';

@@ -1,6 +1,5 @@
-/* fake_server.h - a server for the module redis/petal.so in the fuzzer's own process: as much of
- * the module API as redis/server.h names, a few keys, and values that are stored as bytes of the
- * input.
+/* fake_server.h - a server for the module redis/petal.so in the fuzzer's own process: the part of
+ * the module API that redis/server.h names, a few keys, and values stored as bytes of the input.
  *
  * A stored value: numbers and doubles as 8 bytes, strings as 4 bytes of length and their bytes, all
  * little-endian. */
@@ -17,12 +16,12 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 #define KEYS 4u
 #define MAX_REPLIES 64u
-#define MAX_TRIED_BYTES ((size_t)1 << 21) /* or each run would take its time to clear them */
+#define MAX_TRIED_BYTES ((size_t)1 << 21) /* or each run would spend its time clearing them */
 #define MAX_BLOCK_BYTES ((size_t)1 << 25)
 
 struct RedisModuleString {
     size_t size_bytes;
-    char *bytes; /* ends with a zero that is not counted */
+    char *bytes; /* followed by a zero that is not counted */
 };
 struct RedisModuleType {
     int encver;
@@ -44,7 +43,7 @@ struct RedisModuleDigest {
 struct RedisModuleCtx {
     int (*get_api)(const char *name, void *function);
     int is_error;     /* some part of the reply */
-    uint32_t replies; /* numbers and booleans of it */
+    uint32_t replies; /* number of numbers and booleans in it */
     long long numbers[MAX_REPLIES];
     RedisModuleString text; /* its last string */
 };
@@ -59,7 +58,7 @@ static struct {
     } commands[64];
     uint32_t command_count;
     int context_flags;
-    uint64_t blocks; /* of memory that the module has */
+    uint64_t blocks; /* blocks of memory held by the module */
 } fake;
 
 static const char *const key_names[KEYS] = {"a", "b", "c", "d"};
@@ -87,7 +86,7 @@ static void *fake_TryAlloc(size_t size_bytes)
     return fake_TryCalloc(1, size_bytes);
 }
 
-/* Where a server would end. */
+/* Aborts, as a server would. */
 static void *fake_Alloc(size_t size_bytes)
 {
     must(size_bytes <= MAX_BLOCK_BYTES);
@@ -376,7 +375,7 @@ static void fake_DigestEndSequence(RedisModuleDigest *to)
     to->sum *= 31;
 }
 
-/* A file of commands: each is carried out at once, at the key that fake_rewritten names. */
+/* A file of commands: each is executed immediately, on the key that fake_rewritten names. */
 static RedisModuleString *fake_rewritten;
 static module_command find_command(const char *name);
 
@@ -597,7 +596,7 @@ static int fake_CreateCommand(RedisModuleCtx *ctx, const char *name, module_comm
 static RedisModuleCommand *fake_GetCommand(RedisModuleCtx *ctx, const char *name)
 {
     (void)name;
-    return (RedisModuleCommand *)(void *)ctx; /* only handed back */
+    return (RedisModuleCommand *)(void *)ctx; /* only returned */
 }
 
 static module_command find_command(const char *name)

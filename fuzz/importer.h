@@ -1,8 +1,8 @@
 /* importer.h - a fuzz target per family of foreign formats: what every reader of another library's
- * files must hold to, on any bytes.
+ * files must guarantee for any bytes.
  *
- * A target defines FORMATS, the names of its family, and includes this. The first byte of an input
- * picks the format, the rest is the file. What is refused has one clear line. What opens
+ * A target defines FORMATS, the names in its family, and includes this. The first byte of an input
+ * selects the format, the rest is the file. A refusal is one clear line. A filter that opens
  *     - never held more memory than the limit it was opened with, nor does growing by a layer take
  *       more,
  *     - gives the same answers loaded, viewed, written in its own format and read again, carried in
@@ -14,7 +14,7 @@
 #include "input.h"
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
-#define OVERHEAD_BYTES 16384u /* of a layer, beside its bits */
+#define OVERHEAD_BYTES 16384u /* per layer, besides its bits */
 #define KEY_COUNT 40u
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ typedef petal_status open_call(const void *bytes, size_t size_bytes,
                                const petal_open_options *options, petal_filter **filter,
                                petal_error *error);
 
-/* Within the limit, NULL if it is refused. */
+/* Within the limit; NULL if it is refused. */
 static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes,
                                   size_t size_bytes, struct budget *budget)
 {
@@ -43,7 +43,7 @@ static petal_filter *open_bounded(open_call *call, const char *format, const uin
     return NULL;
 }
 
-/* What the library wrote itself: without a limit. */
+/* Opens what the library wrote itself, without a limit. */
 static petal_filter *open_written(const char *format, const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -57,7 +57,7 @@ static petal_filter *open_written(const char *format, const uint8_t *bytes, size
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* The same parameters and bits, so the same answers: those of a few keys are compared too. */
+/* The same parameters and bits, so the same answers: those for a few keys are compared too. */
 static void require_equal(const petal_filter *a, const petal_filter *b, const petal_key *keys)
 {
     uint8_t in_a[KEY_COUNT], in_b[KEY_COUNT];
@@ -91,7 +91,7 @@ static int refuses_growth(petal_status status)
     return status == PETAL_ERR_FULL || status == PETAL_ERR_LIMIT;
 }
 
-/* At most one layer comes, within the limit. */
+/* At most one layer is added, within the limit. */
 static petal_status add_bounded(petal_filter *filter, const petal_key *key, struct budget *budget)
 {
     uint64_t before = budget->peak = budget->used;
@@ -103,8 +103,8 @@ static petal_status add_bounded(petal_filter *filter, const petal_key *key, stru
     return status;
 }
 
-/* One by one into the one, in a batch into the other: the same filter. The empty key, which some
- * originals do not take, comes last. */
+/* Adds one by one to the one and in a batch to the other: both must be equal. The empty key, which
+ * some originals reject, comes last. */
 static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys,
                      struct budget *budget)
 {
@@ -118,8 +118,8 @@ static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *
     must(petal_add(copy, NULL, 0) == single);
 }
 
-/* The first bytes of the input, each length from 1 to 30 and a few fixed ones; the
- * last is empty. */
+/* The first bytes of the input, each length from 1 to 30 and a few fixed ones; the last is
+ * empty. */
 static void choose_keys(const uint8_t *data, size_t size, char text[KEY_COUNT][8], petal_key *keys)
 {
     for (size_t i = 0; i < KEY_COUNT - 1; i++) {

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- bytes that decide ----------------------------------------------------------------------- */
 
-/* What is left of the input. When it is used up, zeros follow. */
+/* The rest of the input. When it is used up, zeros follow. */
 struct input {
     const uint8_t *data;
     size_t left;
@@ -48,7 +48,7 @@ static inline uint32_t take_below(struct input *in, uint32_t bound)
     return bound ? number % bound : 0;
 }
 
-/* Mostly small numbers, and those about which arithmetic goes wrong. */
+/* Mostly small numbers, and those where arithmetic goes wrong. */
 static inline uint64_t take_number(struct input *in)
 {
     uint32_t kind = take_below(in, 8);
@@ -95,7 +95,7 @@ static inline petal_allocator allocator_of(struct budget *budget)
     return (petal_allocator){budget_alloc, budget_release, budget};
 }
 
-/* One line that says something. */
+/* The message must be one line, and not empty. */
 static inline void must_be_told(const petal_error *error, petal_status status)
 {
     must(status < 0 && error->status == status && error->message[0] != '\0' &&

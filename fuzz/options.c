@@ -1,13 +1,13 @@
-/* options.c - fuzz target: any petal_options. Planning and creating agree; what is created costs
+/* options.c - fuzz target: any petal_options. Planning and creating agree; a created filter needs
  * the planned memory, keeps its keys, and can be written, in its own format and as a petal file,
- * and read again as what it was. */
+ * and read again unchanged. */
 #include "../tests/save_as.h"
 #include "input.h"
 
 #include <math.h>
 
 #define MEMORY_LIMIT ((uint64_t)1 << 18)
-/* A filter takes its bits, its metadata, and not much more. */
+/* A filter needs its bits, its metadata, and not much more. */
 #define OVERHEAD ((uint64_t)32 << 10)
 #define MAX_KEYS 512
 
@@ -137,7 +137,7 @@ static void must_keep_the_rate(const petal_options *options, const petal_info *p
         must(plan->predicted_rate > 0 && plan->predicted_rate <= 1.02 * options->rate);
 }
 
-/* A window of time may come to have as many generations as planned, and begins with fewer. */
+/* A time window may grow to the planned number of generations, but begins with fewer. */
 static void begin_with_fewer(petal_info *plan, const petal_info *made)
 {
     if (plan->policy != PETAL_POLICY_WINDOW_TIME) return;
@@ -183,8 +183,8 @@ static petal_filter *create(const petal_options *options, const struct budget *b
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* How many of the first MAX_KEYS numbers were taken, and of them those from `from` on must be
- * found. */
+/* How many of the first MAX_KEYS numbers were accepted; of those, the numbers from `from` on must
+ * be found. */
 struct keys {
     int64_t from, to;
 };
@@ -215,7 +215,7 @@ static void must_have(const petal_filter *filter, struct keys keys)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The format by name, or NULL for a petal file. What is read again holds the same. */
+/* The format by name, or NULL for a petal file. What is read again must be equal. */
 static petal_filter *write_and_read(const petal_filter *filter, const char *format,
                                     const void *with_secret)
 {
@@ -275,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     petal_filter *filter = create(&options, &budget);
     if (filter) {
         struct keys keys = add_keys(filter, &in, &options);
-        budget.limit += (uint64_t)1 << 20; /* of the packers */
+        budget.limit += (uint64_t)1 << 20; /* for the compressors */
         must_have(filter, keys);
         check_files(filter, &options, keys);
     }

@@ -1,5 +1,5 @@
-/* patch.c - fuzz target: any bytes, applied as a patch, do no harm; and a patch makes of one filter
- * the other.
+/* patch.c - fuzz target: any bytes, applied as a patch, do no harm; and a patch turns one filter
+ * into another.
  *
  * The first byte:
  *     bits 0-2   which base
@@ -54,7 +54,7 @@ static uint8_t *image_of(const petal_filter *filter, uint64_t *size_bytes)
     return image;
 }
 
-/* Planning takes longer than all the rest: each base is made once, and then loaded. */
+/* Planning takes longer than everything else: each base is created once, and then loaded. */
 static petal_filter *load_base(unsigned kind, const petal_allocator *allocator)
 {
     static uint8_t *images[8];
@@ -96,7 +96,7 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* The sums of docs/format.md, as far as the patch goes; each piece with the number of its first
+/* The sums of docs/format.md, as far as the patch reaches; each piece with the number of its first
  * block. */
 static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 {
@@ -124,7 +124,7 @@ static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 
 /* ---- patches --------------------------------------------------------------------------------- */
 
-/* Whatever it says, the filter is as before, or what the patch says; and of use. */
+/* Whatever the patch says, the filter is either unchanged or as the patch describes; and usable. */
 static void apply(petal_filter *filter, const petal_filter *twin, const uint8_t *patch,
                   size_t size_bytes)
 {
@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (data[0] & 16) {
         differ(base, &in);
     } else {
-        uint8_t *patch = malloc(size_bytes); /* just as long as the patch, except for no byte */
+        uint8_t *patch = malloc(size_bytes); /* exact size; at least one byte */
         must(patch && petal_clone(base, &twin, NULL) == PETAL_OK);
         memcpy(patch, data + 1, size_bytes - 1);
         must(petal_content_id(base, &id, NULL) == PETAL_OK);

@@ -1,6 +1,6 @@
 /* petal_file.c - fuzz target: any bytes, opened as a petal file and then used, must do no harm.
  *
- * The first byte says how to open the rest:
+ * The first byte selects how to open the rest:
  *     bits 0-1   load, view, load and recover, load and verify
  *     bit 2      make the checksums of header slots, metadata and origin right first, as one does
  *                who forges a file
@@ -8,8 +8,8 @@
  *     bit 4      and those of the blocks and the content id, so that what is forged opens
  *     bit 5      the rest is no file: it says how one is made, and then which of its bytes are
  *                changed. So the fuzzer comes far from an empty corpus.
- * What opens is asked, changed, measured, serialized, and opened again, which must give the same
- * filter. abort() is a finding. */
+ * A filter that opens is queried, changed, measured, serialized, and opened again, which must give
+ * the same filter. abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"
 
@@ -33,7 +33,7 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* Stores the sum of a part of the image, if it is there. */
+/* Stores the sum of a part of the image, if the part exists. */
 static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64_t part_bytes,
                       uint8_t *sum)
 {
@@ -41,7 +41,8 @@ static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
-/* Where the parts of a file stand, as its header says; *slot_bytes is 0 if that cannot be. */
+/* The positions of the parts of a file according to its header; *slot_bytes is 0 if that is
+ * impossible. */
 struct parts {
     size_t slot_bytes;
     uint64_t origin_at, sums_at, payload_at;
@@ -61,7 +62,7 @@ static struct parts parts_of(const uint8_t *image, size_t size_bytes)
     return parts;
 }
 
-/* Makes right the sums of metadata and origin, in each slot, and then of the slot: its last 8 bytes
+/* Recomputes the sums of metadata and origin in each slot, and then the slot's: its last 8 bytes
  * are the XXH3 of the rest, seeded with its number (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
@@ -78,8 +79,8 @@ static void seal(uint8_t *image, size_t size_bytes)
     }
 }
 
-/* The content id before its blocks: scheme, hash, seed, check of the secret (of keyed hashes, which
- * have no seed), and the layers' shapes. */
+/* The content id before its blocks: scheme, hash, seed, check of the secret (for keyed hashes,
+ * which have no seed), and the layers' shapes. */
 static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 {
     uint8_t head[24], shape[16];
@@ -95,7 +96,7 @@ static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 
 #define BLOCK_BYTES 65536u
 
-/* Makes right the sums of the blocks that are there, and the content id in both slots. */
+/* Recomputes the sums of the blocks that exist, and the content id in both slots. */
 static void seal_blocks(uint8_t *image, size_t size_bytes)
 {
     struct parts parts = parts_of(image, size_bytes);
@@ -181,7 +182,7 @@ static petal_filter *make_filter(struct input *in)
     return filter;
 }
 
-/* The file that the input describes, in memory of its size; NULL: none. */
+/* The file that the input describes, in memory of exactly its size; NULL: none. */
 static uint8_t *make_file(struct input *in, size_t *size_bytes)
 {
     petal_filter *filter = make_filter(in);
@@ -194,7 +195,7 @@ static uint8_t *make_file(struct input *in, size_t *size_bytes)
     return image;
 }
 
-/* Most changes are of fields of the header, in both slots alike. */
+/* Most changes are to fields of the header, in both slots alike. */
 static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
 {
     size_t slot_bytes = parts_of(image, size_bytes).slot_bytes;
@@ -211,7 +212,7 @@ static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
     }
 }
 
-/* The file to open, in memory of just its size, so that a sanitizer sees what is read beyond it. */
+/* The file to open, in memory of exactly its size, so that a sanitizer sees a read past it. */
 static uint8_t *image_of(const uint8_t *data, size_t size_bytes, uint8_t flags, size_t *image_bytes)
 {
     struct input in = {data, size_bytes};
@@ -276,7 +277,7 @@ static void must_be_sound(petal_estimate of, double min, double max)
          (of.low >= min && of.low <= of.value && of.value <= of.high && of.high <= max));
 }
 
-/* With a filter of the same parameters. */
+/* Compares with a filter of the same parameters. */
 static void compare(const petal_filter *filter, const petal_filter *other)
 {
     petal_comparison of = PETAL_COMPARISON_INIT;
@@ -314,7 +315,7 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* A filter may be full, or have a next layer above the limit; a key that was taken is in. */
+/* A filter may be full, or its next layer may exceed the limit; an accepted key is present. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {
     petal_status status = petal_add(filter, key, size_bytes);
@@ -323,8 +324,8 @@ static bool add(petal_filter *filter, const void *key, size_t size_bytes)
     return status >= 0;
 }
 
-/* Batches that make a filter grow or rotate, and time that passes. What a batch has added last is
- * in. */
+/* Batches that make a filter grow or rotate, and time that passes. The last keys added by a batch
+ * are present. */
 static void add_batch(petal_filter *filter)
 {
     int64_t keys[600];
@@ -347,8 +348,8 @@ static void add_batch(petal_filter *filter)
     (void)petal_set_clock(filter, INT64_MAX, NULL);
 }
 
-/* Where keys are counted: one that was added can be removed once more than before, and without
- * counts the same keys are in. */
+/* In counting filters: a key that was added once more can be removed once more, and without counts
+ * the same keys are present. */
 static void uncount(petal_filter *filter)
 {
     petal_error error;
@@ -363,7 +364,7 @@ static void uncount(petal_filter *filter)
     petal_free(bits);
 }
 
-/* A change: of the filter where it may be changed, else of a clone. */
+/* Changes the filter if that is allowed, otherwise a clone. */
 static void change(petal_filter *filter, const void *with_secret, const uint8_t *data,
                    size_t size_bytes)
 {
@@ -374,7 +375,7 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     bool has_key = add(copy, "key", 3);
     compare(filter, copy);
     petal_status merged = petal_merge(
-        copy, filter, &error); /* it may have grown, and one with a policy has no union */
+        copy, filter, &error); /* it may have grown, and a filter with a policy has no union */
     must(merged == PETAL_OK || merged == PETAL_ERR_MISMATCH || merged == PETAL_ERR_UNSUPPORTED);
     must(!has_key || petal_contains(copy, "key", 3));
     add_batch(copy);
@@ -398,7 +399,7 @@ static void try_to_change(petal_filter *filter)
     petal_free(copy);
 }
 
-/* A view of bits that do not match their sums: queries are all that it is good for. */
+/* A view whose bits don't match their sums: only queries are possible. */
 static bool is_damaged(const petal_filter *filter)
 {
     petal_error error;

@@ -1,5 +1,5 @@
-/* reader.c - fuzz target: a stream that comes in any pieces gives the same filter, or the same
- * error, as all of it at once.
+/* reader.c - fuzz target: a stream that arrives in any pieces gives the same filter, or the same
+ * error, as all of it together.
  *
  *     byte 0      the format
  *     byte 1      bit 0: a secret; 1: recover; 2: the size is expected; 3: a limit of 16 KiB;
@@ -7,7 +7,7 @@
  *     byte 2, 3   seed of the sizes of pieces
  *     the rest    the stream
  *
- * Neither takes more memory than its limit. abort() is a finding. */
+ * Neither allocates more than its limit. abort() is a finding. */
 #include "input.h"
 
 #include <petal/petal_host.h>
@@ -17,7 +17,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define TIGHT_LIMIT_BYTES 16384u
-#define READER_BYTES 65536u /* of the reader itself, with the front of a file */
+#define READER_BYTES 65536u /* for the reader itself, with the front of a file */
 
 static const char *format_of(uint8_t number)
 {
@@ -46,7 +46,7 @@ static petal_status read_stream(const uint8_t *bytes, size_t size_bytes, uint64_
     *filter = NULL;
     for (size_t at = 0, piece; status == PETAL_OK && at < size_bytes; at += piece) {
         piece = next_piece(&seed, size_bytes - at);
-        uint8_t *copy = malloc(piece); /* just as long, so that a sanitizer sees a read past it */
+        uint8_t *copy = malloc(piece); /* exact size: a sanitizer sees overreads */
         must(copy != NULL);
         memcpy(copy, bytes + at, piece);
         status = petal_reader_feed(reader, copy, piece, error);
@@ -69,13 +69,13 @@ static void require_same_filter(const petal_filter *a, const petal_filter *b)
     free(of_b);
 }
 
-/* Above its limit a stream may be refused before the error is known that petal_load() finds. */
+/* Above its limit a stream may be refused before the error that petal_load() finds is known. */
 static int is_early(petal_status status, uint8_t flags)
 {
     return status == PETAL_ERR_LIMIT && (flags & 8);
 }
 
-/* With the size expected, what the header rules out is refused before the ends of layers. */
+/* If the size is expected, what the header rules out is refused before the ends of layers. */
 static int is_ruled_out(petal_status status, uint8_t flags)
 {
     return (flags & 4) &&
@@ -115,8 +115,8 @@ static void compare(const uint8_t *bytes, size_t size_bytes, const char *format,
     must(reading.used == 0);
 }
 
-/* A petal file that is longer than what is read of any header before bits are taken: the image of a
- * filter, changed by the input at places that it names. */
+/* A petal file longer than any header that is read before the bits: the image of a filter, changed
+ * by the input at places that it names. */
 static void change(uint8_t *image, size_t size_bytes, const uint8_t *data, size_t data_bytes)
 {
     for (; data_bytes >= 4; data += 4, data_bytes -= 4) {

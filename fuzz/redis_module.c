@@ -1,9 +1,9 @@
-/* redis_module.c - fuzz target: the module for Redis and Valkey (redis/) takes any stored value and
- * any command. A value is refused or usable: then it goes out and in again, is copied, moved and
- * rewritten as commands, and is the same afterwards; what was added to it is found.
+/* redis_module.c - fuzz target: the module for Redis and Valkey (redis/) accepts any stored value
+ * and any command. A value is refused or usable: then it is saved and loaded again, copied, moved
+ * and rewritten as commands, and stays the same; added keys are found.
  *
- * The first byte: bit 0: as in a replica, which must take what its master sends; bit 1: bf.compat
- * valkey. Then steps: an enum step, and what it needs. abort() is a finding. */
+ * The first byte: bit 0: as in a replica, which must accept what its master sends; bit 1: bf.compat
+ * valkey. Then steps: an enum step, and its arguments. abort() is a finding. */
 #include "fake_server.h"
 
 enum step { LOAD, COMMAND, SAVE, MOVE, COPY, REWRITE, USE, STEPS };
@@ -41,8 +41,8 @@ static const char *const words[] = {"EXPANSION",
                                     "FOLDABLE",
                                     "512"};
 
-/* What valkey-bloom added is last but one, and what came later is last in the table, too, so that
- * kept inputs stay what they are. */
+/* valkey-bloom's additions are last but one, and later ones last, as in the table, so that kept
+ * inputs keep their meaning. */
 static uint32_t command_at(uint32_t number)
 {
     uint32_t added = 0, last = fake.command_count - 1;
@@ -93,7 +93,7 @@ static int is_filter(const RedisModuleKey *key)
     return is_classic(key) || key->type == petal_type;
 }
 
-/* Out and in again. What it has been loaded with may be above the limit now. */
+/* Saves and loads again. What it was loaded with may now exceed the limit. */
 static void save(RedisModuleKey *key)
 {
     struct RedisModuleIO io = {.from = NULL};
@@ -126,7 +126,7 @@ static void copy(RedisModuleKey *key, RedisModuleKey *to)
     must(digest_of(key) == digest_of(to));
 }
 
-/* To the last key, whatever has been there. */
+/* Deletes keys until none is left, then rewrites. */
 static void rewrite(RedisModuleKey *key)
 {
     RedisModuleKey *to = &fake.keys[KEYS - 1];
@@ -183,7 +183,7 @@ static void run_command(struct input *in, RedisModuleCtx *ctx)
     for (int i = 0; i < argc; i++) fake_FreeString(NULL, argv[i]);
 }
 
-/* What was added is found, unless adding was an error. */
+/* Added keys are found, unless adding failed. */
 static void use(RedisModuleKey *key, struct input *in)
 {
     struct RedisModuleCtx ctx = {.is_error = 0};

@@ -1,10 +1,9 @@
-/* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` proves
+/* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` checks
  * every past finding.
  *
- * Linked to each target of fuzz/ in place of libFuzzer. Usage: TARGET [FILE...]; without a FILE:
- * the empty input, and all of fuzz/corpus/TARGET, seen from the top of the tree. Speaks TAP, one
- * test an
- * input. */
+ * Linked to each target of fuzz/ in place of libFuzzer. Usage: TARGET [FILE...]; without a FILE it
+ * runs the empty input and all of fuzz/corpus/TARGET, from the top of the tree. Prints TAP, one
+ * test per input. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* The bytes go to the target in memory of exactly their size, so that a sanitizer sees a read past
- * their end. */
+/* Passes the bytes to the target in memory of exactly their size, so that a sanitizer sees a read
+ * past the end. */
 static bool replay(const char *path)
 {
     uint8_t *data = NULL;
@@ -37,7 +36,7 @@ static bool replay(const char *path)
 static int report(int number, bool ok, const char *what)
 {
     printf("%sok %d - replays %s\n", ok ? "" : "not ", number, what);
-    fflush(stdout); /* before the next input can crash */
+    fflush(stdout); /* before the next input may crash */
     return ok ? 0 : 1;
 }
 

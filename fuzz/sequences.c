@@ -1,11 +1,11 @@
-/* sequences.c - fuzz target: any sequence of calls, beside an exact model of which keys must be
- * found.
+/* sequences.c - fuzz target: any sequence of calls, compared with an exact model of which keys must
+ * be found.
  *
- * Up to SLOTS filters and FILES files live at once; each input byte chooses a call, its filters and
- * its keys, from a universe so small that every sequence repeats itself. After each call no key of
- * one filter is missing, by turns, and in the end none of any; the status is one of petal.h,
- * a refused call has changed nothing, and the filters take no more memory than their bits and a
- * little. Allocations fail when the input says so. */
+ * Up to SLOTS filters and FILES files exist at the same time; each input byte selects a call, its
+ * filters and its keys, from a universe so small that every sequence repeats itself. After each
+ * call no key of one filter (in turn) is missing, and in the end no key of any; the status is one
+ * of petal.h's, a refused call changes nothing, and the filters need no more memory than their bits
+ * and a little. Allocations fail when the input says so. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../tests/keys.h"
@@ -20,7 +20,7 @@
 #define SLOTS 4
 #define FILES 2
 #define UNIVERSE 64
-#define NUMBERS_FROM 8 /* keys from here on are numbers, the others text of some length */
+#define NUMBERS_FROM 8 /* keys from here on are numbers, the others are texts of various lengths */
 #define MAX_BATCH 48
 #define MAX_CALLS 120
 #define MAX_COUNT 200
@@ -29,29 +29,29 @@
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Of a window, a key is in until that many calls of add have followed, or until that much time has
+/* In a window, a key is present until that many adds have followed, or until that much time has
  * passed. */
 struct model {
-    /* times added less times removed; of a filter that does not count, whether it was added */
+    /* times added minus times removed; without counting, whether it was added */
     uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
-    bool is_exact;      /* the bits are those of these keys, and of no others */
-    uint64_t window_ms; /* of a window of time */
+    bool is_exact;      /* the bits are those of exactly these keys */
+    uint64_t window_ms; /* for a time window */
 };
 
 enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
     petal_filter *filter; /* NULL: none */
-    petal_info kind;      /* what never changes, from the beginning: looking takes time */
+    petal_info kind;      /* what never changes, read at the beginning: reading takes time */
     struct model model;
     enum mode mode;
-    int file;            /* of MAP, LIVE, WRITABLE and LOCKED */
-    uint64_t generation; /* of the file when it was opened */
+    int file;            /* for MAP, LIVE, WRITABLE and LOCKED */
+    uint64_t generation; /* the file's when it was opened */
     uint8_t *bytes;      /* of VIEW */
     bool has_secret, is_shared, refuses_overfull;
-    /* MAP, LIVE: a writer that is gone may have left more keys than the model has. */
+    /* MAP, LIVE: a writer that has gone may have left more keys than the model has. */
     bool is_behind;
 };
 
@@ -97,7 +97,7 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-/* Once `more` calls of add have followed. */
+/* After `more` further adds. */
 static bool must_have_after(const struct model *model, const petal_info *info, unsigned key,
                             uint64_t more)
 {
@@ -114,7 +114,7 @@ static bool must_have(const struct model *model, const petal_info *info, unsigne
     return must_have_after(model, info, key, 0);
 }
 
-/* When it is added now: that is a call of its own. */
+/* If it is added now: that is an add of its own. */
 static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
 {
     return must_have_after(model, info, key, 1);
@@ -128,7 +128,7 @@ static void note_add(struct model *model, bool is_counting, unsigned key)
     model->time[key] = model->clock;
 }
 
-/* Does a writer change the very file that this one reads? */
+/* Is a writer changing the same file that this one reads? */
 static bool is_beside_a_writer(const struct slot *slot)
 {
     if (slot->mode != MAP && slot->mode != LIVE) return false;
@@ -142,7 +142,7 @@ static bool is_beside_a_writer(const struct slot *slot)
     return false;
 }
 
-/* Statuses that any call may have that reads all bits, or allocates. */
+/* Statuses allowed for any call that reads all bits, or allocates. */
 static bool is_excused(const struct slot *slot, petal_status status)
 {
     if (status == PETAL_ERR_MEMORY) return world.has_failed;
@@ -164,7 +164,7 @@ static void make_keys(void)
     }
 }
 
-/* Numbers alone where only those will do; the empty key only if it is taken. */
+/* Only numbers where nothing else works; the empty key only if it is accepted. */
 static unsigned take_key(const petal_info *info, bool number)
 {
     unsigned key = take_below(&world.in, UNIVERSE);
@@ -189,7 +189,7 @@ static bool has(const petal_filter *filter, unsigned key, unsigned way)
     }
 }
 
-/* No false negative, whichever way it is queried; and all at once. */
+/* No false negative, by any way of querying, single or in batches. */
 static void check_keys(const struct slot *slot, unsigned way)
 {
     petal_key keys[UNIVERSE];
@@ -249,7 +249,7 @@ static int number_of(const struct slot *slot)
     return (int)(slot - world.slots);
 }
 
-/* Bits that a writer set stay in the maps of others when it has gone. */
+/* Bits that a writer set stay in the maps of others after it has gone. */
 static void note_end_of_writer(const struct slot *writer)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -313,7 +313,7 @@ static petal_options take_kind(void)
     switch (kind) {
     case 0:
     case 1:
-    case 2: /* of given bits: planning small classic filters is slow */
+    case 2: /* fixed bits: planning small classic filters is slow */
         options.scheme = kind == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_COUNTING;
         options.bits = 6 * options.capacity;
         options.hashes = 4;
@@ -471,7 +471,7 @@ static void call_add_batch(struct slot *slot)
         status = add_key_batch(slot->filter, batch.texts, batch.count, was_new, &sum);
     if (status < 0) {
         must_refuse_rightly(slot, status);
-        slot->model.is_exact = false; /* some of them are in */
+        slot->model.is_exact = false; /* some of them were added */
         return;
     }
     must(status == PETAL_OK);
@@ -486,7 +486,7 @@ static void call_add_batch(struct slot *slot)
     if (way < 3) must(news == sum);
 }
 
-/* Files that this one changes are read by others: their keys may go. */
+/* Files that this one changes may be read by others: their keys may disappear. */
 static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
@@ -506,7 +506,7 @@ static void call_remove(struct slot *slot)
     size_t sum = 0;
     uint8_t removed = 2;
     petal_status status;
-    if (counts(&info) && slot->model.count[key] == 0) return; /* only what is in may be removed */
+    if (counts(&info) && slot->model.count[key] == 0) return; /* it must be present */
     forget_readers(slot);
     if (way == 1)
         status = petal_remove_i64(slot->filter, (int64_t)key);
@@ -729,7 +729,7 @@ static void call_reload(struct slot *slot)
     }
 }
 
-/* In the format that it was made for: written, and read again with the same bits. */
+/* In the format for which it was created: written, and read again with the same bits. */
 static void call_own_format(struct slot *slot)
 {
     const petal_info info = slot->kind;
@@ -785,8 +785,7 @@ static void call_save(struct slot *slot)
         must(is_excused(slot, status));
 }
 
-/* What the file says, according to a slot that has it open for writing, is that slot's last
- * sync. */
+/* For a slot that has the file open for writing, the file contains that slot's last sync. */
 static void call_open(struct slot *slot)
 {
     static const unsigned modes[8] = {PETAL_OPEN_MAP,
@@ -939,7 +938,7 @@ static void call_advance(struct slot *slot)
     free(before.bytes);
 }
 
-/* What the bits say of the number of keys. */
+/* What the bits say about the number of keys. */
 static void call_look(const struct slot *slot)
 {
     petal_info info = info_of(slot->filter);
@@ -997,8 +996,8 @@ static void call(void)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The keys of one slot after each call, by turns, and of all after the last: that is where most of
- * the time goes. */
+/* Checks the keys of one slot after each call, in turn, and of all after the last: most of the time
+ * goes there. */
 static void check_all(int turn)
 {
     uint64_t bytes = 0;
@@ -1014,7 +1013,7 @@ static void check_all(int turn)
     must(world.budget.used <= bytes);
 }
 
-/* Files are in a folder of this process, which is best in memory: TMPDIR. */
+/* Files are in this process's own folder, preferably in memory: TMPDIR. */
 static char folder[256];
 
 static void remove_folder(void)

@@ -1,5 +1,4 @@
-/* figures.c - draws the figures of the documents with the library itself, so that what they show is
- * true.
+/* figures.c - draws the documents' figures with the library itself, so that what they show is true.
  *
  *     figures NAME light|dark|auto SETS-FILE < distinct-keys > NAME.svg
  *
@@ -8,10 +7,10 @@
  * scripts/gen-figures calls this program for each figure.
  *
  * The public API doesn't show single bits. The two figures that do (cells, line) repeat the
- * published rules of docs/format.md here and check the outcome against the library: a figure that
- * would be wrong isn't drawn.
+ * published rules of docs/format.md here and compare the outcome with the library's: a wrong figure
+ * is not drawn.
  *
- * One meaning each, in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
+ * The same meaning in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
  * orange ring, a probed 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with
  * a wave: never colour alone.
  */
@@ -140,7 +139,7 @@ static const char *sized(double bytes, char out[32])
 
 /* ------------------------------------------------------------------------ keys and their filter */
 
-/* The keys of stdin and the blocked filter of 1 % that holds them. */
+/* The keys from stdin and the blocked filter at 1 % that holds them. */
 typedef struct key_list {
     char **lines;
     size_t count;
@@ -214,8 +213,8 @@ static const uint32_t SALT[16] = {
     0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff};
 
-/* The bits of one key: in line `line`, bit[w] of word w, or -1 where the key leaves
- * the word alone. */
+/* The bits of one key: in line `line`, bit[w] of word w, or -1 if the key doesn't touch the
+ * word. */
 typedef struct probe {
     uint64_t line;
     int bit[16];
@@ -245,8 +244,8 @@ static unsigned ones(uint32_t word)
     return count;
 }
 
-/* All lines of the filter, 16 words each, by the rule; checked against the library's own count of
- * set bits. */
+/* All lines of the filter, 16 words each, by the rule; compared with the library's own count of set
+ * bits. */
 static uint32_t *all_words(const key_list *k)
 {
     uint32_t *words = need(calloc(k->info.bits / 32, sizeof *words));
@@ -273,8 +272,8 @@ typedef struct bar {
 
 enum { BARS_MAX = 8, BAR_HEIGHT = 26 };
 
-/* The bars, largest first: those of the sets file ("BYTES NAME" lines, # comments), then what
- * follows from the keys. */
+/* The bars, largest first: those from the sets file ("BYTES NAME" lines, # comments), then those
+ * computed from the keys. */
 static int read_bars(const key_list *k, const char *sets_file, bar bars[BARS_MAX])
 {
     FILE *file = fopen(sets_file, "r");
@@ -336,7 +335,7 @@ static void draw_memory(const char *mode, const char *sets_file)
 
 /* ------------------------------------------------------------------------------------- overview */
 
-/* A column of boxes. Arrows run from or to x_arrow. */
+/* A column of boxes. Arrows lead from or to x_arrow. */
 static void draw_column(const char *const *names, int count, double x, double y, double x_arrow,
                         double y_arrow)
 {
@@ -350,7 +349,7 @@ static void draw_column(const char *const *names, int count, double x, double y,
     }
 }
 
-/* The first lines of the real filter: each of the 16 words of a line as dark as it has ones. */
+/* The first lines of the real filter: each of a line's 16 words as dark as it has ones. */
 static void draw_sheet(const key_list *k, double x, double y, double cell, int rows)
 {
     uint32_t *words = all_words(k);

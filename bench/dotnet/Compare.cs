@@ -1,11 +1,13 @@
-// Compare.cs - the package beside a filter in plain C#, in one process: ns per key by CPU time, the
-// minimum of rounds, and ratios, each the median of those within a round (with their range).
+// Compare.cs - compares the package with a filter in plain C#, in one process: ns per key by CPU
+// time, the minimum of the rounds, and ratios, each the median of those within a round (with their
+// range).
 //
 //     Compare.exe [KEYS [ROUNDS]]
 //
-// The plain filter does what the BloomFilter<T> does that has long gone round in C#, whose surface
-// the package has: a BitArray, GetHashCode(), and a second hash by a delegate (of text: one at a
-// time, by Jenkins; of integers: by Wang), which are combined. All are made for the keys at 1 %.
+// The plain filter does what the widely copied BloomFilter<T> in C# does, whose interface the
+// package has: a BitArray, GetHashCode(), and a second hash from a delegate (for text
+// one-at-a-time, by Jenkins; for integers Wang's), combined with the first. All are created for the
+// keys at 1 %.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -104,7 +106,7 @@ static class Compare
     }
 
     private static readonly List<Row> rows = new List<Row>();
-    private static long found; // keeps the work from being left out
+    private static long found; // keeps the compiler from removing the work
 
     private static void Time(string what, string way, Action work)
     {
@@ -231,7 +233,7 @@ static class Compare
         int count = args.Length > 0 ? int.Parse(args[0]) : 1000000;
         int rounds = args.Length > 1 ? int.Parse(args[1]) : 7;
         MeasureAll(count);
-        for (int round = -2; round < rounds; round++) // two of them to warm up
+        for (int round = -2; round < rounds; round++) // two of them warm up
             foreach (Row row in rows)
             {
                 double before = ProcessorSeconds();

@@ -1,9 +1,9 @@
-// compare - Petal's Go module beside bits-and-blooms: CPU time per key, the least of all rounds;
-// each round takes every contender in turn. A ratio is given of these least times, and then by
-// round: median (least..most). Above 1x, Petal is faster.
+// compare - compares Petal's Go module with bits-and-blooms: CPU time per key, the minimum of all
+// rounds; each round runs every contender in turn. A ratio is given for these minima, and then by
+// round: median (min..max). Above 1x, Petal is faster.
 //
-// Built without cgo it prints its times alone, for the program with cgo to put beside its own: one
-// process has one of both.
+// Built without cgo it prints only its times, which the program with cgo prints next to its own: a
+// process has only one of the two.
 package main
 
 import (
@@ -54,7 +54,7 @@ func check(err error) {
 	}
 }
 
-// set is a filter as one way of calling it sees it. ask counts what passes.
+// set is a filter with one way of calling it. ask counts the keys that pass.
 type set interface {
 	add(from, to int)
 	ask(absent bool, from, to int) int
@@ -199,7 +199,7 @@ func (s bloomEach) ask(absent bool, from, to int) (found int) {
 
 type bloomNumber struct{ bloomEach }
 
-// It takes bytes; so a number is written down for each call, as its README does.
+// It accepts bytes, so each call formats the number, as in its README.
 func (s bloomNumber) add(from, to int) {
 	bytes := make([]byte, 8)
 	for _, key := range s.k.numbers[from:to] {
@@ -240,7 +240,7 @@ var others = []contender{
 
 // ---- rounds ----
 
-// what is measured of each, and how many of the absent keys passed.
+// what is measured for each, and how many of the absent keys passed.
 type times struct{ add, in, absent, passed float64 }
 
 func (t times) at(column string) float64 {
@@ -270,7 +270,7 @@ func measure(c contender, k *keys) times {
 		(end - asked) / float64(n), float64(passed) / float64(n)}
 }
 
-// wasm is the program without cgo: it measures a round for each line it is sent.
+// wasm is the program without cgo: it measures one round for each line it receives.
 type wasm struct {
 	command *exec.Cmd
 	ask     *bufio.Writer

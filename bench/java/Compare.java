@@ -13,13 +13,13 @@ import petal.BloomFilter;
 import petal.Builder;
 
 /**
- * Compare [KEYS [ROUNDS]] - petal-bloom beside Guava's BloomFilter, in one JVM.
+ * Compare [KEYS [ROUNDS]] - compares petal-bloom with Guava's BloomFilter, in one JVM.
  *
- * <p>CPU time of the thread per key, the least of all rounds; each round takes every contender in
- * turn, after three rounds that warm up. A ratio is given of these least times, and then by round:
- * median (least..most). Above 1x, Petal is faster. Ends with status 1 if a goal is missed.
+ * <p>CPU time of the thread per key, the minimum of all rounds; each round runs every contender in
+ * turn, after three rounds of warming up. A ratio is given for these minima, and then by round:
+ * median (min..max). Above 1x, Petal is faster. Ends with status 1 if a goal is missed.
  *
- * <p>Guava's longs are boxed before the clock starts.
+ * <p>Longs for Guava are boxed before the clock starts.
  */
 final class Compare {
     private static final double RATE = 0.01;
@@ -32,7 +32,7 @@ final class Compare {
         return x ^ x >>> 31;
     }
 
-    /** One set of keys in the forms that contenders take. */
+    /** One set of keys in the forms that contenders accept. */
     private static final class Keys {
         final String[] texts;
         final List<String> list;
@@ -49,7 +49,7 @@ final class Compare {
         }
     }
 
-    /** A contender: a filter, and what is done with all keys. */
+    /** A contender: a filter, and what it does with all keys. */
     private interface Contender {
         void make(int count);
 
@@ -183,7 +183,7 @@ final class Compare {
     // ---- rounds ----
 
     private static final String[] STEPS = {"add", "in", "absent"};
-    /** For each contender and step the ns per key of each round. */
+    /** The ns per key of each round, for each contender and step. */
     private static final Map<String, double[][]> TIMES = new LinkedHashMap<>();
     private static final Map<String, Double> RATES = new LinkedHashMap<>();
 
@@ -225,7 +225,7 @@ final class Compare {
             double[] theirs = TIMES.get(slow)[i];
             double[] ours = TIMES.get(fast)[i];
             boolean reached = least(theirs) / least(ours) >= goal;
-            boolean counts = goal > 0 && i > 0; // the goals are of queries
+            boolean counts = goal > 0 && i > 0; // the goals are for queries
             if (counts && !reached) missed = true;
             System.out.printf("| %s, %s | %s | %s | %s | %s |%n", slow, STEPS[i], fast,
                     ratio(theirs, ours), counts ? String.format("%.0fx", goal) : "",

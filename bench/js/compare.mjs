@@ -1,7 +1,7 @@
 // compare.mjs - ns per key (CPU time, minimum of the rounds) of the package's batches and single
-// calls, with SIMD128 and without, beside npm bloomfilter and bloom-filters, in one process. In each
-// round all contenders take their turn. Ratios are those of the minima; beside them stand the median
-// of the rounds' ratios and their spread.
+// calls, with SIMD128 and without, next to npm bloomfilter and bloom-filters, in one process. Each
+// round runs all contenders in turn. Ratios are those of the minima, followed by the median of the
+// rounds' ratios and their spread.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const option = (name, value) => {
 };
 const COUNT = option('keys', 1e6),
     ROUNDS = option('rounds', 7),
-    SLOW_COUNT = Math.min(COUNT, 20000); // for bloom-filters, which takes 30 us per key
+    SLOW_COUNT = Math.min(COUNT, 20000); // for bloom-filters, which needs 30 us per key
 
 const { PACKAGE, PEERS } = process.env;
 const folder = mkdtempSync(join(tmpdir(), 'petal-bench-'));

@@ -1,28 +1,28 @@
-/* driver.c - runs Petal and the Bloom filters of other languages in turn, and prints what a key
- * costs each.
+/* driver.c - runs Petal and other languages' Bloom filters in turn, and prints each one's cost per
+ * key.
  *
  *     driver [--keys N] [--bits BITS_PER_KEY] [--rounds N] [--json] <CONTENDERS
  *
- * A contender is a program of its own, one per line of CONTENDERS: its name, what it is compared
- * with, the most keys it is given (0: any number) and the command, apart by tabs. What it is
- * compared with: `-`, it is another library; `*`, it is Petal, compared with all of them; NAME, it
- * is Petal with the filter that this library makes, compared with it alone: it must find as many
- * false positives in as many bits.
+ * A contender is a separate program, one per line of CONTENDERS: its name, what it is compared
+ * with, the maximum number of keys it is given (0: any) and the command, separated by tabs. What it
+ * is compared with: `-`, it is another library; `*`, it is Petal, compared with all of them; NAME,
+ * it is Petal with this library's filter, compared only with it: it must find the same number of
+ * false positives in the same number of bits.
  *
- * It reads orders, builds a filter and asks it, and answers with one line:
+ * It reads orders, builds a filter and queries it, and answers with one line:
  *
  *     run KEYS BITS_PER_KEY RATE number|text REPEATS
  *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
  * Key i is SplitMix64's output function of i, absent keys begin at 2^40; texts are "http://a.io/"
- * and 16 hex digits. LAST_KEY, the last absent one (a number in 16 hex digits), proves that all
- * have the same. RATE is what an ideal filter of as many bits per key has. Keys exist before the
- * clock starts; making the filter belongs to adding.
+ * and 16 hex digits. LAST_KEY, the last absent one (a number in 16 hex digits), proves that all use
+ * the same keys. RATE is that of an ideal filter with the same bits per key. Keys exist before the
+ * clock starts; creating the filter counts as adding.
  *
- * Every round runs each contender once, so that a machine that slows down slows all of them, and in
- * every other round backwards; what is compared is the ratio within a round. Before the rounds of a
- * size each contender runs unmeasured for a while, so that compilers at run time are done. */
+ * Every round runs each contender once, in every other round in reverse order, so that a slowdown
+ * of the machine affects all of them; ratios are taken within a round. Before the rounds of a size
+ * each contender runs unmeasured for a while, so that JIT compilers are done. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 #define WARM_UP_NS 1e9
 #define WARM_UP_MAX_NS 10e9
 #define CALM_RUNS 3
-/* A round fills and asks as often as it can in this time, so that one is undisturbed. */
+/* A round fills and queries as often as fits into this time, so that one repeat is undisturbed. */
 #define ROUND_NS 0.2e9
 
 struct contender {
@@ -55,7 +55,7 @@ struct contender {
     size_t max_keys;
     pid_t process;
     FILE *orders, *answers;
-    /* Of the size at hand. */
+    /* At the current size. */
     bool present;
     size_t repeats;
     double ns[PHASES][MAX_ROUNDS];
@@ -108,8 +108,8 @@ static void read_contenders(void)
     }
 }
 
-/* Its two pipes must not stay open in those that are started after it: they would never see the end
- * of their orders. */
+/* Its two pipes must not stay open in programs started after it, which would never see the end of
+ * their orders. */
 static void start(struct contender *contender)
 {
     int orders[2], answers[2];
@@ -147,7 +147,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Returns the last key, NULL if the line is no answer. */
+/* Returns the last key, NULL if the line is not an answer. */
 static const char *read_answer(char *line, struct contender *contender, double *ns[PHASES])
 {
     char *word[7], *rest = NULL;
@@ -160,7 +160,7 @@ static const char *read_answer(char *line, struct contender *contender, double *
     return word[6];
 }
 
-/* What the line of an answer says goes into round `round`. */
+/* Stores the results from an answer's line in round `round`. */
 static void run_round(struct contender *contender, size_t keys, const char *kind, unsigned round)
 {
     char line[512] = "", expected[64];
@@ -187,14 +187,14 @@ static double total_ns(const struct contender *contender)
     return contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
 }
 
-/* Until some runs in a row are no faster than the best before, but not endlessly. The last one says
- * how long one takes. */
+/* Runs until several runs in a row are no faster than the best before, but not endlessly. The last
+ * one says how long a run takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {
     contender->repeats = 1;
     contender->present = contender->max_keys == 0 || keys <= contender->max_keys;
     if (!contender->present) return;
-    run_round(contender, keys, kind, 0); /* makes the keys, too */
+    run_round(contender, keys, kind, 0); /* also makes the keys */
     double begin = now_ns(), best = INFINITY, spent = 0;
     for (int calm = 0; contender->present && spent < WARM_UP_MAX_NS &&
                        (spent < WARM_UP_NS || calm < CALM_RUNS);) {
@@ -240,7 +240,7 @@ static struct spread spread_of(const double *values)
     return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
 }
 
-/* How many times `mine` is as fast as `theirs`, in the same round. */
+/* How many times as fast `mine` is as `theirs`, in the same round. */
 static struct spread ratio_of(const struct contender *mine, const struct contender *theirs,
                               int phase)
 {
@@ -260,7 +260,8 @@ static bool are_compared(const struct contender *mine, const struct contender *t
     return strcmp(mine->against, "*") == 0 || strcmp(mine->against, theirs->name) == 0;
 }
 
-/* Petal with another library's filter makes its mistakes, or it was not the same filter. */
+/* If Petal uses another library's filter, it must make the same mistakes, or it was not the same
+ * filter. */
 static void check_alike(const struct contender *mine, const struct contender *theirs)
 {
     if (strcmp(mine->against, theirs->name) != 0) return;
@@ -270,13 +271,13 @@ static void check_alike(const struct contender *mine, const struct contender *th
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-/* The same of the least times, each in the round that suited it. */
+/* The same for the minimum times, each in the round that suited it. */
 static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
 {
     return spread_of(theirs->ns[phase]).min / spread_of(mine->ns[phase]).min;
 }
 
-/* The tables are Markdown's, wide enough to be read as they are. */
+/* The tables are Markdown, wide enough to be read as text. */
 #define NAME_WIDTH 34
 #define CELL_WIDTH 26
 
@@ -301,7 +302,7 @@ static void print_ratio(const struct contender *mine, const struct contender *th
     print_cell(text);
 }
 
-/* The line below the headings of that many columns. */
+/* The line below that many column headings. */
 static void print_rule(size_t columns)
 {
     printf("|");
@@ -325,8 +326,8 @@ static void print_ns_table(size_t keys)
     }
 }
 
-/* A column for each of Petal's own, and as many for those with the library's filter as any library
- * has. */
+/* One column for each of Petal's own, and as many for those with the library's filter as any
+ * library has. */
 static void print_ratio_row(const struct contender *theirs, int phase, size_t columns)
 {
     size_t used = 0;
@@ -337,7 +338,7 @@ static void print_ratio_row(const struct contender *theirs, int phase, size_t co
         if (compared)
             print_ratio(&contenders[j], theirs, phase);
         else
-            print_cell(""); /* one of Petal's that can't do these keys */
+            print_cell(""); /* one of Petal's that doesn't support these keys */
         used++;
     }
     for (; used < columns; used++) print_cell("");
@@ -376,8 +377,8 @@ static void print_json_spread(const char *name, struct spread spread)
     printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.min, spread.median, spread.max);
 }
 
-/* One object a line: a contender, or a comparison. Spreads are [least, median, most]; "best" is of
- * the least times. */
+/* One object per line: a contender, or a comparison. Spreads are [min, median, max]; "best" is for
+ * the minimum times. */
 static void print_json(size_t keys, const char *kind)
 {
     for (size_t i = 0; i < contender_count; i++) {
@@ -443,8 +444,7 @@ int main(int count, char **arguments)
     }
     signal(SIGPIPE, SIG_IGN);
     read_contenders();
-    /* A kind at a time has processes of its own, which see keys of one type, as a program mostly
-     * does. */
+    /* Each kind has its own processes, which see keys of one type, as most programs do. */
     for (int texts = 0; texts <= 1; texts++) {
         for (size_t i = 0; i < contender_count; i++) start(&contenders[i]);
         for (size_t i = 0; i < (size_count ? size_count : 2); i++)

@@ -1,10 +1,10 @@
-/* petal.c - Petal's own contenders beside the libraries of other languages. It speaks the protocol
- * of driver.c.
+/* petal.c - Petal's own contenders next to libraries of other languages. It speaks the protocol of
+ * driver.c.
  *
  *     petal SCHEME|FORMAT single|batch|inline
  *
- * A filter of another library's format is made and filled by Petal, and its file's bytes are then
- * asked where they lie. */
+ * Petal creates and fills a filter in another library's format, and then queries the bytes of its
+ * file in place. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <petal/petal_inline.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 
 #define TEXT_BYTES 28u
-/* Keys are handed over in pieces, as a program that reads a stream would. */
+/* Keys are passed in pieces, as by a program that reads a stream. */
 #define PIECE 1024u
 
 struct keys {
@@ -109,7 +109,7 @@ static void print_last(const struct keys *keys)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* Petal's choice of k, worked out once for each size, as the others have theirs from a formula or a
+/* Petal's choice of k, computed once per size, as others have theirs from a formula or a
  * constant. */
 static uint32_t planned_hashes(const petal_options *options)
 {
@@ -211,7 +211,7 @@ static size_t count_found(petal_filter *filter, const struct keys *keys)
     return found;
 }
 
-/* The other library's file in memory, asked where it lies. */
+/* The other library's file in memory, queried in place. */
 static petal_filter *view_of_file(petal_filter *filter, void **bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -257,7 +257,7 @@ static void run_round(const struct order *order, const struct keys *in, const st
     print_last(out);
 }
 
-/* Where a library makes text of numbers, its keys are not the ones that Petal's numbers have. */
+/* If a library makes text of numbers, its keys differ from Petal's numbers. */
 static bool takes_numbers(void)
 {
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;

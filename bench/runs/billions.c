@@ -1,18 +1,18 @@
-/* billions.c - five thousand million keys in 5 GB: built, saved, mapped again, asked for every one
- * of them and for others.
+/* billions.c - five billion keys in 5 GB: builds, saves and maps the filter, then queries every key
+ * and absent ones.
  *
  *     ./dev bench billions        5e9 keys at 8 bits: a few minutes, 5 GB of memory and of disk
  *     ./dev bench billions 2e8    the same in small
  *
- * Beside the build stand what it is to be compared with, on the same machine in the same run: the
- * touch floor (reading and writing one line of an array of that size, at random, and nothing else),
- * the plain loop of petal_add_i64(), batches, and a classic filter of as many bits. Those are
- * samples. All filters and the array are written to once before the clock starts, so that no time
- * holds the system's first handing out of pages; what that takes is reported separately.
+ * The build is compared, on the same machine in the same run, with the touch floor (reading and
+ * writing one random line of an array of that size, and nothing else), the plain loop of
+ * petal_add_i64(), batches, and a classic filter with the same number of bits. Those are samples.
+ * All filters and the array are written before the clock starts, so that no time includes the
+ * system's first allocation of pages, which is reported separately.
  *
- * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; making them
- * is in the times. Exit status 1 where a key is missing, the rate is off, or the file is not the
- * filter. What it prints is a document: bench/results/billions.md. */
+ * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
+ * include making them. Exit status 1 if a key is missing, the rate is off, or the file differs from
+ * the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
 #include <petal/petal.h>
@@ -36,7 +36,7 @@
 struct setting {
     uint64_t keys, absent;
     double bits_per_key;
-    unsigned threads; /* of the second build and of the questions */
+    unsigned threads; /* for the second build and the queries */
     const char *folder;
 };
 
@@ -62,7 +62,7 @@ static int64_t key_of(uint64_t i)
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-/* The next keys of from .. end-1; how many. */
+/* Makes the next keys of from .. end-1. Returns how many. */
 static size_t fill_piece(uint64_t from, uint64_t end, int64_t piece[PIECE])
 {
     size_t count = end - from < PIECE ? (size_t)(end - from) : PIECE;
@@ -132,7 +132,7 @@ static void rows_begin(void)
     printf("\n| step | keys | seconds | ns per key |\n| --- | --- | --- | --- |\n");
 }
 
-/* The most memory the process ever had, in bytes, from Linux. */
+/* The process's peak memory in bytes, from Linux. */
 static double peak_memory(void)
 {
     char line[256];
@@ -146,8 +146,7 @@ static double peak_memory(void)
 
 /* ---- what it is compared with ---------------------------------------------------------------- */
 
-/* One line of an array of that size, read and written at random: no filter can add a key faster,
- * key by key. */
+/* Reads and writes random lines of an array of that size: no filter can add single keys faster. */
 static double touch_floor(uint64_t bytes, uint64_t count, double *first_touch)
 {
     uint8_t *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -180,7 +179,7 @@ static petal_filter *new_filter(const struct setting *with, uint32_t scheme)
     return filter;
 }
 
-/* Writes to all of a new filter. */
+/* Writes to all memory of a new filter. */
 static double touch(petal_filter *filter)
 {
     double start = now();
@@ -260,7 +259,7 @@ static petal_filter *map(const char *path, double *seconds)
     return filter;
 }
 
-/* Asks the system to forget the file's pages, so that opening has to go to the disk. */
+/* Asks the system to drop the file's pages from its cache, so that opening must read the disk. */
 static void make_cold(const char *path)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -269,7 +268,7 @@ static void make_cold(const char *path)
     close(descriptor);
 }
 
-/* Opens it cold once and warm nine times; the filter is that of the last time. */
+/* Opens it once cold and nine times warm; returns the filter of the last time. */
 static petal_filter *open_often(const char *path)
 {
     double cold, warm, max = 0;
@@ -355,7 +354,7 @@ static void print_ratios(const struct figures *ns, unsigned threads)
     printf("| 1 thread | 1x | %.2fx |\n", ns->alone / ns->together);
 }
 
-/* The samples and both builds; the filter is that of the second, and *same tells whether the first
+/* The samples and both builds; returns the filter of the second, and *same says whether the first
  * was equal. */
 static petal_filter *build_twice(const struct setting *with, struct figures *ns, bool *same)
 {

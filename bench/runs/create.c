@@ -1,6 +1,6 @@
-/* create.c - ./dev bench create [ROUNDS]: what it costs to make a filter and to free it, which is
- * mostly planning: a server may make one per key. Capacities differ from filter to filter, so that
- * nothing is planned twice. CPU time, median of the rounds. */
+/* create.c - ./dev bench create [ROUNDS]: the cost of creating and freeing a filter, which is
+ * mostly planning: a server may create one per key. Capacities differ from filter to filter, so
+ * that nothing is planned twice. CPU time, median of the rounds. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 

@@ -1,4 +1,4 @@
-/* redisbloom.c - RedisBloom's scheme, asked by Petal and by RedisBloom's own C code, in one
+/* redisbloom.c - RedisBloom's scheme, queried by Petal and by RedisBloom's own C code, in one
  * process.
  *
  *     ./dev bench redisbloom FOLDER [KEYS...]
@@ -6,9 +6,9 @@
  * FOLDER holds RedisBloom's sources, for their deps/bloom and deps/murmur2.
  *
  * Both have the same hash, k and m. Petal's format plans the first link of a chain for half of the
- * asked rate, so it is asked for twice of it. Keys are added in parts, by both in turn; then rounds
- * ask for random ones that are in, and for absent ones. Times are CPU time; a ratio is RedisBloom's
- * time by Petal's in the same round: median (least..most). */
+ * requested rate, so twice the rate is requested. Keys are added in parts, by both in turn; then
+ * rounds query random members, and absent keys. Times are CPU time; a ratio is RedisBloom's time
+ * divided by Petal's in the same round: median (min..max). */
 #include <petal/petal.h>
 
 #include "../../tests/keys.h"
@@ -22,7 +22,7 @@
 
 bloom_hashval bloom_calc_hash64(const void *buffer, int len);
 
-/* What the module would be given by its server. */
+/* What the server would provide to the module. */
 extern void (*RedisModule_Free)(void *memory);
 extern void *(*RedisModule_Calloc)(size_t count, size_t size);
 extern void *(*RedisModule_TryCalloc)(size_t count, size_t size);
@@ -33,7 +33,7 @@ void *(*RedisModule_TryCalloc)(size_t count, size_t size) = calloc;
 #define RATE 0.01
 #define ROUNDS 9u
 #define MAX_PART ((size_t)5000000)
-#define MIN_ASKED ((size_t)1000000) /* of small filters, the same keys again and again */
+#define MIN_ASKED ((size_t)1000000) /* for small filters, the same keys repeatedly */
 
 struct pair {
     struct bloom theirs;

@@ -1,4 +1,4 @@
-/* shared.c - ./dev bench shared: several threads adding to one filter, in each way there is, beside
+/* shared.c - ./dev bench shared: several threads add to one filter, in each possible way, next to
  * one thread's plain adding in the same round.
  *
  *     plain        add_numbers() by one thread: the yardstick
@@ -9,8 +9,8 @@
  *     check, OR    the same, but only if a load before it finds the bit clear
  *
  * A way's time is the CPU time of its slowest thread: what it would take if the machine had a CPU
- * for each. It includes waiting for another's stripe. The bits of every way are compared with the
- * yardstick's. */
+ * for each. It includes waiting for a stripe. The bits of every way are compared with those of
+ * plain adding. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 #include <petal/petal_inline.h>
@@ -38,7 +38,7 @@ struct work {
     petal_filter *filter;
     petal_inline hot;
     enum way way;
-    uint64_t from, to; /* keys are the numbers between */
+    uint64_t from, to; /* the keys are the numbers between */
     double ns;
 };
 
@@ -117,7 +117,8 @@ static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigne
     return slowest / (double)keys;
 }
 
-/* A filter of 10 bits per key whose memory has been touched, which costs every way the same. */
+/* A filter of 10 bits per key whose memory has been touched, so that page faults cost no way
+ * anything. */
 static petal_filter *make_touched(uint64_t keys)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -135,12 +136,12 @@ static petal_filter *make_touched(uint64_t keys)
     return filter;
 }
 
-/* ns per key of adding new keys (again = 0), and keys that are all in (1), for each round. */
+/* ns per key of adding new keys (again = 0), and keys that are all present (1), for each round. */
 struct times {
     double ns[2][MAX_ROUNDS];
 };
 
-/* Small filters are filled several times a round. Returns the content id. */
+/* Small filters are filled several times per round. Returns the content id. */
 static uint64_t run_way(enum way way, uint64_t keys, unsigned threads, unsigned round,
                         struct times *times)
 {

@@ -1,9 +1,10 @@
-/* verify.c - ./dev bench verify FILE KEYS [off|on one|batch PASSES]: what PETAL_OPEN_VERIFY_ON_USE
- * costs. FILE is made with that many keys if it is not there. Each pass queries a million keys,
- * half of them absent, of a file that was just opened: the first pass checks blocks, the others
- * find them checked. CPU time per key, median of the rounds; the page cache is warm.
+/* verify.c - ./dev bench verify FILE KEYS [off|on one|batch PASSES]: the cost of
+ * PETAL_OPEN_VERIFY_ON_USE. FILE is created with that many keys if it doesn't exist. Each pass
+ * queries a million keys, half of them absent, in a freshly opened file: the first pass checks
+ * blocks, the others find them checked. CPU time per key, median of the rounds; the page cache is
+ * warm.
  *
- * With the last three words it makes just these passes, for a program that counts instructions. */
+ * With the last three words it runs only these passes, for a program that counts instructions. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 
@@ -42,7 +43,7 @@ static petal_batch batch_at(const int64_t *from, uint64_t count)
     return batch;
 }
 
-/* Of the numbers from 0 on, the even ones. */
+/* The even numbers from 0 on. */
 static void make(const char *path, uint64_t count)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -61,7 +62,7 @@ static void make(const char *path, uint64_t count)
     petal_free(filter);
 }
 
-/* Any numbers below twice the count, by a generator of full period. */
+/* Random numbers below twice the count, from a generator with full period. */
 static void choose_queries(uint64_t count)
 {
     uint64_t state = 1;

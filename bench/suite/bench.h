@@ -1,8 +1,8 @@
-/* bench.h - a contender is one filter of one library under one way of calling it; rounds.c runs all
+/* bench.h - a contender is one filter of one library with one way of calling it; rounds.c runs all
  * of them in turn.
  *
- * To add one: a row in the table of its library (a file each), made of plain loops over the keys.
- * Where the library is C++, the loops are C++ too, so that its templates are inlined. */
+ * To add one, write a row in its library's table (one file each), with plain loops over the keys.
+ * If the library is C++, the loops are C++ too, so that its templates are inlined. */
 #ifndef PETAL_BENCH_H
 #define PETAL_BENCH_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Keys of one kind, one after the other in memory: 8 bytes, or the 28 characters of an address. */
+/* Keys of one kind, consecutive in memory: 8 bytes, or the 28 characters of an address. */
 struct keys {
     const uint8_t *bytes;
     size_t key_bytes; /* of each */
@@ -38,31 +38,31 @@ struct contender {
     const char *name;
     /* FLOOR: not a filter, but what the machine needs for the memory or the hash alone */
     unsigned flags;
-    /* An empty filter for that many keys at that many bits per key; NULL if it can't be had. */
+    /* Creates an empty filter for that many keys at that many bits per key; NULL if that is
+     * impossible. */
     void *(*make)(size_t keys, double bits_per_key);
     void (*add)(void *filter, const struct keys *keys);
     void (*finish)(void *filter); /* after the last add; NULL: nothing to do */
     size_t (*count_found)(void *filter, const struct keys *keys);
     size_t (*add_new)(
         void *filter,
-        const struct keys *keys); /* adds, and counts those not there before; NULL: can't */
+        const struct keys *keys); /* adds, and counts absent ones; NULL: unsupported */
     double (*bits)(void *filter);
     void (*drop)(void *filter);
 };
 
-/* Each ends with a row without a name. Those of a library that was not found are not linked: see
- * CMakeLists.txt here. */
+/* Each is terminated by a row without a name. Those of a library that was not found are not linked:
+ * see CMakeLists.txt here. */
 extern const struct contender libbloom_contenders[], petal_contenders[], petal_inline_contenders[],
     split_block_contenders[], boost_contenders[], rocksdb_contenders[], rocksdb_inline_contenders[],
     leveldb_contenders[], floor_contenders[];
 
-/* Sets options.hashes (of a petal_options) to what Petal would choose, worked out once for each
- * size: other libraries get their k from whoever compiles them, and choosing takes longer than
- * adding 10,000 keys. */
+/* Sets options.hashes (of a petal_options) to Petal's choice, computed once per size: other
+ * libraries get their k at compile time, and choosing takes longer than adding 10,000 keys. */
 void choose_hashes(void *options);
 
-/* Memory in pages of 2 MB (where the system gives them) or of 4 KB, zeroed, for arrays from 4 MB
- * on; below, it makes no difference and is plain memory. NULL if there is none. */
+/* Zeroed memory in pages of 2 MB (if the system has them) or of 4 KB, for arrays of at least 4 MB;
+ * for smaller ones it makes no difference and is plain memory. NULL if there is none. */
 void *take_pages(size_t size_bytes, bool huge);
 void drop_pages(void *memory, size_t size_bytes);
 

@@ -1,13 +1,12 @@
 /* boost.cc - Boost.Bloom (1.89 and newer) in its fastest settings: one key per call and in bulk,
- * with malloc as a user gets it and in pages of 2 MB as Petal asks for.
+ * with malloc as users get it and in pages of 2 MB as Petal requests.
  *
- * `call` is one key per call of a function, as a library's would be: a number, or where an address
- * begins and how long it is. What `one` has over it is that its loop, and the length, are compiled
- * into the program.
+ * `call` is one key per function call, as in a library: a number, or the start and length of an
+ * address. `one` has the advantage that its loop, and the length, are compiled into the program.
  *
- * fm32 is fast_multiblock32 with a stride of one byte, fm64 fast_multiblock64: one AVX2 or NEON
- * register a block. Bits per key (K) grow with bits per key of memory: 7 to 11, 8 to 18, then 11.
- * Its own hash for numbers, XXH3 for text. */
+ * fm32 is fast_multiblock32 with a stride of one byte, fm64 is fast_multiblock64: one AVX2 or NEON
+ * register per block. Bits set per key (K) grow with the bits of memory per key: 7 to 11, 8 to 18,
+ * then 11. Its own hash for numbers, XXH3 for text. */
 #include "bench.h"
 
 #include <boost/bloom/fast_multiblock32.hpp>
@@ -24,7 +23,7 @@
 namespace
 {
 
-/* A text of the length that every address here has. */
+/* A text with the length of every address here. */
 struct address {
     char text[28];
 };
@@ -71,7 +70,7 @@ template <typename T> struct huge_pages {
     }
 };
 
-/* What a contender holds: one of several types, as keys and K ask. */
+/* What a contender holds: one of several types, chosen by keys and K. */
 struct any_filter {
     virtual ~any_filter() = default;
     virtual void add(const struct keys *keys) = 0;
@@ -80,7 +79,7 @@ struct any_filter {
     virtual double bits() = 0;
 };
 
-/* How keys are given to it. */
+/* How it gets its keys. */
 enum class way { one, call, bulk };
 
 template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator,
@@ -134,7 +133,7 @@ struct filter_of final : any_filter {
     }
 };
 
-/* A key as a caller has it: the i-th of an array of numbers, or of a text. */
+/* A key as a caller has it: the i-th in an array of numbers, or of texts. */
 template <typename Key> Key given(const struct keys *keys, std::size_t i);
 template <> std::uint64_t given(const struct keys *keys, std::size_t i)
 {
@@ -191,7 +190,7 @@ struct filter_of<Key, Hash, Block, Stride, Allocator, way::call> final : any_fil
     }
 };
 
-/* The type is known at the first keys only. */
+/* The type is known only with the first keys. */
 template <template <std::size_t> class Block, std::size_t Stride, typename Allocator, way Way>
 struct lazy_filter {
     std::size_t keys;

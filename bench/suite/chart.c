@@ -38,7 +38,7 @@ struct label {
     double y;
 };
 
-/* One chart: the outcomes of one kind of keys and bits per key, by size. */
+/* A chart: the outcomes for one kind of keys and bits per key, by size. */
 struct chart {
     const struct outcome *outcomes[32];
     size_t count;
@@ -63,7 +63,7 @@ static double bytes_of(const struct outcome *outcome)
     return (double)outcome->setting.keys * outcome->setting.bits_per_key / 8;
 }
 
-/* Plain classes: CSS variables are beyond many programs that show an SVG. */
+/* Plain classes: many programs that show an SVG don't support CSS variables. */
 static void draw_style(FILE *out)
 {
     static const char *const light[CURVES] = {"#6e7781", "#9a6700", "#1a7f37", "#b35900",
@@ -173,7 +173,7 @@ static int by_height(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* At the right ends of their lines, pushed apart: each in the colour of its line. */
+/* At the right ends of their lines, pushed apart, each in its line's colour. */
 static void draw_labels(struct label *labels, size_t count, FILE *out)
 {
     qsort(labels, count, sizeof *labels, by_height);
@@ -205,7 +205,7 @@ static void draw_lines(const struct chart *chart, FILE *out)
     draw_labels(labels, count, out);
 }
 
-/* Room for all that is drawn, from 1, 2 or 5 times a power of ten to another. */
+/* The range of all that is drawn, from 1, 2 or 5 times a power of ten to another. */
 static double rounded(double ns, bool up)
 {
     static const double steps[] = {1, 2, 5, 10};
@@ -283,7 +283,7 @@ static bool alike(const struct setting *a, const struct setting *b)
     return a->addresses == b->addresses && a->bits_per_key == b->bits_per_key;
 }
 
-/* The outcomes like that one, itself included; none where an earlier one is like it, since that one
+/* Collects the outcomes like this one, including itself; none if an earlier one is like it, which
  * has drawn them. */
 static void gather(struct chart *chart, const struct run *run, size_t from)
 {

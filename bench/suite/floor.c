@@ -1,10 +1,10 @@
 /* floor.c - what the machine itself needs: one random cache line per key, or the hash of a key, and
  * nothing else.
  *
- * No filter that touches memory for each key can be faster than the touch, and none that hashes
- * faster than the hash. `add` is a read-modify-write of 8 bytes of the line, asking a load. Where
- * the keys are numbers they are random already and are the place; of an address, two words make it.
- * So the touch rows have next to no work but the touch. */
+ * No filter that touches memory for each key can be faster than the touch, and none that hashes can
+ * be faster than the hash. `add` is a read-modify-write of 8 bytes of the line, a query is a load.
+ * Numbers are random already and are used as the place; for an address, two words determine it. So
+ * the touch rows do hardly anything but the touch. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 struct lines {
     uint8_t *bytes;
     uint64_t count;
-    uint64_t sink; /* where results go so that the compiler keeps the work */
+    uint64_t sink; /* where results go, so that the compiler keeps the work */
 };
 
 static uint64_t high_product(uint64_t a, uint64_t b)
@@ -139,8 +139,7 @@ static void hash_add(void *memory, const struct keys *keys)
     hash(memory, keys);
 }
 
-/* XXH3 of 8 bytes under seed 0 as a formula, which the compiler can do for several numbers at a
- * time. */
+/* XXH3 of 8 bytes with seed 0 as a formula, which compilers vectorise. */
 static size_t hash_numbers(void *memory, const struct keys *keys)
 {
     const uint64_t *numbers = (const uint64_t *)(const void *)keys->bytes;

@@ -1,8 +1,8 @@
-/* goals.c - the goals that Petal set out with, and what a run says of each.
+/* goals.c - the goals that Petal set out with, and the outcome of a run for each.
  *
- * A ratio is taken within each round; its median is judged, and the spread of the rounds stands
- * beside it. Of several peers the fastest counts, whatever its rate; both rates are printed. Of
- * adding and asking, the worst phase counts. */
+ * A ratio is taken within each round; its median is judged, and the spread of the rounds is printed
+ * with it. Of several peers the fastest counts, whatever its rate; both rates are printed. Of
+ * adding and querying, the worst phase counts. */
 #include "report.h"
 
 #include <math.h>
@@ -16,11 +16,11 @@ enum keys_asked { NUMBERS, ADDRESSES };
 
 struct goal {
     const char *mine, *called,
-        *peers; /* peers: names with commas between, all of them called something */
+        *peers; /* peers: names separated by commas, all of them called something */
     unsigned phases;
     enum keys_asked keys;
     size_t from, to; /* keys */
-    bool faster;     /* at least `bound` times as fast; else at most `bound` of the time */
+    bool faster;     /* at least `bound` times as fast; otherwise at most `bound` of the time */
     double bound;
 };
 
@@ -64,7 +64,7 @@ static const struct goal goals[] = {
      1.4},
 };
 
-/* Rates in percent, at most. */
+/* Maximum rates in percent. */
 static const struct {
     const char *name;
     double bits_per_key, bound; /* 0: the textbook's, within 2 % */
@@ -75,14 +75,14 @@ static const struct {
     {"petal classic one", 20, 0},
 };
 
-/* What one goal came to at one size. */
+/* The outcome for one goal at one size. */
 struct verdict {
     const struct result *mine, *peer;
     enum phase phase; /* the worst */
     struct spread ratio;
 };
 
-/* The next name of a list with commas between; false at its end. */
+/* The next name in a list separated by commas; false at its end. */
 static bool next_name(const char **list, char name[64])
 {
     size_t size = strcspn(*list, ",");

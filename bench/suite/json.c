@@ -1,5 +1,5 @@
-/* json.c - everything that was measured, each round too: what a script makes of a run is its own
- * business. */
+/* json.c - everything that was measured, including each round: what a script makes of it is up to
+ * the script. */
 #include "report.h"
 
 static void write_text(const char *text, FILE *out)

@@ -1,5 +1,5 @@
-/* keys.h - keys in any number, made by counting: nothing is read, and any part can be
- * made again. */
+/* keys.h - any number of keys, made by counting: nothing is read, and any part can be made
+ * again. */
 #ifndef PETAL_BENCH_KEYS_H
 #define PETAL_BENCH_KEYS_H
 
@@ -8,8 +8,8 @@
 enum keys_of {
     MEMBERS, /* numbers 0, 1, 2, ... */
     ABSENT,  /* numbers that no other kind has */
-    MIXED,   /* in random order, half of them random ones of the members, half absent */
-    /* members as they arrive at a crawler: half of them new, half random ones of those before */
+    MIXED,   /* in random order: half of them random members, half absent */
+    /* members as they arrive at a crawler: half of them new, half random earlier ones */
     STREAM
 };
 
@@ -24,7 +24,7 @@ void drop_keys(struct keys *keys);
 size_t fill_keys(struct keys *keys, enum keys_of kind, uint64_t from, size_t count,
                  uint64_t members);
 
-/* `count` of them, from one on. */
+/* `count` of them, from index `from` on. */
 struct keys some_keys(const struct keys *keys, size_t from, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* leveldb.cc - LevelDB's Bloom filter through its library: libleveldb. A policy makes a filter of
- * all keys at once, so these are gathered first; that is part of adding here as it is in a table's
+/* leveldb.cc - LevelDB's Bloom filter through its library, libleveldb. A policy makes a filter of
+ * all keys in one call, so these are collected first; that counts as adding, as in a table's
  * builder. */
 #include "bench.h"
 
@@ -24,7 +24,8 @@ leveldb::Slice slice_at(const struct keys *keys, size_t i)
     return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
 }
 
-/* Keys must stay where they are until the end; so they do here up to 10^7. Bits a key are whole. */
+/* Keys must stay in place until the end; here they do up to 10^7. Bits per key are whole
+ * numbers. */
 void *make(size_t keys, double bits_per_key)
 {
     if (keys > 10000000) return nullptr;

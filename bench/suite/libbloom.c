@@ -1,13 +1,13 @@
-/* libbloom.c - jvirkki's libbloom, the C library that Debian has: a classic filter with
- * MurmurHash2, sized by a rate. */
+/* libbloom.c - jvirkki's libbloom, the C library in Debian: a classic filter with MurmurHash2,
+ * sized by a rate. */
 #include "bench.h"
 
 #include <bloom.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* It takes a rate and makes -ln(rate) / (ln 2)^2 bits per key of it; so the rate is chosen for the
- * bits. Its counts of keys and bits are ints. */
+/* It computes -ln(rate) / (ln 2)^2 bits per key from a rate, so the rate is chosen for the bits.
+ * Its counts of keys and bits are ints. */
 static void *make(size_t keys, double bits_per_key)
 {
     if (keys > INT32_MAX || (double)keys * bits_per_key >= INT32_MAX) return NULL;

@@ -1,4 +1,4 @@
-/* machine.c - see machine.h. What the system doesn't tell is left empty or zero. */
+/* machine.c - see machine.h. What the system doesn't report stays empty or zero. */
 #define _DEFAULT_SOURCE
 
 #include "machine.h"
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The rest of the line of a file after the first `:` of the line that begins so; or the first
- * line, without a beginning. */
+/* The rest of a file's line after the first `:`, for the line with this beginning; or the first
+ * line, if no beginning is given. */
 static void read_line(const char *path, const char *beginning, char *out, size_t size)
 {
     char line[512];
@@ -29,8 +29,8 @@ static void read_line(const char *path, const char *beginning, char *out, size_t
     fclose(in);
 }
 
-/* Linux tells what one core can reach: 0 the data cache of the first level, 2 and 3 the second and
- * third. */
+/* Linux reports what one core can reach: 0 is the first-level data cache, 2 and 3 the second and
+ * third level. */
 static size_t cache_bytes(int index)
 {
     char path[80], size[32] = "";

@@ -1,4 +1,4 @@
-/* main.c - ./dev bench suite: ns per key for adding and asking, beside other libraries and the
+/* main.c - ./dev bench suite: ns per key for adding and querying, next to other libraries and the
  * machine's own floor, in one process. */
 #include "report.h"
 
@@ -81,7 +81,7 @@ static const struct missing missing[] = {
     {NULL, NULL},
 };
 
-/* Does the name begin like one of a list with commas between? */
+/* Does the name begin like one in a list separated by commas? */
 static bool is_chosen(const char *name, const char *list)
 {
     for (; *list; list += strcspn(list, ",") + (strchr(list, ',') != NULL)) {
@@ -212,8 +212,7 @@ static struct outcome *measure(struct setting setting, const struct contender *c
     return outcome;
 }
 
-/* One round with more absent keys than a rate beside a time needs, since rates are compared by the
- * thousandth. */
+/* One round with more absent keys than timing needs, since rates are compared to a thousandth. */
 static void measure_rates(struct run *run, const struct options *options,
                           const struct contender *const *chosen, size_t count)
 {

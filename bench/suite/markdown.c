@@ -1,4 +1,4 @@
-/* markdown.c - a run as the part of RESULTS.md that is not written by hand. */
+/* markdown.c - prints a run as the part of RESULTS.md that is not written by hand. */
 #include "report.h"
 
 #include <math.h>

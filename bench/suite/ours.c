@@ -80,8 +80,8 @@ static void *make_in_small_pages(size_t keys, double bits_per_key)
     return create(&options, keys, bits_per_key);
 }
 
-/* Parquet's writers make powers of two only; but its readers, and so petal_load(), take
- * any count of blocks. The header is docs/formats/parquet.md's: {numBytes, BLOCK, XXHASH,
+/* Parquet's writers create only powers of two, but its readers, and so petal_load(), accept any
+ * number of blocks. The header is docs/formats/parquet.md's: {numBytes, BLOCK, XXHASH,
  * UNCOMPRESSED}. */
 static void *make_parquet(size_t keys, double bits_per_key)
 {
@@ -143,7 +143,7 @@ static size_t add_new(void *filter, const struct keys *keys)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Keys are handed over in pieces, as a program that reads a stream would. */
+/* Keys are passed in pieces, as by a program that reads a stream. */
 #define PIECE 1024u
 
 static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[PIECE])
@@ -225,7 +225,7 @@ const struct contender petal_contenders[] = {
     {"petal one", 0, make_blocked, ONE},
     {"petal batch", 0, make_blocked, BATCH},
     {"petal batch keys", NUMBERS_ONLY, make_blocked,
-     KEYS}, /* numbers as any bytes: with addresses, that is `petal batch` */
+     KEYS}, /* numbers as bytes: for addresses that is `petal batch` */
     {"petal batch 4K", 0, make_in_small_pages, BATCH},
     {"petal 2-line one", 0, make_two_lines, ONE},
     {"petal 2-line batch", 0, make_two_lines, BATCH},

@@ -1,5 +1,5 @@
-/* ours_inline.c - Petal's hot loop inlined into ours, as petal_inline.h offers it: compiled for
- * this very CPU. */
+/* ours_inline.c - Petal's hot loop inlined into ours, with petal_inline.h, compiled for this
+ * CPU. */
 #include "bench.h"
 
 #include <petal/petal_inline.h>

@@ -1,5 +1,4 @@
-/* pages.c - memory with a page size that is asked for, so that designs can be compared at the same
- * one. */
+/* pages.c - memory with a chosen page size, so that designs can be compared at the same size. */
 #define _GNU_SOURCE
 
 #include "bench.h"
@@ -11,7 +10,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define FROM ((size_t)4 << 20)
 
-/* One huge page more than is needed, so that an aligned part fits wherever the mapping starts. */
+/* One huge page more than needed, so that an aligned part fits wherever the mapping starts. */
 static size_t mapped_size(size_t size_bytes)
 {
     return (size_bytes + 2 * HUGE_PAGE) & ~(HUGE_PAGE - 1);
@@ -25,7 +24,7 @@ static void *take_plain(size_t size_bytes)
     return memset(memory, 0, size_bytes);
 }
 
-/* What is outside the aligned part is given back at once. */
+/* Everything outside the aligned part is unmapped immediately. */
 void *take_pages(size_t size_bytes, bool huge)
 {
     if (size_bytes < FROM) return take_plain(size_bytes);

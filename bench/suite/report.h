@@ -11,34 +11,34 @@ struct missing {
     const char *name, *why;
 };
 
-/* All of a run. */
+/* A whole run. */
 struct run {
     struct machine machine;
-    const struct missing *missing; /* ends with one without a name */
+    const struct missing *missing; /* terminated by one without a name */
     struct outcome **outcomes;
     size_t outcome_count;
-    struct outcome **rates; /* the rate alone, at several bits per key */
+    struct outcome **rates; /* only the rate, at several bits per key */
     size_t rate_count;
-    const char *base; /* the contender that times are compared with */
+    const char *base; /* the contender with which times are compared */
 };
 
-/* table.c: as text, while it runs. */
+/* table.c: text, while it runs. */
 void print_head(const struct run *run, FILE *out);
 void print_outcome(const struct outcome *outcome, const char *base, FILE *out);
 void print_rates(const struct run *run, FILE *out);
 
-/* json.c: everything, each round too. */
+/* json.c: everything, including each round. */
 void write_json(const struct run *run, FILE *out);
 
 /* markdown.c: the tables and the goals, for RESULTS.md. */
 void write_markdown(const struct run *run, FILE *out);
 
-/* goals.c: what the project set out to reach, and what it did, as a table. */
+/* goals.c: a table of the project's goals and their outcome. */
 void write_goals(const struct run *run, FILE *out);
 
-/* chart.c: ns per key against the size of the filter, adding and asking, a file for each kind of
- * keys and bits per key: FOLDER/bench-numbers-10-ask.svg. Draws where there are at least two sizes.
- * False: a file can't be written (it has been said which). */
+/* chart.c: ns per key against the size of the filter, adding and querying, one file for each kind
+ * of keys and bits per key: FOLDER/bench-numbers-10-ask.svg. Draws if there are at least two sizes.
+ * False: a file can't be written (which one was reported). */
 bool write_charts(const struct run *run, const char *folder);
 
 #endif

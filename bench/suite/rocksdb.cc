@@ -1,10 +1,10 @@
-/* rocksdb.cc - RocksDB's Bloom filter of table format 5 (FastLocalBloom) through its library:
- * librocksdb, as a table's builder and reader call it, one key per call and in the batches of 32
- * that MultiGet makes.
+/* rocksdb.cc - RocksDB's Bloom filter of table format 5 (FastLocalBloom) through its library,
+ * librocksdb, as a table's builder and reader call it: one key per call, and in batches of 32 like
+ * MultiGet's.
  *
- * The policy is public, but what it makes isn't since 7.0: FilterBitsBuilder and FilterBitsReader
- * are declared here as 7.8's library has them (the order of virtual functions is the contract), and
- * CMake takes this file for that version only. */
+ * The policy is public, but since 7.0 its results aren't: FilterBitsBuilder and FilterBitsReader
+ * are declared here as in 7.8's library (the order of virtual functions is the contract), and CMake
+ * uses this file only for that version. */
 #include "bench.h"
 
 #include <rocksdb/filter_policy.h>
@@ -63,7 +63,7 @@ Slice slice_at(const struct keys *keys, size_t i)
     return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
 }
 
-/* It makes at most 4 GiB. */
+/* It creates at most 4 GiB. */
 void *make(size_t keys, double bits_per_key)
 {
     if (static_cast<double>(keys) * bits_per_key / 8 >= 4e9) return nullptr;

@@ -1,6 +1,6 @@
-/* rocksdb_inline.cc - the same filter as rocksdb.cc at its best: FastLocalBloomImpl of
- * util/bloom_impl.h, inlined, without the library around it and with the cheapest good hash. It
- * needs RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
+/* rocksdb_inline.cc - the same filter as in rocksdb.cc at its best: FastLocalBloomImpl of
+ * util/bloom_impl.h, inlined, without the library around it and with the cheapest good hash. Needs
+ * RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
 #include "bench.h"
 
 #include "util/bloom_impl.h"
@@ -73,7 +73,7 @@ size_t count_found(void *memory, const struct keys *keys)
 
 constexpr size_t batch = 32;
 
-/* As its readers do for MultiGet: all of a batch are hashed and fetched first. */
+/* Like its readers for MultiGet: first all keys of a batch are hashed and prefetched. */
 size_t count_found_batch(void *memory, const struct keys *keys)
 {
     filter f = *static_cast<filter *>(memory);

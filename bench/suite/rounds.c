@@ -1,7 +1,7 @@
 /* rounds.c - see rounds.h.
  *
- * Every round runs each contender once, beginning with another one each time, so that a machine
- * that slows down slows all of them; what is compared is the ratio within a round.
+ * Every round runs each contender once, each time beginning with another one, so that a slowdown of
+ * the machine affects all of them; ratios are taken within a round.
  *
  *   up to 10^7 keys   each round makes a filter, adds all keys and asks; small ones so often that
  *                     it takes some milliseconds. `add` is with the making, and with the first
@@ -25,8 +25,8 @@
 
 const char *const phase_names[PHASES] = {"add", "hit", "miss", "mixed", "seen"};
 
-#define MAX_AT_ONCE ((size_t)10000000) /* keys in memory, of a kind */
-#define A_ROUND ((size_t)200000)       /* keys at least, in each phase */
+#define MAX_AT_ONCE ((size_t)10000000) /* keys in memory, per kind */
+#define A_ROUND ((size_t)200000)       /* minimum of keys in each phase */
 
 static void fail(int status, const char *format, ...)
 {
@@ -39,8 +39,7 @@ static void fail(int status, const char *format, ...)
     exit(status);
 }
 
-/* This thread's own time: another program that had the CPU meanwhile doesn't count, what the kernel
- * does for us does. */
+/* This thread's own CPU time: it excludes other programs, but includes the kernel's work for us. */
 static double now_ns(void)
 {
     struct timespec time;
@@ -75,7 +74,7 @@ static void finish(const struct contender *contender, void *filter)
     if (contender->finish) contender->finish(filter);
 }
 
-/* Asks for keys of which at least `members` must be found; adds the time to *spent, and returns how
+/* Queries keys of which at least `members` must be found; adds the time to *spent, and returns how
  * many were. */
 static size_t ask(const struct contender *contender, void *filter, const struct keys *keys,
                   size_t members, double *spent)
@@ -116,7 +115,7 @@ static void drop_work(struct work *work)
     drop_keys(&work->stream);
 }
 
-/* An empty filter with all keys added; NULL if it can't be had. */
+/* A filter with all keys added; NULL if that is impossible. */
 static void *build(const struct contender *contender, const struct setting *setting,
                    const struct work *work, double *spent)
 {
@@ -129,7 +128,7 @@ static void *build(const struct contender *contender, const struct setting *sett
     return filter;
 }
 
-/* A test-and-set of each key of a stream, into an empty filter. */
+/* Test-and-sets each key of a stream, in an empty filter. */
 static void add_stream(const struct contender *contender, const struct setting *setting,
                        const struct work *work, double *spent)
 {
@@ -140,7 +139,7 @@ static void add_stream(const struct contender *contender, const struct setting *
     contender->drop(filter);
 }
 
-/* Others each time: a CPU learns the answers to a few thousand questions. */
+/* Different keys each time: a CPU learns the answers to several thousand queries. */
 static struct keys absent_keys(const struct work *work, const struct setting *setting, size_t turn)
 {
     size_t slices = work->absent.count / setting->keys;
@@ -199,7 +198,7 @@ static void run_whole(struct outcome *outcome)
 
 /* ---- above ----------------------------------------------------------------------------------- */
 
-/* Each adds the same piece before the next piece is made. */
+/* Each contender adds the same piece before the next piece is made. */
 static void add_piece(struct outcome *outcome, void **filters, const struct keys *piece,
                       size_t first, double *spent)
 {
@@ -231,7 +230,7 @@ static void add_in_parts(struct outcome *outcome, void **filters, struct keys *r
     }
 }
 
-/* What a builder does after the last key is shared out to all of them. */
+/* The cost of a builder's finish is divided among all keys. */
 static void finish_all(struct outcome *outcome, void **filters)
 {
     for (size_t i = 0; i < outcome->count; i++) {
@@ -278,7 +277,7 @@ static void ask_in_pieces(struct outcome *outcome, void **filters, struct keys *
     }
 }
 
-/* Half of memory is left to keys, to builders' lists and to all others. */
+/* Half of memory is for keys, builders' lists and everything else. */
 static void check_memory(const struct outcome *outcome)
 {
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

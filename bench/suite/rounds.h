@@ -16,17 +16,17 @@ struct setting {
     bool addresses;
     double bits_per_key;
     unsigned rounds;
-    size_t absent; /* keys asked for the rate */
+    size_t absent; /* keys queried for the rate */
 };
 
-/* What one contender did. ns[phase][round]; a phase that it can't do has no rounds. */
+/* The results of one contender. ns[phase][round]; a phase that it doesn't support has no rounds. */
 struct result {
     const struct contender *contender;
     double ns[PHASES][MAX_ROUNDS];
     unsigned rounds[PHASES];
-    double bits_per_key, rate; /* rate: 0 of a floor */
-    size_t absent;             /* keys asked for the rate */
-    bool present;              /* false: it can't be had at this size or for these keys */
+    double bits_per_key, rate; /* rate: 0 for a floor */
+    size_t absent;             /* keys queried for the rate */
+    bool present;              /* false: not available at this size or for these keys */
 };
 
 struct outcome {
@@ -42,8 +42,8 @@ struct spread {
     double min, median, max;
 };
 
-/* Of the ns per key in a phase; and of its ratio to another contender's within each round. NAN
- * if there is none. */
+/* The spread of the ns per key in a phase; and of its ratio to another contender's within each
+ * round. NAN if there is none. */
 struct spread spread_of(const struct result *result, enum phase phase);
 struct spread ratio_of(const struct result *above, const struct result *below, enum phase phase);
 

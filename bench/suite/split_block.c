@@ -1,9 +1,9 @@
 /* split_block.c - a split-block filter in C at its best: 256-bit blocks, one bit in each of eight
- * words, inlined and compiled for this very CPU, with the cheapest good hash (a multiply-and-shift
- * mix of numbers, XXH3 of other keys) and pages of 2 MB.
+ * words, inlined and compiled for this CPU, with the cheapest good hash (a multiply-and-shift mix
+ * for numbers, XXH3 for other keys) and pages of 2 MB.
  *
- * The rule is Parquet's (BloomFilter.md of apache/parquet-format) except for the hash, which is at
- * choice here. Vectors are the compiler's own, so that it is the same on every CPU. */
+ * The rule is Parquet's (BloomFilter.md in apache/parquet-format), except for the hash, which is
+ * free here. It uses the compiler's own vectors, so that it is the same on every CPU. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static inline block bits_of(uint64_t hash)
     return one << ((uint32_t)hash * salts >> 27);
 }
 
-/* Are all bits set? Four words of 64 bits, since C has no test of a whole vector. */
+/* Are all bits set? Tests four 64-bit words, since C has no test of a whole vector. */
 static inline bool has(const block *at, block bits)
 {
     uint64_t missing[4];

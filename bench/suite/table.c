@@ -1,5 +1,5 @@
 /* table.c - the outcome as text: the median ns per key, its ratio to the base's in the same round
- * with the spread of the rounds, and beside them bits per key and the rate, since speed at another
+ * with the spread of the rounds, and next to them bits per key and the rate, since speed at another
  * rate is no win. */
 #include "report.h"
 

@@ -1,10 +1,10 @@
-/* urls.c - urls LINES [ADDRESSES [SEED]]: generated web addresses, one per line, for
+/* urls.c - urls LINES [ADDRESSES [SEED]]: generates web addresses, one per line, for
  * bench/tool/run.
  *
  * Each line is drawn, with repeats, from ADDRESSES different ones [LINES / 2]; then 43 % of the
  * lines are the first of their kind. The same arguments give the same bytes on every machine.
- * Another SEED gives addresses none of which is among those of this one. 30 to 100 bytes, 58 in the
- * mean: what a crawler or a proxy logs. */
+ * Another SEED gives entirely different addresses. 30 to 100 bytes, 58 on average, as a crawler or
+ * a proxy logs them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,7 @@ static char *put_digits(char *to, uint64_t number, unsigned base)
     return to;
 }
 
-/* The number stands in the address as a whole, so that different numbers are different
- * addresses. */
+/* The address contains the whole number, so that different numbers give different addresses. */
 static char *put_address(char *to, uint64_t number, uint64_t seed)
 {
     static const char *const sites[] = {

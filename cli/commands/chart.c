@@ -28,10 +28,10 @@ enum {
     TIMES = 3
 };
 
-/* What the axes show. */
+/* The contents of the axes. */
 struct axes {
     double keys; /* at the right end */
-    int decades; /* below a rate of 1 at the top */
+    int decades; /* decades below a rate of 1, which is at the top */
 };
 
 static double x_of(const struct axes *axes, double keys)
@@ -45,7 +45,7 @@ static double y_of(const struct axes *axes, double rate)
     return TOP + (below > 1 ? 1 : below) * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Plain classes: CSS variables are beyond many programs that show an SVG. */
+/* Plain classes: many programs that show an SVG don't support CSS variables. */
 static void draw_style(FILE *out)
 {
     fputs(
@@ -94,7 +94,7 @@ static void draw_frame(const struct axes *axes, const petal_info *design, FILE *
         (TOP + HEIGHT - BOTTOM) / 2, (TOP + HEIGHT - BOTTOM) / 2);
 }
 
-/* If the rate is below the chart's floor there is no line. */
+/* Where the rate is below the chart's floor, no line is drawn. */
 static void draw_curve(const struct axes *axes, const petal_info *plan, size_t number, FILE *out)
 {
     double lowest = pow(10, -axes->decades);
@@ -127,7 +127,7 @@ static void draw_design_point(const struct axes *axes, const petal_info *design,
             rate_text(design->predicted_rate, 2).s, rounded((double)design->capacity).s);
 }
 
-/* Three decades below the design point are enough to see where the line comes from. */
+/* Three decades below the design point are enough to show where the line comes from. */
 static struct axes axes_of(const petal_info *design)
 {
     int decades = (int)ceil(-log10(design->predicted_rate) - 1e-9) + 2;
@@ -159,7 +159,7 @@ static void draw(const petal_info *plans, size_t count, FILE *out)
 
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force)
 {
-    FILE *out = tmpfile(); /* C's; open_memstream() is POSIX's alone */
+    FILE *out = tmpfile(); /* standard C; open_memstream() is only in POSIX */
     if (!out) return complain(path, "cannot make a temporary file: %s", strerror(errno));
     draw(plans, count, out);
     long size = ftell(out);

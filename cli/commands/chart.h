@@ -1,4 +1,4 @@
-/* chart.h - plan --chart: how the false-positive rate rises with the number of keys, as an SVG. */
+/* chart.h - plan --chart: plots the false-positive rate against the number of keys, as an SVG. */
 #ifndef PETAL_CLI_CHART_H
 #define PETAL_CLI_CHART_H
 
@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One line for each plan (at most 4, with a capacity each), from no keys to three times the
- * capacity of the first, whose design point is ringed. False: reported. */
+/* One line per plan (at most 4, each with a capacity), from no keys to three times the capacity of
+ * the first, whose design point is ringed. False: reported. */
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force);
 
 #endif

@@ -1,4 +1,4 @@
-/* cmd_add.c - petal add: keys into a filter file, in place. */
+/* cmd_add.c - petal add: adds keys to a filter file, in place. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"

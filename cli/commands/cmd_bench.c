@@ -1,10 +1,10 @@
-/* cmd_bench.c - petal bench: what a filter costs on this very machine, beside what the machine
- * itself must cost.
+/* cmd_bench.c - petal bench: what a filter costs on this machine, compared with the machine's own
+ * minimum.
  *
- * Two filters: `full`, the one in question, is asked for absent keys; `work`, an emptied copy, is
- * filled and asked for what is in it. A round measures everything once, so that a machine that
- * slows down slows all alike; shown are medians over the rounds. Keys come from a counter through a
- * bijection: all different, and the absent ones were never added. */
+ * Two filters: `full`, the one in question, is queried for absent keys; `work`, an emptied copy, is
+ * filled and queried for its keys. A round measures everything once, so that a slowdown of the
+ * machine affects all measures alike; the result is the median over the rounds. Keys come from a
+ * counter through a bijection: all are different, and the absent ones were never added. */
 #define _DEFAULT_SOURCE /* madvise() */
 
 #include "commands/commands.h"
@@ -27,8 +27,8 @@
 #define DEFAULT_SECONDS 10u
 #define KEY_PREFIX "https://a.io/"
 #define LINE_BYTES 64u
-/* More than this is not taken a second time, for the copy and for the floor: a guess at what nobody
- * minds. */
+/* A filter above this size is not copied, nor is memory of its size allocated: a guess at what
+ * nobody minds. */
 #define MAX_COPY_BYTES ((uint64_t)2 << 30)
 #define FIRST_ABSENT ((uint64_t)1 << 48)
 
@@ -36,7 +36,7 @@ enum {
     KEY_BYTES = sizeof KEY_PREFIX - 1 + 16, /* and 16 hexadecimal digits */
     KEY_ROOM = 32,
     FEWEST_KEYS = 4096,
-    MAX_KEYS = 2000000, /* the lines they touch are more than most caches hold */
+    MAX_KEYS = 2000000, /* the lines they touch exceed most caches */
     MAX_ROUNDS = 1001,
     RANGE_WIDTH = 18
 };
@@ -54,18 +54,18 @@ enum measure {
 };
 
 struct bench {
-    petal_filter *full, *work; /* work: NULL if the copy would be too big, or cannot be emptied */
+    petal_filter *full, *work; /* work: NULL if the copy would be too large, or can't be emptied */
     petal_info info;           /* of full */
-    uint64_t filled;           /* keys that were put into full; 0: it is a file, and has its own */
+    uint64_t filled;           /* keys added to full; 0: it is a file with its own keys */
     uint8_t *text;
     petal_key *keys;
     uint64_t *hashes;
     uint8_t *results;
     size_t count;    /* of these */
-    uint8_t *memory; /* as much as the filter; NULL: too much */
+    uint8_t *memory; /* as large as the filter; NULL: too large */
     uint64_t lines;
     uint64_t asked, passed; /* absent keys */
-    bool lost;              /* a key that was added: must never be */
+    bool lost;              /* an added key was not found: must never happen */
     unsigned rounds;
     double ns[MEASURES][MAX_ROUNDS];
 };
@@ -92,7 +92,7 @@ static void write_hex(uint8_t *to, uint64_t number)
     for (int i = 0; i < 16; i++) to[i] = (uint8_t) "0123456789abcdef"[number >> (60 - 4 * i) & 15];
 }
 
-/* Keys number `from` and following. */
+/* Makes the keys from number `from` on. */
 static void make_keys(struct bench *bench, uint64_t from)
 {
     for (size_t i = 0; i < bench->count; i++)
@@ -162,7 +162,7 @@ static void hash_only(struct bench *bench)
     hash_keys(bench->full, bench->keys, bench->count, bench->hashes);
 }
 
-/* One byte each of lines anywhere. */
+/* Reads one byte each from random lines. */
 static void touch_lines(struct bench *bench)
 {
     uint64_t state = bench->rounds, sum = 0;
@@ -170,7 +170,7 @@ static void touch_lines(struct bench *bench)
         state = state * 6364136223846793005u + 1442695040888963407u;
         sum += bench->memory[(state >> 32) * bench->lines >> 32 << 6];
     }
-    bench->memory[0] = (uint8_t)(bench->memory[0] + sum); /* so that the sum is wanted */
+    bench->memory[0] = (uint8_t)(bench->memory[0] + sum); /* so that the compiler keeps the sum */
 }
 
 static void measure(struct bench *bench, enum measure what, void (*run)(struct bench *bench))
@@ -202,7 +202,7 @@ static void run_round(struct bench *bench)
 
 /* ---- the filters ----------------------------------------------------------------------------- */
 
-/* As many keys as were planned for, or what half of the time allows. */
+/* Adds the planned number of keys, or as many as half of the time allows. */
 static void fill(struct bench *bench, uint64_t capacity, double until)
 {
     size_t whole = bench->count;
@@ -215,7 +215,7 @@ static void fill(struct bench *bench, uint64_t capacity, double until)
     bench->count = whole;
 }
 
-/* A map of a file is slow to copy and a copy that cannot be emptied is of no use: then two rows are
+/* Copying a mapped file is slow, and a copy that can't be emptied is useless: then two rows are
  * missing. */
 static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
 {
@@ -226,8 +226,8 @@ static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
     return NULL;
 }
 
-/* Written to, so that it is really there; in huge pages if the system has them, as the filter
- * is. */
+/* Written to, so that it is really allocated; in huge pages if the system has them, like the
+ * filter. */
 static uint8_t *make_memory(uint64_t bytes)
 {
     void *memory = NULL;
@@ -286,7 +286,7 @@ static struct spread spread_of(struct bench *bench, enum measure what)
     return (struct spread){ns[0], ns[bench->rounds / 2], ns[bench->rounds - 1]};
 }
 
-/* "  12.3 (12.0 to 14.1)", filled up to a width. */
+/* "  12.3 (12.0 to 14.1)", padded to a width. */
 static void print_spread(struct bench *bench, enum measure what, int width)
 {
     struct spread ns = spread_of(bench, what);

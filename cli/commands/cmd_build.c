@@ -1,8 +1,8 @@
-/* cmd_build.c - petal build: a filter of given keys. With -n (or --bits) the keys go straight into
- * the filter, in constant memory. Without, the distinct keys are counted first, by their hashes,
- * and the filter is planned for exactly that many. If they are too many to be counted, they go into
- * a filter that is as large as --memory allows, which is folded to the right size at the end.
- * Either way the keys are read once. */
+/* cmd_build.c - petal build: builds a filter from keys. With -n (or --bits) keys go straight into
+ * the filter, in constant memory. Otherwise the distinct keys are first counted by their hashes,
+ * and the filter is planned for exactly that number. If there are too many to count, they go into a
+ * filter as large as --memory allows, which is folded to the right size at the end. Either way the
+ * keys are read once. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
@@ -25,12 +25,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The part of a growing filter's rate that its later layers have: growth_ratio's default. */
+/* The share of a growing filter's rate that its later layers get: the default of growth_ratio. */
 #define LATER_LAYERS 0.85
 
 #define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
 
-/* The hash needs a filter to belong to; the smallest one does. */
+/* Hashing needs a filter; the smallest is enough. */
 static petal_filter *make_hasher(const petal_options *wanted)
 {
     petal_options o = PETAL_OPTIONS_INIT;
@@ -56,8 +56,8 @@ static bool takes_empty_key(petal_options wanted)
            plan.abilities & PETAL_CAN_EMPTY_KEY;
 }
 
-/* For one key at least: a filter of none has a size too. The empty key does not count if it is to
- * be skipped: it is added to the set, so that it is in, and then subtracted. */
+/* Plans for at least one key: a filter of none has a size too. If the empty key is skipped it must
+ * not count: it is added to the set, so that it is certainly there, and then subtracted. */
 static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
 {
     uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
@@ -66,9 +66,9 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks come in side by side. While the set is small enough they go into it in any order; when it
- * is too large, or there is no memory for it, its keys go into a large filter, and so do those of
- * later blocks. */
+/* Blocks arrive concurrently. While the set is small enough their keys go into it in any order.
+ * When it gets too large, or there is no memory for it, its keys go into a large filter, and so do
+ * those of later blocks. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
@@ -78,7 +78,7 @@ struct collecting {
     bool grows;            /* it grows when it is full */
     const petal_options *options;
     petal_filter *large; /* NULL: all keys so far are in the set */
-    /* Of set and large: whoever adds to the set reads, who empties it writes. */
+    /* For set and large: adding to the set takes it for reading, emptying the set for writing. */
     pthread_rwlock_t lock;
 };
 
@@ -96,7 +96,7 @@ static void collect_block(void *context, struct key_block *block)
 
 /* ---- from the set into the filter ------------------------------------------------------------ */
 
-/* The parts of a set, dealt out to the workers of a builder. */
+/* The parts of a set, distributed to the workers of a builder. */
 struct filling {
     struct hashset *set;
     petal_builder *builder;
@@ -118,7 +118,7 @@ static void *fill_parts(void *context)
     return NULL;
 }
 
-/* Adding cannot fail: the filter is in memory and new. False: reported. */
+/* Adding can't fail: the filter is new and in memory. False: reported. */
 static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t threads)
 {
     struct filling filling = {.set = set};
@@ -140,15 +140,15 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* A filter that can be folded to the rate later. */
+/* Can the filter be folded to the rate later? */
 static bool can_fold_later(const petal_options *options)
 {
     return !options->format && options->scheme <= PETAL_SCHEME_CLASSIC && !options->bits &&
            !options->memory_bytes;
 }
 
-/* If it grows, the rates of all layers to come have to sum up to the one that is asked for: the
- * first one, which is all there is as long as it is not full, has a lower one. */
+/* If it grows, the rates of all later layers must sum to the requested one: the first layer, which
+ * is all there is until it is full, gets a lower rate. */
 static bool plan_large(petal_options *options, bool grows)
 {
     petal_info plan = PETAL_INFO_INIT;
@@ -201,8 +201,8 @@ static uint64_t half_of_memory(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What the large filter may take: the same on every machine that has it, so that the same keys make
- * the same filter. */
+/* How much memory the large filter may take: the same on every machine that has it, so that the
+ * same keys give the same filter. */
 static uint64_t large_bytes(const struct args *args)
 {
     uint64_t half = half_of_memory();
@@ -210,8 +210,8 @@ static uint64_t large_bytes(const struct args *args)
     return half < DEFAULT_LARGE_BYTES ? half : DEFAULT_LARGE_BYTES;
 }
 
-/* If the rest can go into a large filter, half as much memory as that will take; otherwise half of
- * the machine's. A hash takes 11 to 21 bytes. */
+/* If the rest can go into a large filter, half of that filter's memory; otherwise half of the
+ * machine's. A hash takes 11 to 21 bytes. */
 static uint64_t max_counted(const struct collecting *collecting)
 {
     bool folds = can_fold_later(collecting->options);
@@ -234,8 +234,8 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
     return done;
 }
 
-/* The large filter, in its final size. It is freed. How many keys it was handed depends on when the
- * counting ended, and its bits don't. */
+/* The large filter at its final size. Frees the original. How many keys it was given depends on
+ * when counting ended, but its bits don't. */
 static petal_filter *fold_large(petal_filter *large, const struct args *args)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -261,7 +261,7 @@ static petal_filter *fold_large(petal_filter *large, const struct args *args)
     return folded;
 }
 
-/* First the number of distinct keys, then the filter. */
+/* First counts the distinct keys, then creates the filter. */
 static petal_filter *build_counted(struct key_reader *reader, struct request *request,
                                    const struct args *args)
 {
@@ -290,8 +290,8 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter takes keys, not our hashes, and a counting one takes repeats: the keys
- * are read once to be counted and once to be added. */
+/* Another library's filter needs keys, not our hashes, and a counting one needs repeats: the keys
+ * are read twice, to count them and to add them. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request,
                                  const struct args *args)
 {
@@ -310,7 +310,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     keys_close(reader);
     bool opened = filter && rewind_standard_input() &&
                   keys_open(reader, args, args->operands, args->operand_count, false);
-    reader->hint_at_crlf = false; /* was given the first time */
+    reader->hint_at_crlf = false; /* was given during the first pass */
     reader->fate = NULL;
     if (opened && fill_filter(reader, filter, args->output)) return filter;
     petal_free(filter);
@@ -341,14 +341,14 @@ static int build(const struct args *args, struct request *request)
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
         return STATUS_ERROR;
-    catch_stop_signals(); /* or a temporary file may be left behind */
+    catch_stop_signals(); /* so that no temporary file is left behind */
     progress_start(args->progress, false);
     filter = is_static ? build_static(&reader, request, &avoided_bytes)
              : planned ? build_planned(&reader, request, args->output)
              : twice   ? build_twice(&reader, request, args)
                        : build_counted(&reader, request, args);
     keys_close(&reader);
-    if (stop_signal()) { /* what was read is not the whole */
+    if (stop_signal()) { /* only a part was read */
         petal_free(filter);
         return STATUS_SIGNAL + stop_signal();
     }

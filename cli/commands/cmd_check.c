@@ -39,7 +39,7 @@ static void ask(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* The output ends with an earlier block; the exit status says that it is not whole. */
+/* The output ends with an earlier block; the exit status says that it is incomplete. */
 static bool complain_of_damage(const struct check *check)
 {
     petal_error error;
@@ -86,8 +86,7 @@ static void check_keys(struct check *check)
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
-/* On a terminal the verdicts of a batch stand below each other; in a pipe fields are separated by
- * tabs. */
+/* On a terminal the verdicts of a batch are aligned; in a pipe tabs separate fields. */
 static int key_width(const struct key_block *block)
 {
     size_t widest = 0;
@@ -162,7 +161,7 @@ static int check(const struct args *args, petal_filter *filter)
     return check.selected ? STATUS_OK : STATUS_NO;
 }
 
-/* What is due by the clock is dropped, in a copy: the file stays as it is. */
+/* Drops what has expired by the clock, in a copy: the file stays unchanged. */
 static petal_filter *make_current(petal_filter *filter, const struct args *args)
 {
     petal_filter *copy = NULL;

@@ -38,7 +38,7 @@ static void print_row(const char *label, petal_estimate estimate, struct text (*
                text(estimate.high).s);
 }
 
-/* What it comes to. */
+/* Prints the conclusion. */
 static void print_sentence(const char *a, const char *b, const petal_comparison *c)
 {
     if (c->saturated)

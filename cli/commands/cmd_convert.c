@@ -1,4 +1,4 @@
-/* cmd_convert.c - petal convert: the same bits in another container. */
+/* cmd_convert.c - petal convert: the same bits in another format. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -10,8 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Another container has no place for some of what a petal file says; better said than lost in
- * silence. */
+/* Another format can't hold some of a petal file's fields; the user is told which are lost. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
     uint64_t metadata_bytes = 0;
@@ -21,7 +20,7 @@ static void say_what_is_lost(const petal_filter *filter, const char *path, const
                metadata_bytes);
 }
 
-/* The filter without its counts, in place of itself. NULL: reported. */
+/* Replaces the filter by one without counts. NULL: reported. */
 static petal_filter *drop_counts(petal_filter *filter, const char *path)
 {
     petal_error error;
@@ -53,7 +52,7 @@ static int run(const struct args *args)
     if (args->to_scheme && !differs_from_inputs(args->operands[1], args->operands, 1))
         return STATUS_ERROR;
     if (!check_format(args->to) || !may_save(args->operands[1], args)) return STATUS_ERROR;
-    catch_stop_signals(); /* or a temporary file may be left behind */
+    catch_stop_signals(); /* so that no temporary file is left behind */
     return convert(args) ? STATUS_OK : STATUS_ERROR;
 }
 

@@ -1,4 +1,4 @@
-/* cmd_fold.c - petal fold: a smaller filter of the same keys, without the keys. */
+/* cmd_fold.c - petal fold: makes a filter smaller, without its keys. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -53,7 +53,7 @@ static int run(const struct args *args)
     if (!check_format(args->to) || !may_save(args->output, args) ||
         !differs_from_inputs(args->output, args->operands, 1))
         return STATUS_ERROR;
-    catch_stop_signals(); /* or a temporary file may be left behind */
+    catch_stop_signals(); /* so that no temporary file is left behind */
     bool saved = fold(args);
     if (!saved && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return saved ? STATUS_OK : STATUS_ERROR;

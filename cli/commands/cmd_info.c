@@ -1,4 +1,4 @@
-/* cmd_info.c - petal info: what is known of a filter file. */
+/* cmd_info.c - petal info: describes a filter file. */
 #include "commands/commands.h"
 #include "files/files.h"
 #include "files/formats.h"
@@ -22,7 +22,8 @@ enum { LABEL_WIDTH = 18 };
 
 enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
-/* Of a map or a load: taking the stats has compared all blocks, unless --no-verify was given. */
+/* For a map or a load: computing the stats has compared all blocks, unless --no-verify was
+ * given. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
                                    const petal_stats *stats)
 {
@@ -135,13 +136,13 @@ static void print_saturated(const petal_stats *stats)
         printf("no counter\n");
 }
 
-/* What the lines above say in numbers, in case nobody reads them. */
+/* States what the numbers above mean, in case nobody reads them. */
 static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     bool window = info->policy == PETAL_POLICY_WINDOW_TIME;
     if (!stats->overfull || (window && stats->estimated_rate <= asked))
-        return; /* a small one has room to spare */
+        return; /* a small filter has spare room */
     label("overfull");
     printf("%smore keys than planned%s", bold(stdout), window ? " in a window" : "");
     if (!isnan(stats->estimated_rate) && !isnan(asked))
@@ -171,7 +172,7 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-/* What a reader of another library's file must know and cannot learn from it. */
+/* What a reader of another library's file must know, but can't learn from it. */
 static void print_unknown(const char *format, const petal_info *info)
 {
     bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
@@ -197,7 +198,7 @@ static void print_bits(const petal_info *info, const petal_stats *stats)
     print_warning(info, stats);
 }
 
-/* What a header says of the keys, without the bits. */
+/* What a header says about the keys, without the bits. */
 static void print_counted(const petal_info *info)
 {
     label("keys");
@@ -209,7 +210,7 @@ static void print_counted(const petal_info *info)
     printf("%s asked\n", asked_rate(info->target_rate).s);
 }
 
-/* `stats`: NULL if the header alone could be read. */
+/* `stats`: NULL if only the header could be read. */
 static void print_block(const char *path, const petal_filter *filter, const char *format,
                         const petal_info *info, const petal_stats *stats)
 {
@@ -267,7 +268,7 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     json_text(json, name, known ? text : NULL);
 }
 
-/* All null if the header alone could be read. */
+/* All null if only the header could be read. */
 static void json_stats(struct json *json, const petal_info *info, const petal_stats *stats)
 {
     static const char *const names[] = {"bits_set",
@@ -347,7 +348,7 @@ static void print_raw_metadata(const petal_filter *filter)
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
 
-/* Returns the exit status: a dirty or damaged file is described, and is 1. */
+/* Returns the exit status: a dirty or damaged file is described and gives 1. */
 static int show(const char *path, const struct args *args, bool first)
 {
     const char *format = NULL;

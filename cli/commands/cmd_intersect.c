@@ -1,5 +1,5 @@
-/* cmd_intersect.c - petal intersect: the keys that filters have in common, with more false
- * positives than they deserve. */
+/* cmd_intersect.c - petal intersect: the keys that filters have in common, with additional false
+ * positives. */
 #include "commands/combine.h"
 #include "commands/commands.h"
 

@@ -1,4 +1,5 @@
-/* cmd_patch.c - petal patch: brings a filter to the state that a patch of petal diff says. */
+/* cmd_patch.c - petal patch: brings a filter to the state that a patch from petal diff
+ * describes. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The limit of opening holds for the patch too. */
+/* The limit of opening applies to the patch too. */
 static uint64_t max_patch_bytes(const struct args *args)
 {
     return args->memory_limit ? args->memory_limit : (uint64_t)1 << 30;
@@ -29,7 +30,7 @@ static bool apply(petal_filter *filter, const struct args *args)
     return status == PETAL_OK || complain(path, "%s", error.message);
 }
 
-/* `in_place`: the file that was loaded, whose lock is held, is replaced. */
+/* `in_place`: replaces the loaded file, whose lock is held. */
 static bool patch(const struct args *args, bool in_place)
 {
     const char *file = args->operands[0], *out = in_place ? file : args->output, *format = NULL;
@@ -52,7 +53,7 @@ static int run(const struct args *args)
     const char *out = in_place ? args->operands[0] : args->output;
     if (!differs_from_inputs(out, args->operands + 1, 1)) return STATUS_ERROR;
     if (in_place ? !is_file_of_its_own(out, args) : !may_save(out, args)) return STATUS_ERROR;
-    catch_stop_signals(); /* or a temporary file may be left behind */
+    catch_stop_signals(); /* so that no temporary file is left behind */
     bool good = patch(args, in_place);
     if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;

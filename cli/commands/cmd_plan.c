@@ -1,4 +1,4 @@
-/* cmd_plan.c - petal plan: how big a filter would be, and how good, without making it. */
+/* cmd_plan.c - petal plan: how large a filter would be, and how good, without creating it. */
 #include "commands/chart.h"
 #include "commands/commands.h"
 #include "files/formats.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* In the order of the table; the first is the default. Counting does more than the others, so it is
- * shown when asked for; static is made for a rate, and shown where one is planned for. */
+ * shown only on request; static needs a rate, and is shown if one is given. */
 static const char *const scheme_names[] = {"blocked", "classic", "static", "counting"};
 
 enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC = 2 };
@@ -22,8 +22,8 @@ enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC
 struct plans {
     const struct args *args;
     size_t count;
-    petal_info made[SCHEMES]; /* those that can be made */
-    bool same_capacity;       /* or the same memory, and the capacities follow */
+    petal_info made[SCHEMES]; /* the ones that are possible */
+    bool same_capacity;       /* otherwise the memory is equal, and the capacities differ */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -42,8 +42,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* A scheme that cannot do it is left out and said so; an error is only when none can. Any other
- * failure says nothing of the scheme. */
+/* A scheme that can't do it is left out with a remark; it is an error only if none can. Any other
+ * failure is not about the scheme. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -57,8 +57,8 @@ static bool is_shown(const struct args *args, size_t scheme)
     return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
 }
 
-/* One reason stands for all. What is out of reach for one scheme may be in reach for the next; of
- * options that do not fit, the default scheme's reason is of the default. */
+/* One reason is reported for all. If a rate is out of reach for one scheme, the next may reach it;
+ * if options don't fit, the default scheme's reason is reported. */
 static bool refuse_all(const petal_error *errors, size_t count)
 {
     const petal_error *why = &errors[0];
@@ -78,7 +78,7 @@ static bool plan_all(struct plans *plans)
             plans->count++;
             continue;
         }
-        if (!error->message[0]) return false; /* a misuse was reported */
+        if (!error->message[0]) return false; /* a misuse was already reported */
         if (i == STATIC && !args->scheme && is_of_the_scheme(error->status))
             continue; /* nobody asked for it */
         if (!is_of_the_scheme(error->status)) return complain(NULL, "%s", error->message);
@@ -145,14 +145,14 @@ static void print_overfilled(const petal_info *plan)
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
-        if (keys == shown) continue; /* of one or two keys a quarter more is twice as many */
+        if (keys == shown) continue; /* for one or two keys, a quarter more is twice as many */
         shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }
     putchar('\n');
 }
 
-/* A value as it can be typed again: exact. */
+/* A value that can be typed in again: exact. */
 static struct text typed_rate(double rate)
 {
     struct text out;

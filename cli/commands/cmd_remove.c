@@ -1,4 +1,4 @@
-/* cmd_remove.c - petal remove: keys out of a counting filter, in place. */
+/* cmd_remove.c - petal remove: removes keys from a counting filter, in place. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -10,7 +10,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* Before anything is changed. False: reported. */
+/* Checks before anything is changed. False: reported. */
 static bool can_remove(petal_filter *filter, const char *path)
 {
     if (can(filter, PETAL_CAN_REMOVE)) return true;
@@ -19,7 +19,7 @@ static bool can_remove(petal_filter *filter, const char *path)
         "does not count its keys, so none can be removed; build it anew with --scheme counting");
 }
 
-/* Hashing is any thread's work, ahead of the removing, which is done in order. */
+/* Any thread may hash, ahead of the removing, which is done in order. */
 struct removing {
     petal_filter *filter;
     const char *path;
@@ -44,7 +44,7 @@ static bool remove_block(void *context, struct key_block *block)
     return status >= 0;
 }
 
-/* False: reported; the keys before are out. */
+/* False: reported; earlier keys were removed. */
 static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};
@@ -78,7 +78,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     if (removing.failure < 0)
         complain_of_change(removing.path, filter, removing.failure,
                            "the keys after that are not removed");
-    bool all_done = whole || reader->failed; /* all that was read */
+    bool all_done = whole || reader->failed; /* everything that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole && removed > 0)
         remark(removing.path, "the %s key%s before that are out", grouped(removed).s,

@@ -1,4 +1,4 @@
-/* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk
+/* cmd_seen.c - petal seen: prints the lines of a stream that were not seen before. Like awk
  * '!s[$0]++', in bounded memory. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
@@ -24,14 +24,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the first layer, if the number of lines is open: 1.8 MiB. By time, of a window. */
+/* For the first layer, if the number of lines is unknown: 1.8 MiB. By time: for the window. */
 #define FIRST_CAPACITY 1000000u
 #define WINDOW_CAPACITY 10000000u
 
 struct seen {
     const struct args *args;
     petal_filter *filter; /* decides what is new */
-    petal_filter *kept;   /* of FILE, locked: the same, or its follower; NULL without -f */
+    petal_filter *kept;   /* FILE's, locked: the same or its follower; NULL without -f */
     struct delivery delivery;
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
@@ -41,10 +41,10 @@ struct seen {
     uint64_t read, fresh, skipped;
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow, which was reported */
-    const struct key_block *refused; /* by it, in part */
-    uint64_t clock;                  /* of `filter`, if rows bring their times */
+    const struct key_block *refused; /* the block that it refused in part */
+    uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
-    bool by_hash; /* hashing is any thread's work, ahead of the adding */
+    bool by_hash; /* any thread may hash, ahead of the adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -52,7 +52,7 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Said immediately, since a stream may go on for days. */
+/* Reported immediately, since a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
@@ -96,7 +96,7 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
-/* How many of the rows come at one time. */
+/* Returns how many of the rows have the same time. */
 static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
 {
     size_t left = block->count - from;
@@ -106,7 +106,7 @@ static size_t begin_part(struct seen *seen, const struct key_block *block, size_
     return run;
 }
 
-/* In parts that are of one time, and small enough to follow the rate. */
+/* Adds parts that have one time, and are small enough to follow the rate. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
     bool talks = is_verbose(seen->args);
@@ -129,8 +129,8 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* Adding fails only if a filter cannot grow. The lines before that are remembered, and so they
- * are passed on; the others are neither. */
+/* Adding fails only if a filter can't grow. The lines before that are remembered, so they are
+ * printed; the others are neither. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
@@ -161,7 +161,7 @@ static bool print_block(void *context, struct key_block *block)
     struct seen *seen = context;
     if (!follows(seen)) return print_selection(block);
     if (block != seen->refused) return delivery_print(&seen->delivery, block);
-    /* Which of its keys were added is not known: all come again. */
+    /* Which of its keys were added is unknown: all are printed again. */
     return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
 }
 
@@ -192,7 +192,7 @@ static void say_result(struct seen *seen)
 
 /* ---- the filter ------------------------------------------------------------------------------ */
 
-/* How it will be with a new filter, if the user has not said how many lines there are. */
+/* Describes a new filter, if the user has not given the number of lines. */
 static void say_plan(const petal_filter *filter)
 {
     petal_info info = info_of(filter);
@@ -221,8 +221,8 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* A new FILE is written immediately: better to learn before the stream than after it that it can't
- * be. Of two processes that make it both go on to lock it, and one gets the lock. */
+/* A new FILE is written immediately: if that is impossible, the user learns it before the stream
+ * and not after it. If two processes create it, both then try to lock it, and one gets the lock. */
 static bool make_file(const struct args *args)
 {
     petal_filter *filter = may_write(args->file, true) ? make_filter(args) : NULL;
@@ -233,8 +233,7 @@ static bool make_file(const struct args *args)
 
 /* ---- options for a FILE that exists ---------------------------------------------------------- */
 
-/* Whether the options, as they are, would make a filter of this size: for options that say nothing
- * alone. */
+/* Would the options as given create a filter of this size? For options that mean nothing alone. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
@@ -258,7 +257,7 @@ static bool is_window_of_time(const char *text)
 {
     uint64_t keys = 0, ms = 0;
     struct why why;
-    return text && (!parse_window(text, &keys, &ms, &why) || ms > 0); /* refused in its turn */
+    return text && (!parse_window(text, &keys, &ms, &why) || ms > 0); /* reported elsewhere */
 }
 
 static bool has_scheme(const char *name, const petal_info *info)
@@ -281,8 +280,7 @@ static bool refuse(const char *path, const char *option, const char *value, cons
                     text);
 }
 
-/* FILE stays what it is: options of size and kind may repeat what it was made with. False:
- * reported. */
+/* FILE keeps its parameters: options of size and kind may only repeat them. False: reported. */
 static bool agrees_with_file(const struct seen *seen)
 {
     const struct args *args = seen->args;
@@ -322,16 +320,16 @@ static bool agrees_with_file(const struct seen *seen)
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-/* Twice the filter should take no more than half of the machine. */
+/* Two filters should need at most half of the machine's memory. */
 static bool is_affordable(uint64_t bytes)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     return bytes < memory / 4;
 }
 
-/* FILE's own filter follows a copy of it (delivered_keys.h), if it is possible to know what was
- * delivered. Otherwise a failed output forgets this run as a whole. With -d it is the other way
- * round: a key that is remembered makes lines come out, so all are. */
+/* If it is possible to know what was delivered, FILE's own filter follows a copy of it
+ * (delivered_keys.h). Otherwise a failed output discards this whole run. With -d it is the other
+ * way round: a remembered key makes lines come out, so all are remembered. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;
@@ -386,7 +384,7 @@ static bool keep(struct seen *seen)
         following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
     if (!sync_output())
-        return false; /* what a power cut would take away must not be remembered for good */
+        return false; /* what a power cut would lose must not be remembered forever */
     return replace_file(seen->kept, seen->args->file, seen->format, seen->args) &&
            !seen->delivery.failed;
 }
@@ -415,7 +413,7 @@ static int run(const struct args *args)
     if (args->file && !is_file_of_its_own(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
-    /* a reader that goes away is noticed when writing, and then there is something to save */
+    /* so that a closed pipe shows as a failed write, after which the filter is still saved */
     signal(SIGPIPE, SIG_IGN);
     if ((!args->file || differs_from_inputs(args->file, args->operands, args->operand_count)) &&
         find_filter(&seen, &reader)) {

@@ -1,5 +1,5 @@
-/* cmd_shard.c - petal shard: which of N filters does a key belong to? For sets that are spread over
- * several files or machines. */
+/* cmd_shard.c - petal shard: which of N filters does a key belong to? For sets that are distributed
+ * over several files or machines. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/commands.h"
@@ -25,7 +25,7 @@
 
 enum { MAX_FILES = 4096 };
 
-/* A file being written, and what goes into it. */
+/* A file being written. */
 struct part {
     FILE *file;
     uint64_t keys;
@@ -34,12 +34,12 @@ struct part {
 struct sharding {
     const struct args *args;
     uint32_t shards;
-    bool one_only; /* only the keys of `wanted` are printed */
+    bool one_only; /* prints only the keys of `wanted` */
     uint32_t wanted;
-    const petal_filter *hasher; /* of a keyed set; or NULL */
+    const petal_filter *hasher; /* for a keyed set; or NULL */
     struct part *parts;         /* if -o is given */
     uint64_t token;             /* of their drafts */
-    bool failed;                /* to write one of them; reported */
+    bool failed;                /* writing one of them failed; reported */
 };
 
 static uint32_t shard_of(const struct sharding *sharding, const petal_key *key)
@@ -84,7 +84,7 @@ static bool open_parts(struct sharding *sharding)
     return true;
 }
 
-/* On disk, but not yet under its name. */
+/* Finishes the file on disk, but doesn't give it its name yet. */
 static bool finish_part(struct part *part)
 {
     bool good = fflush(part->file) == 0 && (fsync(fileno(part->file)) == 0 || errno == EINVAL);
@@ -98,7 +98,7 @@ static bool finish_part(struct part *part)
     return good;
 }
 
-/* All of them get their names only when all are whole. */
+/* Files get their names only when all are complete. */
 static bool finish_parts(struct sharding *sharding)
 {
     char name[NAME_BYTES];
@@ -113,7 +113,7 @@ static bool finish_parts(struct sharding *sharding)
     return true;
 }
 
-/* What has its name by now stays. */
+/* Files that already have their names stay. */
 static void drop_parts(struct sharding *sharding)
 {
     char name[NAME_BYTES];
@@ -149,7 +149,7 @@ static void find_shards(void *context, struct key_block *block)
     }
 }
 
-/* With the separator that stands after it. */
+/* Including its separator. */
 static void put_line(const petal_key *line, FILE *out)
 {
     fwrite(line->data, 1, line->size_bytes + 1, out);
@@ -235,7 +235,7 @@ static int split(struct sharding *sharding)
     struct key_reader reader;
     bool to_files = args->output != NULL;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
-    if (to_files) catch_stop_signals(); /* or drafts may be left behind */
+    if (to_files) catch_stop_signals(); /* so that no drafts are left behind */
     bool good = (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) &&
                 (!to_files || finish_parts(sharding));
     keys_close(&reader);
@@ -269,7 +269,7 @@ static bool check_pattern(const char *pattern)
            complain(pattern, "needs one %%d, for the number of the shard: part-%%d.txt");
 }
 
-/* A keyed filter, for its hash alone. False: reported. */
+/* A keyed filter, only for its hash. False: reported. */
 static bool make_hasher(const struct args *args, petal_filter **hasher)
 {
     petal_options options = PETAL_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* cmd_verify.c - petal verify: is the file whole, are known members in it, and how often do absent
+/* cmd_verify.c - petal verify: is the file intact, are known members in it, and how often do absent
  * keys pass? */
 #include "commands/commands.h"
 #include "files/files.h"
@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts of one key list. */
+/* The counts for one list of keys. */
 struct tally {
     uint64_t keys, found;
-    char missing[96]; /* where the first key that was not found stands */
+    char missing[96]; /* position of the first key that was not found */
 };
 
-/* The share of found keys, and its 95 % interval after Wilson (1927): good for small counts too. */
+/* The share of keys found, and its 95 % interval after Wilson (1927): also good for small
+ * counts. */
 struct measured {
     double rate, low, high;
 };
@@ -73,7 +74,7 @@ static bool count_found(void *context, struct key_block *block)
 static bool look_up(const petal_filter *filter, const char *file, const struct args *args,
                     struct tally *tally)
 {
-    const char *path = args->operands[0]; /* with key lists there is one */
+    const char *path = args->operands[0]; /* with key lists there is only one */
     static const struct stages stages = {.work = ask, .enter = count_found};
     char *files[] = {(char *)(uintptr_t)file};
     struct key_reader reader;
@@ -129,8 +130,8 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is
- * clean is left alone. */
+/* Accepts a dirty file as it is, computes new checksums, and makes it clean. A clean file stays
+ * untouched. */
 static bool recover(const char *path, const struct args *args, unsigned flags)
 {
     const char *format = NULL;
@@ -161,7 +162,7 @@ static petal_status status_of(const char *path)
     return status;
 }
 
-/* A clean file whose blocks do not match their checksums. */
+/* A clean file whose blocks don't match their checksums. */
 static bool has_damaged_bits(const char *path, const struct args *args)
 {
     petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
@@ -179,8 +180,8 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-/* Damage is an answer. That it could not be looked for is an error, and so is that a file stays
- * dirty which was to be recovered. */
+/* Damage is an answer. If the check was impossible, or a file could not be recovered, that is an
+ * error. */
 static int status_of_failure(const struct args *args)
 {
     bool stays_dirty = args->recover && last_failure() == PETAL_ERR_DIRTY;

@@ -1,5 +1,5 @@
-/* combine.c - see combine.h. The first file is loaded into memory, the others are mapped one after
- * the other. */
+/* combine.c - see combine.h. Loads the first file into memory, and maps the others one after the
+ * other. */
 #include "commands/combine.h"
 
 #include "commands/summary.h"
@@ -11,16 +11,16 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* One command, and the filter so far. */
+/* A command, and the filter so far. */
 struct combining {
     const struct args *args;
     const char *verb;
     operation *operate;
-    bool folds, is_locked; /* the first file is to be replaced */
+    bool folds, is_locked; /* the first file will be replaced */
     petal_filter *filter;
 };
 
-/* Replaces *filter by itself folded to `bits`. */
+/* Replaces *filter by itself, folded to `bits`. */
 static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -36,8 +36,8 @@ static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
     return true;
 }
 
-/* If one of the two is larger by a whole factor, brings it to the size of the other. Whatever else
- * is different, the operation says. */
+/* If one of the two is larger by an integer factor, folds it to the size of the other. The
+ * operation reports any other difference. */
 static bool match_sizes(struct combining *with, petal_filter **other, const char *path)
 {
     petal_info a = info_of(with->filter), b = info_of(*other);
@@ -79,7 +79,7 @@ static bool take_in(struct combining *with, const char *path)
     return good;
 }
 
-/* The result goes into the kind of file that the first one is, or that --to names. */
+/* The result has the format of the first file, or the one that --to names. */
 static bool take_in_all(struct combining *with, const char *format)
 {
     const struct args *args = with->args;
@@ -98,7 +98,7 @@ int combine(const struct args *args, const char *verb, operation *operate, bool 
     bool onto_first = is_same_file(args->output, args->operands[0]);
     if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
-    catch_stop_signals(); /* or a temporary file may be left behind */
+    catch_stop_signals(); /* so that no temporary file is left behind */
     const char *format = NULL;
     /* If the first file is replaced, nobody else may change it meanwhile. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;

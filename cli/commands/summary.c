@@ -15,7 +15,7 @@ bool is_verbose(const struct args *args)
     return args->verbose || is_terminal(stderr);
 }
 
-/* Counters that stick are rare at the rated load; keys that were added 15 times make them. */
+/* Stuck counters are rare at the rated load; adding a key 15 times creates them. */
 static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
 {
     if (stats->saturated_counters)
@@ -25,8 +25,8 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
-/* By the bits, since `items` counts repeats. Past the interval and past the rate: neither is
- * chance. */
+/* Judged by the bits, since `items` counts repeats. Above the interval and above the rate: neither
+ * is chance. */
 void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
     petal_info whole = info_of(filter), *info = &whole;
@@ -65,14 +65,14 @@ void print_summary(const char *path, const petal_filter *filter, const struct ar
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* If hashes can stand for keys, hashing is any thread's work, ahead of the adding, which is done
- * in order. */
+/* If hashes can stand for keys, any thread may hash, ahead of the adding, which is done in
+ * order. */
 struct adding {
     petal_filter *filter;
     const char *path;
     uint64_t skipped;
     petal_status failure;
-    uint64_t clock, window_ms; /* if rows bring their times */
+    uint64_t clock, window_ms; /* if rows have times */
     struct lateness late;
 };
 

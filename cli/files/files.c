@@ -32,8 +32,8 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* A live file is opened as such only if it has to be, which is worth a remark; so is a dirty one
- * that is only described. Of a keyed one whose secret is missing the header is described. */
+/* A live file is opened as such only if necessary, which deserves a remark; so does a dirty one
+ * that is only described. For a keyed one without its secret the header is described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
@@ -74,7 +74,8 @@ static petal_status open_as(const char *path, petal_open_options options, petal_
     petal_free(*filter);
     options.flags = loading(options.flags);
     petal_status loaded = petal_open(path, &options, filter, error);
-    /* It was not for its kind that it could not be mapped, and update_file() would only sync it. */
+    /* It could not be mapped for a reason other than its kind, and update_file() would only sync
+     * it. */
     if (loaded != PETAL_OK || status == PETAL_OK || info_of(*filter).policy != PETAL_POLICY_NONE)
         return loaded;
     petal_free(*filter);
@@ -87,7 +88,7 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = args->no_lock ? flags | PETAL_OPEN_NO_LOCK : flags;
-    /* What is mapped to be changed compares the blocks that it changes anyway. */
+    /* A map for changes compares the blocks that it changes anyway. */
     if ((flags & MODE) == PETAL_OPEN_MAP && !args->no_verify)
         options.flags |= PETAL_OPEN_VERIFY_ON_USE;
     options.secret = secret;
@@ -96,7 +97,7 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
     return options;
 }
 
-/* A file that is no petal file: of another library, if just one format fits. */
+/* A file that is not a petal file: another library's, if exactly one format fits. */
 static petal_status open_strange(const char *path, petal_open_options options,
                                  petal_filter **filter, const char **format, petal_error *error)
 {
@@ -108,7 +109,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
         remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", *format,
                *format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
-        error->status = PETAL_ERR_ARGUMENT; /* it may have filters: more can be said */
+        error->status = PETAL_ERR_ARGUMENT; /* it may contain filters: more can be reported */
         snprintf(
             error->message, sizeof error->message,
             "is a Parquet file; petal info lists its filters, --from parquet:COLUMN takes one");
@@ -121,7 +122,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
     return status;
 }
 
-/* A filter in a pipe is in memory, and cannot be changed where it came from. */
+/* A filter from a pipe is in memory, and can't be changed where it came from. */
 static petal_status open_stream(petal_open_options options, const char **format,
                                 petal_filter **filter, petal_error *error)
 {
@@ -205,7 +206,7 @@ bool may_save(const char *path, const struct args *args)
     return status != PETAL_ERR_BUSY || complain_of(path, &error); /* it need not be a filter */
 }
 
-/* What became of the file is looked up: a save can fail after the new file got its name. */
+/* Checks what happened to the file: a save can fail after the new file got its name. */
 static bool complain_of_save(const char *path, struct identity before, const petal_error *error)
 {
     struct identity now = identify(path);

@@ -32,7 +32,7 @@ static bool looks_like_text(const uint8_t *bytes, size_t size)
     return size > 0;
 }
 
-/* "notes.txt" -> "notes.petal", in the current folder's or its own. */
+/* "notes.txt" -> "notes.petal", in the current folder or its own. */
 static void filter_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -116,8 +116,8 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
-/* In the words of the library, which knows those that this build leaves out: given no bytes, it
- * says what is wrong with the name. */
+/* The library's own message, since it knows the formats that this build leaves out: given no bytes,
+ * it says what is wrong with the name. */
 static const char *why_not(const char *format, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -141,7 +141,7 @@ static void list_names(const char *const *names, size_t count, char *text, size_
                                  names[i]);
 }
 
-/* What others call it. */
+/* Our name for what others call it. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {

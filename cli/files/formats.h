@@ -1,12 +1,12 @@
-/* formats.h - names of formats, and what to say of a file that is not opened. */
+/* formats.h - names of formats, and what to print about a file that can't be opened. */
 #ifndef PETAL_CLI_FORMATS_H
 #define PETAL_CLI_FORMATS_H
 
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Reports a failed call on `path`: the library's message, and the tool's own way out if there is
- * one. Returns false. */
+/* Reports a failed call on `path`: the library's message, and the tool's own advice if there is
+ * any. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
 /* The status of the last failure that complain_of() reported, or PETAL_OK after
@@ -14,16 +14,16 @@ bool complain_of(const char *path, const petal_error *error);
 petal_status last_failure(void);
 void forget_failure(void);
 
-/* Whether it says that the file was read and is not whole: damaged, cut off, or dirty. */
+/* Does it say that the file was read and is not intact: damaged, truncated, or dirty? */
 bool is_broken(petal_status status);
 
-/* Whether this is a regular file, and a petal file by its header. */
+/* Is this a regular file with the header of a petal file? */
 bool is_petal_file(const char *path);
 
-/* Whether there is such a format; NULL is petal. False: reported, with the names there are. */
+/* Does this format exist? NULL is petal. False: reported, with the existing names. */
 bool check_format(const char *format);
 
-/* Whether a format is Petal's own; NULL is. */
+/* Is the format Petal's own? NULL is. */
 bool is_petal(const char *format);
 
 #endif

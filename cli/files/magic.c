@@ -1,6 +1,6 @@
-/* magic.c - see magic.h. Each row is what the format's own specification says a file begins with.
- * A magic of letters alone could begin a list of words, so there a control character must follow
- * within a few bytes, as it does in every file of these. */
+/* magic.c - see magic.h. Each row is from the format's own specification. A magic number made only
+ * of letters could begin a list of words, so a control character must follow within a few bytes, as
+ * it does in every such file. */
 #include "files/magic.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 static const struct magic magics[] = {
     {MAGIC_GZIP, "gzip", "gzip -dc", BYTES("\x1f\x8b"), 0, false},
     {MAGIC_ZSTD, "zstd", "zstd -dc", BYTES("\x28\xb5\x2f\xfd"), 0, false},
-    {MAGIC_ZSTD, "zstd", "zstd -dc", BYTES("\x50\x2a\x4d\x18"), 0, false}, /* as pzstd begins */
+    {MAGIC_ZSTD, "zstd", "zstd -dc", BYTES("\x50\x2a\x4d\x18"), 0, false}, /* by pzstd */
     {MAGIC_PACKED, "xz", "xz -dc",
      BYTES("\xfd"
            "7zXZ\0"),
@@ -57,7 +57,7 @@ static bool has_control(const unsigned char *bytes, size_t size)
     return false;
 }
 
-/* Of the bytes of a magic, so many as are there. */
+/* Compares as many bytes of a magic number as there are. */
 static bool agrees(const struct magic *magic, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < magic->size_bytes && i < size; i++)

@@ -1,4 +1,4 @@
-/* magic.h - what a file is that is not lines of text, by its first bytes. */
+/* magic.h - recognizes files that are not lines of text by their first bytes. */
 #ifndef PETAL_CLI_MAGIC_H
 #define PETAL_CLI_MAGIC_H
 
@@ -8,25 +8,25 @@
 enum magic_kind {
     MAGIC_GZIP, /* the two that -z unpacks */
     MAGIC_ZSTD,
-    MAGIC_PACKED, /* by something else */
-    MAGIC_DATA,   /* tables, archives: keys are in it, but not as lines */
+    MAGIC_PACKED, /* unpacked by another program */
+    MAGIC_DATA,   /* tables, archives: they contain keys, but not as lines */
     MAGIC_UTF16
 };
 
 struct magic {
     enum magic_kind kind;
     const char *name;   /* "xz", "a Parquet file" */
-    const char *unpack; /* the command that writes what is in a packed FILE to stdout */
-    const char *bytes;  /* '?' stands for any byte */
+    const char *unpack; /* the command that writes the contents of a packed FILE to stdout */
+    const char *bytes;  /* '?' matches any byte */
     size_t size_bytes;
-    size_t at;    /* where they stand in the file */
-    bool letters; /* they may begin a text: some control character must follow nearby */
+    size_t at;    /* their offset in the file */
+    bool letters; /* they may begin a text: a control character must follow nearby */
 };
 
-/* What begins with these bytes; NULL: nothing that is known. 512 bytes are enough. */
+/* Returns what begins with these bytes; NULL: nothing known. 512 bytes are enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
-/* Whether with more bytes the file may turn out to be one that -z unpacks. */
+/* With more bytes, may the file turn out to be one that -z unpacks? */
 bool magic_may_follow(const void *bytes, size_t size_bytes);
 
 #endif

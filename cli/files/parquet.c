@@ -1,4 +1,4 @@
-/* parquet.c - see parquet.h. The file is mapped; the library finds the filters in it. */
+/* parquet.c - see parquet.h. Maps the file; the library finds the filters in it. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "files/parquet.h"
@@ -107,7 +107,7 @@ const char *parquet_place(const char *from)
     return from && strncmp(from, prefix, sizeof prefix - 1) == 0 ? from + sizeof prefix - 1 : NULL;
 }
 
-/* COLUMN, and the number after the last colon if there is one. */
+/* COLUMN, and the number after the last colon, if any. */
 static bool matches(const petal_parquet_filter *filter, const char *place)
 {
     size_t length = strlen(filter->column);
@@ -117,7 +117,7 @@ static bool matches(const petal_parquet_filter *filter, const char *place)
     return place[length] == '\0' || strcmp(place + length, group) == 0;
 }
 
-/* The one filter that the place names, or NULL: reported. */
+/* The only filter that the place names, or NULL: reported. */
 static const petal_parquet_filter *find_place(const char *path, const struct parquet *file,
                                               const char *place)
 {

@@ -1,4 +1,5 @@
-/* paths.h - files as such: which may be written, small ones, and new ones that appear whole. */
+/* paths.h - files as such: which may be written, small ones, and new ones that appear only when
+ * complete. */
 #ifndef PETAL_CLI_PATHS_H
 #define PETAL_CLI_PATHS_H
 
@@ -6,44 +7,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before any work is done: whether `path` may be written, that is, does not exist or `force` is
- * given. False: reported. */
+/* Before any work is done: may `path` be written? It must not exist, or `force` must be given.
+ * False: reported. */
 bool may_write(const char *path, bool force);
 
-/* Which file a path leads to; none is {0}. */
+/* The file to which a path leads; {0} if there is none. */
 struct identity {
     uint64_t device, inode;
 };
 
 struct identity identify(const char *path);
 
-/* Whether two paths lead to one file that is there. */
+/* Do two paths lead to the same existing file? */
 bool is_same_file(const char *a, const char *b);
 
-/* Whether `path` differs from the `count` files that are read from. False: reported. */
+/* Does `path` differ from the `count` input files? False: reported. */
 bool differs_from_inputs(const char *path, char **files, size_t count);
 
-/* The bytes of a file, or of standard input ("-"), in memory of malloc(); no more than `max_bytes`.
+/* The bytes of a file, or of standard input ("-"), at most `max_bytes`, in memory from malloc().
  * NULL: reported. */
 uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_bytes);
 
-/* The bytes of a small file, in memory of malloc(). NULL: reported. */
+/* The bytes of a small file, in memory from malloc(). NULL: reported. */
 uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes);
 
 /* 64 random bits. False: reported. */
 bool random_bits(uint64_t *bits);
 
-/* A text file being written, next to its final name and with the mode that it will have. `token`
- * (random) tells it from those of others. A descriptor, or -1: errno says why. */
+/* Opens a text file for writing, next to its final name and with its final mode. `token` (random)
+ * distinguishes it from others' drafts. Returns a descriptor, or -1: errno gives the reason. */
 int open_draft(const char *path, uint64_t token);
 
-/* Gives a complete draft its final name, or removes it. False: errno says why. */
+/* Gives a complete draft its final name, or removes it. False: errno gives the reason. */
 bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 
-/* A new file on its way to `path`, in pieces: begin, write, end. Each returns false on failure.
- * The first and the last report it, the last also what failed in between. With `keep` false the
- * file is dropped. It replaces another only with `force`. */
+/* A new file for `path`, written in pieces: begin, write, end. Each returns false on failure. The
+ * first and the last report it; the last also reports what failed in between. If `keep` is false
+ * the file is dropped. It replaces another only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;
@@ -54,7 +55,7 @@ bool begin_file(struct new_file *file, const char *path, bool force);
 bool write_to_file(struct new_file *file, const void *bytes, size_t size_bytes);
 bool end_file(struct new_file *file, bool keep);
 
-/* Writes a whole new text file, like save_filter(). */
+/* Writes a complete new text file, like save_filter(). */
 bool save_text(const char *path, const char *text, size_t size_bytes, bool force);
 
 #endif

@@ -24,7 +24,7 @@ bool is_stream(const char *name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* As much as there is, up to a piece; less only at the end. False: errno says why. */
+/* Reads as much as there is, up to a piece; less only at the end. False: errno gives the reason. */
 static bool read_piece(uint8_t *piece, size_t *size_bytes)
 {
     *size_bytes = 0;
@@ -39,7 +39,7 @@ static bool read_piece(uint8_t *piece, size_t *size_bytes)
     return true;
 }
 
-/* Petal's magic is certain; all others are told by the whole stream. */
+/* Petal's magic number is certain; other formats are recognized from the whole stream. */
 static const char *format_of(const uint8_t *piece, size_t size_bytes)
 {
     const char *names[1];
@@ -119,7 +119,7 @@ bool write_stream(const petal_filter *filter, const char *format)
     petal_error error;
     options.format = format;
     petal_status status = petal_write(filter, &options, put, NULL, &error);
-    /* What the system said of standard output comes at the end. */
+    /* The system's error for standard output is reported at the end. */
     return status == PETAL_OK || (status == PETAL_ERR_IO && !flush_output()) ||
            complain("standard output", "%s; the output is not a filter", error.message);
 }

@@ -1,20 +1,20 @@
-/* stream.h - filters on standard input and output, where a FILE is "-". */
+/* stream.h - filters on standard input and output, if FILE is "-". */
 #ifndef PETAL_CLI_STREAM_H
 #define PETAL_CLI_STREAM_H
 
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Whether a name stands for standard input, or where a file is written for standard output. */
+/* Does a name mean standard input, or for a file to write standard output? */
 bool is_stream(const char *name);
 
-/* The filter on standard input, with the flags, secret, format and limit of `options`, and checked
- * as petal_load() does. Without a format it is a petal file, or the only format that fits. Writes
- * the format to *format, unless it was given. */
+/* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
+ * checked as by petal_load(). Without a format it is a petal file, or the only format that fits.
+ * Stores the format in *format, unless it was given. */
 petal_status read_stream(petal_open_options options, const char **format, petal_filter **filter,
                          petal_error *error);
 
-/* Whether a filter may go to standard output, which a terminal does not take. False: reported. */
+/* May a filter go to standard output? Not to a terminal. False: reported. */
 bool may_write_stream(void);
 
 /* Writes the filter to standard output in a format (NULL: petal). False: reported, now or at the

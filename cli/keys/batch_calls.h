@@ -1,4 +1,4 @@
-/* batch_calls.h - keys and hashes of a block, as the library takes them. */
+/* batch_calls.h - passes keys and hashes of a block to the library. */
 #ifndef PETAL_CLI_BATCH_CALLS_H
 #define PETAL_CLI_BATCH_CALLS_H
 
@@ -22,7 +22,7 @@ static inline petal_batch hashes_batch(const uint64_t *hashes, size_t count)
     return batch;
 }
 
-/* results may be NULL, and so may fresh, which is how many were new. */
+/* results may be NULL, and so may fresh, the number of new keys. */
 static inline petal_status add_batch(petal_filter *filter, const petal_batch *batch,
                                      uint8_t *results, size_t *fresh)
 {
@@ -46,8 +46,8 @@ static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hash
     return add_batch(filter, &batch, results, fresh);
 }
 
-/* Looks up keys; *found is how many are probably in. results may be NULL. A failure, of a damaged
- * map, is kept for petal_last_error(). */
+/* Looks up keys; *found is how many are probably present. results may be NULL. A failure, for a
+ * damaged map, is recorded for petal_last_error(). */
 static inline petal_status try_to_look_up(const petal_filter *filter, const petal_key *keys,
                                           size_t count, uint8_t *results, size_t *found)
 {

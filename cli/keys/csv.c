@@ -4,10 +4,10 @@
  *      7,"Ada, ""A.""","one    so this is one row of three fields after the header
  *      two"
  *
- * A quote opens a field only where the field begins; anywhere else it is text, as Python's csv has
- * it. Fields are found in place, in the block that was read, since the row is passed on as it
- * stands. A library (libcsv) would hand over each field as a copy, and call back for it, several
- * times slower than the lines that this has to keep up with. */
+ * A quote opens a field only at the beginning of a field; elsewhere it is text, as in Python's csv.
+ * Fields are found in place, in the block that was read, since rows are printed unchanged. A
+ * library (libcsv) would copy each field and call back for it, several times slower than the lines
+ * that this must keep up with. */
 #include "keys/csv.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const char *end_of_text(const char *at, const char *end, char delimiter)
     return at;
 }
 
-/* Where the text of a row's last field ends, of which the row ends at `stop`. */
+/* Where the text of a row's last field ends, if the row ends at `stop`. */
 static const char *before_return(const char *at, const char *stop, const char *end)
 {
     bool last = stop == end || *stop == '\n';
@@ -53,7 +53,7 @@ const char *csv_field(const char *at, const char *end, char delimiter, struct fi
     return stop;
 }
 
-/* The next byte of a field's value, and on. */
+/* The next byte of a field's value; advances. */
 static char next_byte(const struct field *field, size_t *at)
 {
     char c = field->text[(*at)++];
@@ -83,14 +83,14 @@ static const char *last_newline(const char *from, const char *end)
     return NULL;
 }
 
-/* Does a quoted field follow at once on the one that this quote closes? In most files with quotes
- * it does, and the next quote to look for is the one that closes that. */
+/* Does another quoted field directly follow the one that this quote closes? In most files with
+ * quotes it does, and the next quote to search for is the one that closes it. */
 static bool opens_next(const char *quote, const char *end, char delimiter)
 {
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');
 }
 
-/* From quote to quote. One at the end of the text waits for the byte after it. */
+/* From quote to quote. A quote at the end of the text waits for the next byte. */
 static size_t irregular_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                              struct csv_scan *scan)
 {

@@ -54,7 +54,7 @@ static bool make_room(struct delivery *delivery, size_t keys)
 }
 
 /* `end`: where the output of the block begins. A repeat prints nothing: it waits for the rows
- * before it, since its own first coming may be among them; those without a key are all printed. */
+ * before it, since its first occurrence may be among them; rows without a key are all printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
     if (block->count == 0) return true;
@@ -95,7 +95,7 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* What a pipe still holds may never be read. */
+/* What is still in a pipe may never be read. */
 static uint64_t read_by_others(const struct delivery *delivery)
 {
     uint64_t unread = unread_output();

@@ -1,17 +1,17 @@
 /* drop_estimate.c - see drop_estimate.h.
  *
- * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1
- * - p) are dropped: the odds. They are added up as the keys come.
+ * A new key is dropped at the filter's current rate p, so for each one that is printed p / (1 - p)
+ * are dropped: the odds. They are summed as keys come.
  *
- * The rate of a plain filter of Petal's own schemes follows from the number of distinct keys that
- * came, dropped ones included, which set no bit that was not set anyway. Layers have keys of their
- * own each, and lose them in time, and of other libraries' schemes small filters have no good
- * model; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
- * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
- * p) (1 - p^n). As many are queried as keys came, until a thousand were found.
+ * For a plain filter of Petal's own schemes the rate follows from the number of distinct keys so
+ * far, including dropped ones, which set no additional bit. Layers each have their own keys, and
+ * lose them in time, and there is no good model for small filters of other libraries' schemes; for
+ * these, keys that are certainly absent are queried. If x of n are found, the mean of
+ * x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) =
+ * p / (1 - p) (1 - p^n). As many are queried as keys came, until a thousand were found.
  *
- * Of a filter that finds more than half of all absent keys nothing is told: the few keys that it
- * passes on stand for many dropped ones, and the odds grow faster than they can be measured. */
+ * If a filter finds more than half of all absent keys nothing is reported: each of the few printed
+ * keys represents many dropped ones, and the odds grow faster than they can be measured. */
 #include "keys/drop_estimate.h"
 
 #include "keys/batch_calls.h"
@@ -24,7 +24,7 @@
 #define MIN_PROBES 64u
 #define MAX_STRETCH 4096u
 #define SLICES_PER_CAPACITY 32u
-#define ENOUGH_FOUND 1000u /* 3 % of noise */
+#define ENOUGH_FOUND 1000u /* 3 % noise */
 #define SPARING 8u
 
 /* ---- by the model ---------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
 
 /* ---- by querying ----------------------------------------------------------------------------- */
 
-/* Sixteen bytes that are no key of anybody's, and other ones each time. */
+/* Sixteen bytes that are nobody's key, different each time. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
 {
     struct {

@@ -1,26 +1,26 @@
-/* drop_estimate.h - how many keys of a stream were new but dropped as repeats: an estimate, since
- * nobody can tell which. */
+/* drop_estimate.h - estimates how many keys of a stream were new but dropped as repeats; nobody can
+ * know which. */
 #ifndef PETAL_CLI_DROP_ESTIMATE_H
 #define PETAL_CLI_DROP_ESTIMATE_H
 
 #include <petal/petal.h>
 
 struct drops {
-    double expected;  /* of the keys noted; NAN: nobody can tell, for the filter is too full */
+    double expected;  /* among the keys noted; NAN: unknown, since the filter is too full */
     petal_info start; /* of a plain filter */
-    /* it is one: its rate follows from the number of keys, which are `keys` by now */
+    /* a plain filter: its rate follows from the number of keys, now `keys` */
     bool is_predicted;
     double keys;
     double odds;              /* otherwise as last measured */
     uint64_t waiting, probes; /* new keys since then; absent keys queried so far, */
-    uint64_t found;           /* and those of them that were found */
+    uint64_t found;           /* and how many of those were found */
 };
 
-/* `start` is what the filter is before the first key. */
+/* `start` describes the filter before the first key. */
 void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
                  const petal_stats *stats);
 
-/* How many keys may be added until drops_note() must be called. */
+/* How many keys may be added before the next drops_note(). */
 size_t drops_stretch(const struct drops *drops);
 
 /* `fresh` more keys were added that were new to the filter. */

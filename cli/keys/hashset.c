@@ -1,10 +1,10 @@
 /* hashset.c - see hashset.h.
  *
- * The high bits of a hash say which part it goes to; a part is a table of its own, with open
- * addressing and linear probing, doubled when three quarters full, so that growing needs room for a
- * small part twice, not for all of it. The place in the table comes from the product with a random
- * odd number: who knows which hashes are coming (XXH3 is no secret) still cannot make them crowd in
- * one place. Hashes are sorted by part first, and each part is locked once for all of its own. */
+ * The high bits of a hash choose its part. Each part is a table with open addressing and linear
+ * probing, doubled when three quarters full, so that growing temporarily needs the memory of a
+ * small part, not of everything. The slot comes from the product with a random odd number: whoever
+ * knows the hashes in advance (XXH3 is not secret) still can't make them crowd together. Hashes are
+ * first sorted by part, and each part is locked once for all of its hashes. */
 #define _GNU_SOURCE /* getentropy() */
 
 #include "keys/hashset.h"
@@ -17,14 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_LOG2_SLOTS = 10, MAX_LOG2_SLOTS = 56 }; /* beyond any address space */
+enum { FIRST_LOG2_SLOTS = 10, MAX_LOG2_SLOTS = 56 }; /* larger than any address space */
 
 struct part {
     pthread_mutex_t lock;
     uint64_t *slots; /* 0: free */
     unsigned log2_slots;
     bool has_zero; /* the hash 0, which no slot can hold */
-    uint64_t used; /* of the slots */
+    uint64_t used; /* used slots */
 };
 
 struct hashset {

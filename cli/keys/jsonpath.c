@@ -1,8 +1,8 @@
 /* jsonpath.c - see jsonpath.h.
  *
- * The grammar is that of RFC 8259. The text is walked and no tree is built: that would cost more
- * than everything else that is done with a line. A row of the same shape as the one before takes no
- * walk at all:
+ * The grammar is RFC 8259's. The text is walked without building a tree, which would cost more than
+ * everything else that is done with a line. A row with the same shape as the one before needs no
+ * walk:
  *
  *      {"n":17,"user":{"name":"Ada"},"ok":true}
  *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, with scalars between them
@@ -80,7 +80,7 @@ bool json_paths_equal(const struct json_path *a, const struct json_path *b)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* The four digits of \u, or -1. */
+/* The four hex digits of \u, or -1. */
 static int32_t read_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
@@ -105,8 +105,8 @@ static size_t put_point(uint32_t point, char *to)
     return size;
 }
 
-/* What stands at `at` in a string whose escapes are right, as bytes; returns what follows it. NULL:
- * half of a pair. */
+/* Decodes the character at `at` in a string whose escapes are valid; returns what follows it. NULL:
+ * an unpaired surrogate. */
 static const char *next_character(const char *at, const char *end, char to[4], size_t *size_bytes)
 {
     static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -173,7 +173,7 @@ static bool is_named(const struct field *string, const struct json_step *step)
 
 struct walk {
     const char *at, *end;
-    const char *why; /* it ended; NULL: it goes on */
+    const char *why; /* it ended; NULL: it continues */
     unsigned depth;
     struct json_shape *shape; /* to be learned, or NULL */
 };
@@ -280,8 +280,8 @@ static bool take_member_name(struct walk *walk, struct field *name)
     return take(walk, ':') || refuse(walk, NOT_JSON);
 }
 
-/* What stands in {} or []. `found` is that of steps[0], if it names something in here; it is NULL
- * for values that are only passed over. */
+/* The contents of {} or []. `found` belongs to steps[0], if that names something in here; it is
+ * NULL for values that are skipped. */
 static bool take_compound(struct walk *walk, const struct json_step *steps, size_t count,
                           struct field *found)
 {
@@ -353,7 +353,7 @@ static inline uint64_t load(const char *at)
     return word;
 }
 
-/* memcmp() for pieces so short that a call costs more than the comparison. */
+/* memcmp() for pieces so short that a call would cost more than the comparison. */
 static inline bool is_at(const struct json_piece *piece, const char *at, const char *end)
 {
     size_t size = piece->size_bytes;
@@ -380,7 +380,7 @@ __attribute__((noinline)) static const char *take_any(const char *at, const char
     return take_scalar(&walk, value) ? walk.at : NULL;
 }
 
-/* The same; most are integers, and strings without escapes. */
+/* The same, with a fast path: most are integers, or strings without escapes. */
 static inline const char *take_next(const char *at, const char *end, struct field *value)
 {
     const char *stop;
@@ -395,19 +395,19 @@ static inline const char *take_next(const char *at, const char *end, struct fiel
     return take_any(at, end, value);
 }
 
-/* The same place, which the compiler does not know. */
+/* Returns its argument, but the compiler doesn't know that. */
 static inline const char *hide(const char *at)
 {
     __asm__("" : "+r"(at));
     return at;
 }
 
-/* Where a row of the known shape ends. NULL: this one has another, or is malformed. Nothing is read
- * as text beyond the separator, which is in no scalar and ends the last piece.
+/* Returns where a row with the known shape ends. NULL: this one has another shape, or is malformed.
+ * Nothing is interpreted beyond the separator, which occurs in no scalar and ends the last piece.
  *
- * Each scalar begins where the search for the end of the one before came to, so that the CPU would
- * do one search after the other. But many are as long as in the row before: where the branch that
- * tells so is predicted, the next search begins at once. That takes half of the time away. */
+ * Each scalar begins where the search for the end of the previous one stopped, so the CPU would do
+ * the searches in sequence. But many scalars are as long as in the previous row: if the branch that
+ * tests this is predicted, the next search begins immediately. That halves the time. */
 static inline const char *follow(struct json_rows *rows, const char *at)
 {
     struct json_piece *piece = rows->shape.pieces, *last = piece + rows->shape.scalars;

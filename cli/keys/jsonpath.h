@@ -1,4 +1,4 @@
-/* jsonpath.h - one value of a JSON text, by its path: .user.email, .tags[0], ."odd name". */
+/* jsonpath.h - finds a value in a JSON text by its path: .user.email, .tags[0], ."odd name". */
 #ifndef PETAL_CLI_JSONPATH_H
 #define PETAL_CLI_JSONPATH_H
 
@@ -19,22 +19,22 @@ struct json_path {
     size_t count;
 };
 
-/* Reads the path that `text` begins with, and returns what follows it. NULL: it is none, for the
- * reason given. */
+/* Reads the path at the beginning of `text`, and returns what follows it. NULL: it is not a path,
+ * for the reason in *why. */
 const char *json_path_read(const char *text, struct json_path *path, const char **why);
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
 
-/* What stands between the scalars of a row: for most rows of a file, the same bytes as in the row
- * before. Such a row is as well-formed as that one, and has its values in the same places. Begins
- * as {0}, and points into the text that it was learned from. */
+/* The bytes between the scalars of a row: in most rows of a file they are the same as in the row
+ * before. Such a row is as well-formed as that one, and has its values in the same places. Start
+ * with {0}; it points into the text from which it was learned. */
 struct json_shape {
     struct json_piece {
         const char *text;
         size_t size_bytes;
-        uint64_t first, mask; /* its first 8 bytes, and which of them there are */
+        uint64_t first, mask; /* its first 8 bytes, and a mask of those that exist */
         uint64_t last;        /* its last 8 bytes, if it has more than 8 */
-        size_t scalar_bytes;  /* of the scalar after it, in the row before */
+        size_t scalar_bytes;  /* length of the scalar after it, in the previous row */
         struct field *value;  /* where the scalar after it goes */
     } pieces[64 + 1];         /* one before each scalar, and one up to the end of the row */
     size_t scalars;           /* 0: no shape is known */
@@ -42,22 +42,22 @@ struct json_shape {
 
 /* A text of rows, each of which ends with the separator, a control character. */
 struct json_rows {
-    const char *end; /* the last separator stands here, with SCAN_SLACK readable bytes after it */
+    const char *end; /* the last separator is here, followed by SCAN_SLACK readable bytes */
     char separator;
     const struct json_path *paths;
     size_t count;
-    struct field *values, unwanted; /* those at the paths in the current row; any other one */
+    struct field *values, unwanted; /* the current row's, by path; any other value */
     struct json_shape shape;
 };
 
-/* Finds the values at the paths in the row at `at`, which is one JSON value and is checked as a
- * whole. A string is its characters, a number or a boolean its text. If a member is there twice,
- * the last one counts. Returns where the row ends; *why is NULL if all values are there, or says
- * why not. */
+/* Finds the values at the paths in the row at `at`, which is one JSON value and is checked
+ * completely. A string's value is its characters, that of a number or boolean its text. If a member
+ * occurs twice, the last one counts. Returns where the row ends; *why is NULL if all values exist,
+ * otherwise the reason. */
 const char *json_find(struct json_rows *rows, const char *at, const char **why);
 
-/* Writes the value of a field, which is no longer than its text, and its size; or says why it has
- * none. */
+/* Writes the value of a field, which is no longer than its text, and its size; or gives the reason
+ * why it has none. */
 bool json_copy(const struct field *field, char *to, size_t *size_bytes, const char **why);
 
 #endif

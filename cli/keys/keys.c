@@ -3,8 +3,8 @@
  *      text     |whole rows................|part of a row |
  *               0                          whole          size_bytes
  *
- * A block is filled up to a bound, cut after its last whole row, and what is left over begins the
- * next one. One that is a single unfinished row is doubled until it ends. */
+ * A block is filled up to a bound and cut after its last complete row; the rest begins the next
+ * block. If a block is a single unfinished row, it is doubled until the row ends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "keys/keys.h"
@@ -28,17 +28,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With all that belongs to it a block of common lines stays in the second-level cache. */
+/* With everything that belongs to it, a block of common lines stays in the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-/* A row that is longer is no key, unless --row-limit says otherwise: with its fields and what is
- * decoded a row takes ten times as much at worst, in each thread. */
+/* A longer row is not a key, unless --row-limit says otherwise: with its fields and decoded bytes a
+ * row takes up to ten times as much, in each thread. */
 #define MAX_ROW_BYTES ((size_t)16 << 20)
 
-/* Rows without a key. */
+/* For rows without a key. */
 enum { MAX_SHOWN = 3 };
 
-/* Clocks differ, and a time without a zone may be a local one. */
+/* Clocks differ, and a time without a zone may be local. */
 #define DAY_MS UINT64_C(86400000)
 
 static bool is_standard_input(const char *file)
@@ -53,7 +53,7 @@ static const char *shown_name(const char *file)
     return is_standard_input(file) ? STANDARD_INPUT : file;
 }
 
-/* " FILE", as a command takes it in place of standard input. */
+/* " FILE", as a command accepts it in place of standard input. */
 struct operand {
     char s[256];
 };
@@ -69,7 +69,7 @@ static struct operand operand_of(const char *shown)
 
 static const char CANNOT_OPEN[] = "cannot open it";
 
-/* Why a file cannot be read, with the errno of that or 0; NULL: it can. */
+/* Why a file can't be read, with errno or 0; NULL: it can. */
 static const char *find_obstacle(const char *file, int *failure)
 {
     struct stat about;
@@ -82,7 +82,7 @@ static const char *find_obstacle(const char *file, int *failure)
     return CANNOT_OPEN;
 }
 
-/* `may_be_key`: on the command line it stands where a key might have been meant. */
+/* `may_be_key`: on the command line it is where the user may have meant a key. */
 static bool complain_of_input(const char *file, const char *trouble, int failure, bool may_be_key)
 {
     if (!failure) return complain(file, "%s", trouble);
@@ -97,7 +97,7 @@ static bool check_readable(const char *file, bool may_be_key)
     return !trouble || complain_of_input(file, trouble, failure, may_be_key);
 }
 
-/* For the progress line: 0 if one of the sizes is not known. */
+/* For the progress line: 0 if one of the sizes is unknown. */
 static void note_sizes(struct key_reader *reader)
 {
     bool known = true;
@@ -121,7 +121,7 @@ static size_t row_limit(const struct args *args)
     return bytes < SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX / 4;
 }
 
-/* A key of several fields is text, whatever these are. */
+/* A key of several fields is text, whatever the fields are. */
 static bool has_one_column(const struct key_reader *reader, const char *subject, const char *type)
 {
     return reader->rows.columns < 2 ||
@@ -179,7 +179,7 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
     return !reader->decode || has_one_column(reader, path, key_type_name(type));
 }
 
-/* Said once, of the first such file. */
+/* Printed once, for the first such file. */
 static void hint_at_crlf(struct key_reader *reader)
 {
     if (!reader->hint_at_crlf || !reader->only_crlf) return;
@@ -247,13 +247,13 @@ bool spool_standard_input(const struct args *args)
 
 bool rewind_standard_input(void)
 {
-    lseek(0, 0, SEEK_SET); /* if it is not read it does not matter */
+    lseek(0, 0, SEEK_SET); /* if nothing reads it, it doesn't matter */
     return true;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Room for that many bytes and a separator. */
+/* Makes room for that many bytes and a separator. */
 static bool make_room(struct key_block *block, size_t bytes)
 {
     if (bytes <= block->capacity) return true;
@@ -282,7 +282,7 @@ void keys_free_block(struct key_block *block)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The block says what went wrong, in its turn. */
+/* The block reports the failure when its turn comes. */
 static enum keys_found fail(struct key_reader *reader, struct key_block *block, const char *trouble,
                             int failure)
 {
@@ -294,7 +294,7 @@ static enum keys_found fail(struct key_reader *reader, struct key_block *block, 
     return KEYS_BLOCK;
 }
 
-/* The same, and nothing more is read, even if other files would be. */
+/* The same, and nothing more is read, not even other files. */
 static enum keys_found fail_for_good(struct key_reader *reader, struct key_block *block,
                                      const char *trouble, int failure)
 {
@@ -307,7 +307,7 @@ static enum keys_found fail_for_memory(struct key_reader *reader, struct key_blo
     return fail_for_good(reader, block, OUT_OF_MEMORY, 0);
 }
 
-/* False: it could not be opened, and the block says so. */
+/* False: it could not be opened, which the block reports. */
 static bool open_next(struct key_reader *reader, struct key_block *block)
 {
     const char *file = *reader->files++;
@@ -351,7 +351,7 @@ static bool is_ready(const struct key_reader *reader)
 
 bool keys_wait(struct key_reader *reader)
 {
-    /* Without events asked for, poll() still tells when the reader of a pipe has gone. */
+    /* Even if no events are requested, poll() reports when a pipe's reader has gone. */
     int output = reader->watch_output ? STDOUT_FILENO : -1;
     struct pollfd watched[] = {
         {reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
@@ -374,9 +374,9 @@ static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
     return got;
 }
 
-/* One read, which fills the block or, if its first row is longer than that, adds a block's bytes:
- * then only the first row can be longer than a block, which split_block() relies on. The block may
- * have room for more, from a long row before. False: out of memory. */
+/* Reads once. That fills the block or, if its first row is longer, adds a block's bytes: so only
+ * the first row can be longer than a block, which split_block() relies on. The block may have more
+ * room, from an earlier long row. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES;
@@ -397,8 +397,8 @@ static bool read_more(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* A UTF-8 byte order mark that a list begins with is no part of its first line. In CSV and JSON it
- * is part of the row, and is passed on with it. False: more bytes would tell. */
+/* A UTF-8 byte order mark at the beginning of a list is not part of its first line. In CSV and JSON
+ * it belongs to the row, and is printed with it. False: more bytes are needed to decide. */
 static bool drop_mark(struct key_reader *reader, struct key_block *block)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -411,7 +411,7 @@ static bool drop_mark(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* The end of the last whole row in what stands from `from` on, or 0. */
+/* The end of the last complete row after `from`, or 0. */
 static size_t end_of_last_row(struct key_reader *reader, struct key_block *block, size_t from)
 {
     const struct rows *rows = &reader->rows;
@@ -426,7 +426,7 @@ static size_t end_of_last_row(struct key_reader *reader, struct key_block *block
     return end;
 }
 
-/* Of a row that is too long: the end of it, or of the piece of it that is there. */
+/* For a row that is too long: its end, or the end of the part that is there. */
 static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
 {
     const struct rows *rows = &reader->rows;
@@ -448,7 +448,7 @@ static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
     return rest;
 }
 
-/* A piece of a row that is too long makes a block of its own. */
+/* A piece of a row that is too long becomes its own block. */
 static void cut_piece(struct key_reader *reader, struct key_block *block)
 {
     size_t end = end_of_piece(reader, block);
@@ -459,8 +459,8 @@ static void cut_piece(struct key_reader *reader, struct key_block *block)
     block->is_piece = true;
 }
 
-/* Reads until the block is full of whole lines, or there is no more for now, or a line is too long.
- * KEYS_END: stopped. */
+/* Reads until the block is full of complete lines, or there is no more for now, or a line is too
+ * long. KEYS_END: stopped. */
 static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
     size_t whole = 0;
@@ -508,7 +508,7 @@ static bool keep_rest(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* The block begins with what the last one left over. False: out of memory. */
+/* Begins the block with what the last one left over. False: out of memory. */
 static bool take_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -528,7 +528,7 @@ static bool refuse_header(struct key_reader *reader)
     return false;
 }
 
-/* The first one of all files goes to the output. False: its columns are not those that are wanted,
+/* The first header of all files goes to the output. False: its columns are not the requested ones,
  * and reader->message says why. */
 static bool take_header(struct key_reader *reader, struct key_block *block)
 {
@@ -549,8 +549,8 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
     return reader->header != NULL;
 }
 
-/* Whoever hands in other bytes than lines nearly always meant the text in them. What -z was to
- * unpack, and text of two bytes a character, has no line that could be meant. False: refused, and
+/* A user who passes other bytes than lines nearly always meant the text in them. For files that -z
+ * unpacks, and text with two bytes per character, no line can be meant. False: refused, and
  * reader->message says why. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {
@@ -572,7 +572,7 @@ static bool take_magic(struct key_reader *reader, struct key_block *block)
     return false;
 }
 
-/* What the rows of a block are measured by. */
+/* Sets the limits for the rows of a block. */
 static void set_bounds(struct key_reader *reader, struct key_block *block)
 {
     block->max_row_bytes = reader->max_row_bytes;
@@ -581,7 +581,8 @@ static void set_bounds(struct key_reader *reader, struct key_block *block)
     block->max_time = (reader->now ? reader->now : time_now()) + DAY_MS;
 }
 
-/* The first time in a file tells the form of all: blocks up to it are split at once. */
+/* The first time in a file determines the form of all: until it is known, blocks are split
+ * immediately. */
 static void find_time_form(struct key_reader *reader, struct key_block *block)
 {
     if (!reader->rows.has_time || reader->time_form != TIME_UNKNOWN || block->done) return;
@@ -592,7 +593,7 @@ static void find_time_form(struct key_reader *reader, struct key_block *block)
     if (block->tells_time) reader->told_form = block->time_form;
 }
 
-/* KEYS_END: nothing more in the open file, which is closed, or reading has to stop. */
+/* KEYS_END: the open file has no more and is closed, or reading must stop. */
 static enum keys_found read_block(struct key_reader *reader, struct key_block *block, bool resumed)
 {
     if (!resumed && !take_rest(reader, block)) return fail_for_memory(reader, block);
@@ -617,7 +618,8 @@ static enum keys_found read_block(struct key_reader *reader, struct key_block *b
     return KEYS_END;
 }
 
-/* A key of the command line may hold anything, separators too: it is not looked for. */
+/* A key on the command line may contain anything, even separators, so these are not searched
+ * for. */
 static enum keys_found take_literals(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = 0;
@@ -677,7 +679,8 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Of a long row the beginning and the end: what makes it no key often stands behind a long key. */
+/* Shows the beginning and the end of a long row: the reason why it is not a key is often after a
+ * long key. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
 {
@@ -691,7 +694,7 @@ static void describe_row(const struct key_block *block, const petal_key *row, co
              data + size - (whole ? 0 : TAIL));
 }
 
-/* Whether a line that is no key may be several columns, as sha1sum prints them. */
+/* May a line that is not a key be several columns, like sha1sum's output? */
 static bool has_columns(const struct key_block *block, const petal_key *row)
 {
     const char *data = row->data;
@@ -711,7 +714,7 @@ static bool refuse_row(const struct key_block *block)
                                             : "");
 }
 
-/* Too few fields may mean another delimiter. */
+/* Too few fields may mean that the delimiter is another one. */
 static void note_delimiter(struct key_reader *reader, const struct stray *stray)
 {
     const struct rows *rows = &reader->rows;
@@ -720,7 +723,7 @@ static void note_delimiter(struct key_reader *reader, const struct stray *stray)
             guess_delimiter(stray->row.data, stray->row.size_bytes, rows->delimiter);
 }
 
-/* The first few of all files are shown. */
+/* Shows the first few of all files. */
 static void tell_strays(struct key_reader *reader, const struct key_block *block)
 {
     char text[256];

@@ -17,14 +17,14 @@
 void tell_time(petal_filter *filter, const struct args *args)
 {
     if (info_of(filter).policy != PETAL_POLICY_WINDOW_TIME) return;
-    /* Cannot fail: the filter is in memory. */
+    /* Can't fail: the filter is in memory. */
     petal_set_clock(filter, args->now ? args->now : time_now(), NULL);
 }
 
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)
 {
     size_t i = 1;
-    uint64_t first = times[0] ? times[0] : 1; /* 0 would be no time */
+    uint64_t first = times[0] ? times[0] : 1; /* 0 would mean no time */
     if (first > *clock) {
         petal_set_clock(filter, first, NULL);
         *clock = first;

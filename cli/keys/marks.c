@@ -1,4 +1,4 @@
-/* marks.c - see marks.h. How marks are found: marks.inc. */
+/* marks.c - see marks.h. marks.inc finds the marks. */
 #define MARKER marker_any_cpu
 #include "keys/marks.inc"
 

@@ -1,4 +1,4 @@
-/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them by one
+/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them pass one
  * at a time, in that order. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
@@ -26,11 +26,11 @@ struct pipeline {
     pthread_mutex_t moving; /* guards the rest */
     pthread_cond_t moved;
     uint64_t passed[TURNSTILES]; /* blocks */
-    bool shut[TURNSTILES];       /* nothing more goes through, but may pass by */
-    bool refused;                /* a line that is no key */
+    bool shut[TURNSTILES];       /* closed: blocks pass it without its work */
+    bool refused;                /* a line that is not a key */
 };
 
-/* Waits for the block's turn. False: it must not do what is done there. */
+/* Waits for the block's turn. False: the block must skip this stage. */
 static bool wait_for_turn(struct pipeline *pipeline, enum turnstile turnstile, uint64_t block)
 {
     pthread_mutex_lock(&pipeline->moving);
@@ -68,7 +68,7 @@ static bool wait_for_all(struct pipeline *pipeline)
 
 static void *run(void *context);
 
-/* There is work for one more thread. If none can be had, those there are do it. */
+/* There is work for one more thread. If none can be started, the existing ones do it. */
 static void start_thread(struct pipeline *pipeline)
 {
     if (pipeline->threads == pipeline->max_threads) return;
@@ -96,7 +96,7 @@ static bool read_block(struct pipeline *pipeline, struct key_block *block, uint6
     return good;
 }
 
-/* Keys ahead of a row that has none are dealt with. */
+/* Keys before a row that has none are processed. */
 static bool enter(struct pipeline *pipeline, struct key_block *block)
 {
     const struct stages *stages = pipeline->stages;
@@ -151,7 +151,7 @@ bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *
                                 .moving = PTHREAD_MUTEX_INITIALIZER,
                                 .moved = PTHREAD_COND_INITIALIZER};
     run(&pipeline);
-    /* None is started any more: the end has been found, and is the end for all. */
+    /* No more threads are started: the end was found, and it is the end for all. */
     for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
     reader->failed = reader->failed || pipeline.refused;
     return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];

@@ -1,22 +1,22 @@
-/* pipeline.h - the keys of a reader, block by block, through what a command does with them, on
- * several threads.
+/* pipeline.h - passes a reader's keys, block by block, through the stages of a command, on several
+ * threads.
  *
  *      read      work        enter      compose     leave
  *     in order  any order   in order   any order   in order
  *
- * A thread takes a block through all five, with a buffer of its own: what must be done in order is
- * done by whoever's turn it is, and what need not be is done by all at once. So results and output
- * are those of one thread, and memory is a block per thread. */
+ * A thread takes a block through all five stages, with its own buffer: stages in order are done by
+ * the thread whose turn it is, the others by all threads concurrently. So results and output are
+ * those of one thread, and memory is one block per thread. */
 #ifndef PETAL_CLI_PIPELINE_H
 #define PETAL_CLI_PIPELINE_H
 
 #include "keys/keys.h"
 
-/* However many are asked for. */
+/* Whatever number is requested. */
 enum { MAX_THREADS = 64 };
 
-/* What a command does with a block; NULL: nothing. A stage that returns false ends it all: no
- * further block is entered, and none after this one leaves. */
+/* What a command does with a block; NULL: nothing. If a stage returns false, everything ends: no
+ * further block enters, and none after this one leaves. */
 struct stages {
     void (*work)(void *context, struct key_block *block);
     bool (*enter)(void *context, struct key_block *block);
@@ -24,12 +24,12 @@ struct stages {
     bool (*leave)(void *context, struct key_block *block);
 };
 
-/* Takes every key through the stages. Threads are started as full blocks come in, reader->threads
- * in all (0: as many as there are CPUs, up to a bound), so that a short input is none the slower
- * for them. False: a stage said so. reader->failed tells of the reading. */
+/* Takes every key through the stages. Starts threads as full blocks come in, at most
+ * reader->threads (0: as many as there are CPUs, up to a bound), so that short inputs pay nothing
+ * for them. False: a stage returned false. reader->failed reports reading errors. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
-/* How many threads a command may use if this many were asked for (0: it may choose). */
+/* How many threads a command may use if this many were requested (0: it may choose). */
 unsigned thread_limit(uint64_t asked);
 
 #endif

@@ -18,7 +18,7 @@ static bool refuse_columns(const char *option, const char *text, const char *why
     return complain(shown, "%s", why);
 }
 
-/* A number of a column: 0 if it is none. */
+/* A column's number: 0 if it is none. */
 static uint64_t read_number(const char *text, size_t size)
 {
     uint64_t number = 0;
@@ -87,7 +87,7 @@ static bool read_columns(struct rows *rows, const char *option, const char *text
     }
 }
 
-/* The time stands in a column of its own, or in one of the key's. */
+/* The time is in a column of its own, or in one of the key's. */
 static bool read_time_column(struct rows *rows, const char *text)
 {
     const char *why;
@@ -166,7 +166,7 @@ size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes)
     return marked ? 3 : 0;
 }
 
-/* The names of a header, one after the other, each with a 0. */
+/* The names in a header, one after the other, each terminated by 0. */
 struct names {
     char *text;
     size_t bytes, count;
@@ -193,7 +193,7 @@ void name_delimiter(char delimiter, char name[8])
     snprintf(name, 8, delimiter == '\t' ? "TAB" : "%c", delimiter);
 }
 
-/* Says which names there are, or which was nearly meant; `room` is enough for that. */
+/* Lists the existing names, or the one that was probably meant; `room` is enough for that. */
 static void say_missing(const struct rows *rows, const struct field *wanted,
                         const struct names *names, char *message, size_t room)
 {
@@ -219,7 +219,7 @@ static void say_missing(const struct rows *rows, const struct field *wanted,
              shown, shown);
 }
 
-/* The column of that name: 0, with a message, unless there is one. */
+/* The column with that name: 0, with a message, unless there is exactly one. */
 static uint64_t find_name(const struct rows *rows, const struct field *name, const char *text,
                           const char *end, char *message, size_t room)
 {

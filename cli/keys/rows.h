@@ -1,4 +1,4 @@
-/* rows.h - what a row is, and which fields of it make its key: -k, --csv, --jsonl. */
+/* rows.h - what a row is, and which of its fields make its key: -k, --csv, --jsonl. */
 #ifndef PETAL_CLI_ROWS_H
 #define PETAL_CLI_ROWS_H
 
@@ -15,20 +15,20 @@ enum row_form {
     ROWS_OF_JSON
 };
 
-/* One of them may be the time alone. */
+/* One of them may be only for the time. */
 enum { MAX_COLUMNS = MAX_JSON_PATHS, BLANKS = -1 };
 
-/* Between the fields of a key of several. */
+/* Joins the fields of a key with several. */
 #define FIELD_JOINT '\x1f'
 
 struct rows {
     enum row_form form;
     char separator; /* after each row */
-    int delimiter;  /* between fields; BLANKS: one or more of them */
-    bool crlf;      /* a CR ahead of the separator is no part of the last field */
+    int delimiter;  /* between fields; BLANKS: one or more blanks */
+    bool crlf;      /* a CR before the separator is not part of the last field */
     bool has_header;
-    bool strict;   /* a row without a key ends it all */
-    bool has_time; /* rows bring their time, in the field at `time_place` */
+    bool strict;   /* a row without a key is an error */
+    bool has_time; /* rows have a time, in the field at `time_place` */
     size_t time_place;
     size_t columns;                  /* that make the key, in this order */
     size_t found;                    /* columns of the key and of the time */
@@ -37,7 +37,7 @@ struct rows {
     struct json_path paths[MAX_COLUMNS];
 };
 
-/* Columns by rising number, as a row is walked, and the place of each in the key. */
+/* Columns in ascending order, as a row is read, and the place of each in the key. */
 struct wanted {
     uint64_t numbers[MAX_COLUMNS];
     uint8_t places[MAX_COLUMNS];
@@ -46,23 +46,23 @@ struct wanted {
 /* False: reported. */
 bool rows_read(struct rows *rows, const struct args *args);
 
-/* Columns by number alone. */
+/* Only for columns by number. */
 void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
 
-/* Finds the columns in a header row, and where that ends, its separator included; a text without
- * one at its end is all of it. False: `message` says why they are not there. */
+/* Finds the columns in a header row, and where that ends, including its separator; a text without a
+ * separator is a header as a whole. False: `message` says why they were not found. */
 bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);
 
-/* Of a UTF-8 byte order mark at the beginning of a file of CSV or JSON, which is part of its first
- * row: 3 or 0. */
+/* The size of a UTF-8 byte order mark at the beginning of a CSV or JSON file, which is part of its
+ * first row: 3 or 0. */
 size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
 
-/* What may separate the fields of a row in which `used` does not stand: 0 if nothing seems to. */
+/* What may separate the fields of a row that doesn't contain `used`: 0 if nothing seems to. */
 char guess_delimiter(const char *text, size_t size_bytes, int used);
 
-/* As -t takes it. */
+/* In the form that -t accepts. */
 void name_delimiter(char delimiter, char name[8]);
 
 #endif

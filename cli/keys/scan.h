@@ -1,5 +1,5 @@
-/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: a bit for each byte, from the
- * lowest on.
+/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: one bit per byte, lowest
+ * first.
  *
  *      text            7,"Ada, ""A.""",x
  *      quotes          ..1....11..111...       lowest bit on the left
@@ -9,8 +9,8 @@
  * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
  * each, costs a mispredicted branch. The next set bit of a word is found without a branch.
  *
- * A file that is compiled for CPUs with AVX2 defines SCAN_AVX2, and SCAN_TARGET as the attribute
- * that says so. */
+ * A file compiled for CPUs with AVX2 defines SCAN_AVX2, and SCAN_TARGET as the attribute for
+ * that. */
 #ifndef PETAL_CLI_SCAN_H
 #define PETAL_CLI_SCAN_H
 
@@ -26,7 +26,7 @@
 #include <immintrin.h>
 
 enum { TEXT_PARTS = 2 };
-typedef __m256i text_part; /* a byte is all bits or none, when it tells of one */
+typedef __m256i text_part; /* as a result: each byte is all ones or zero */
 
 static inline SCAN_TARGET text_part text_load(const char *at)
 {
@@ -63,7 +63,7 @@ static inline SCAN_TARGET uint64_t text_bits(text_part part)
 #include <emmintrin.h>
 
 enum { TEXT_PARTS = 4 };
-typedef __m128i text_part; /* a byte is all bits or none, when it tells of one */
+typedef __m128i text_part; /* as a result: each byte is all ones or zero */
 
 static inline SCAN_TARGET text_part text_load(const char *at)
 {
@@ -100,7 +100,7 @@ static inline SCAN_TARGET uint64_t text_bits(text_part part)
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
 enum { TEXT_PARTS = 8 };
-typedef uint64_t text_part; /* a byte has its highest bit or not, when it tells of one */
+typedef uint64_t text_part; /* as a result: each byte has its highest bit or not */
 
 static inline SCAN_TARGET text_part text_load(const char *at)
 {
@@ -112,7 +112,7 @@ static inline SCAN_TARGET text_part text_load(const char *at)
     return part;
 }
 
-/* At most 0x80: what is taken away from a byte does not reach the next one. */
+/* At most 0x80, so that the subtraction does not borrow from the next byte. */
 static inline SCAN_TARGET text_part text_below(text_part part, uint8_t bound)
 {
     return ~((part | EVERY_BYTE << 7) - EVERY_BYTE * bound) & ~part;
@@ -151,7 +151,7 @@ struct text64 {
     text_part part[TEXT_PARTS];
 };
 
-/* Of the bytes up to `end`; instead of others there are zeros. */
+/* Loads the bytes up to `end`, then zeros. */
 static inline SCAN_TARGET struct text64 text64_load(const char *at, const char *end)
 {
     struct text64 text;
@@ -182,8 +182,8 @@ static inline SCAN_TARGET uint64_t bits_either(const struct text64 *text, char a
     return bits;
 }
 
-/* What does not stand for itself in a JSON string: a quote, a backslash, a control character. With
- * one bit flipped, the quote comes right after the control characters. */
+/* Bytes with a special meaning in a JSON string: a quote, a backslash, a control character. With
+ * one bit flipped, the quote directly follows the control characters. */
 static inline SCAN_TARGET text_part text_not_plain(text_part part)
 {
     enum { FLIPPED = '"' ^ 0x20 };
@@ -199,16 +199,16 @@ static inline SCAN_TARGET uint64_t bits_not_plain(const char *at)
     return bits;
 }
 
-/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that is none. */
+/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that isn't. */
 static inline SCAN_TARGET size_t count_digits(const char *at)
 {
     uint64_t digits = text_bits(text_below(text_xor(text_load(at), '0'), 10));
     return first_bit(~digits);
 }
 
-/* The end of the part of a JSON string that stands for itself. There is one; and what is read, but
- * not looked at, are up to SCAN_SLACK bytes after it. Many strings are short, and the others are
- * searched in large steps, so that few branches depend on how long they are. */
+/* The end of the plain part of a JSON string, which must exist. Up to SCAN_SLACK bytes after it are
+ * read but ignored. Many strings are short, and others are searched in large steps, so that few
+ * branches depend on their length. */
 enum { SCAN_SLACK = 64 };
 
 static inline SCAN_TARGET const char *end_of_plain(const char *at)
@@ -220,7 +220,7 @@ static inline SCAN_TARGET const char *end_of_plain(const char *at)
     return at + first_bit(bits);
 }
 
-/* Each bit tells whether the quotes up to it, and it, are an odd number. */
+/* Each bit says whether the number of quotes up to and including it is odd. */
 static inline SCAN_TARGET uint64_t bits_inside(uint64_t quotes)
 {
     for (int i = 1; i < 64; i *= 2) quotes ^= quotes << i;

@@ -1,6 +1,5 @@
-/* selection.c - see selection.h. Rows and separators stand in the text as they are to be printed:
- * runs of wanted rows are moved together in place, and if all of them are wanted nothing is
- * moved. */
+/* selection.c - see selection.h. The text holds rows and separators as they are to be printed: runs
+ * of selected rows are moved together in place, and if all are selected nothing moves. */
 #include "keys/selection.h"
 
 #include "keys/split.h"
@@ -16,7 +15,7 @@ static size_t end_of_run(const struct key_block *block, size_t from, size_t unti
     return from;
 }
 
-/* The bytes from one row up to another, with the separator. */
+/* The bytes from one row up to another, including the separator. */
 static char *move_rows(char *to, const petal_key *first, const petal_key *last)
 {
     const char *from = first->data;
@@ -51,7 +50,7 @@ void select_rows(struct key_block *block, uint8_t wanted, bool keep_strays)
     block->output = (petal_key){block->text, (size_t)(to - block->text)};
 }
 
-enum { NUMBER_BYTES = 24 }; /* of any line number, its colon and the 0 of snprintf() */
+enum { NUMBER_BYTES = 24 }; /* room for any line number, its colon and the 0 from snprintf() */
 
 static bool make_numbered(struct key_block *block)
 {
@@ -66,7 +65,7 @@ static bool make_numbered(struct key_block *block)
     return block->numbered != NULL;
 }
 
-/* Where rows are numbered: in order, as line_of_row() does each. */
+/* For numbered rows: line_of_row() for each, in order. */
 struct numbering {
     const struct key_block *block;
     const char *at;

@@ -4,9 +4,9 @@
  *      lines            [0]         [1]                [2]      each with its key
  *      strays                                  [0]              each with the reason
  *
- * What is decided once for a block is which loop runs: rows that are keys take a memchr() each, and
- * of others the fields are found in place. A key is a piece of the text where that is possible, and
- * is put together in a buffer of the block otherwise. */
+ * Per block it is decided once which loop runs: if rows are keys, one memchr() per row, otherwise
+ * their fields are found in place. A key is a piece of the text if possible, and otherwise
+ * assembled in a buffer of the block. */
 #include "keys/split.h"
 
 #include "keys/csv.h"
@@ -66,7 +66,7 @@ static bool ends_in_return(const petal_key *key)
     return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
 }
 
-/* Whether all rows end in CR, and it is part of their keys: not if the last field makes none.
+/* Do all rows end in CR, and is it part of their keys? Not if the last field isn't part of the key.
  * Nearly always the first line says no. */
 static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
@@ -106,13 +106,13 @@ bool lacks_fields(const struct stray *stray)
 struct splitting {
     const struct rows *rows;
     struct key_block *block;
-    const char *end;        /* of the text; a separator stands there */
+    const char *end;        /* of the text; a separator is there */
     const char *begin, *at; /* of the next row, and of its first field */
     size_t start;           /* of the first row in the text: after a byte order mark */
     const size_t *mark;     /* the first one after `at` */
     bool is_csv, strips_return;
     const char *next_nul;             /* in CSV: from the current row on, or `end` */
-    struct field fields[MAX_COLUMNS]; /* of the current row, in the order of the key */
+    struct field fields[MAX_COLUMNS]; /* the current row's, in the order of the key */
     uint8_t *to;                      /* in block->joined */
 };
 
@@ -133,7 +133,7 @@ static bool add_stray(struct key_block *block, petal_key row, const char *why)
     return true;
 }
 
-/* Keys are no longer than their rows, with what joins them. */
+/* Keys are no longer than their rows, including what joins them. */
 static bool copy_field(struct splitting *splitting, const struct field *field, const char **why)
 {
     size_t size = field->size_bytes;
@@ -152,7 +152,7 @@ static bool copy_field(struct splitting *splitting, const struct field *field, c
     return good;
 }
 
-/* Puts the key of the current row together. NULL: why there is none. */
+/* Assembles the current row's key. NULL, or the reason why there is none. */
 static const char *join_fields(struct splitting *splitting, petal_key *key)
 {
     struct key_block *block = splitting->block;
@@ -193,7 +193,7 @@ static bool push_other_row(struct splitting *splitting, petal_key row, const cha
 
 enum { LONGEST_TIME = 64 };
 
-/* A time without its escapes; up to *end. NULL: it is none. */
+/* A time without its escapes, up to *end. NULL: it is not a time. */
 static const char *copy_time(const struct field *field, char copy[LONGEST_TIME], const char **end)
 {
     const char *why;
@@ -207,7 +207,7 @@ static const char *copy_time(const struct field *field, char copy[LONGEST_TIME],
     return copy;
 }
 
-/* NULL: the time of the current row is noted. */
+/* NULL: the current row's time is recorded. */
 static const char *read_time(struct splitting *splitting, const char *stop, uint64_t *ms)
 {
     const struct rows *rows = splitting->rows;
@@ -215,7 +215,7 @@ static const char *read_time(struct splitting *splitting, const char *stop, uint
     const struct field *field = &splitting->fields[rows->time_place];
     char copy[LONGEST_TIME];
     const char *at = field->text, *end = at + field->size_bytes;
-    /* If blanks separate fields, a time may go on in the next one. */
+    /* If blanks separate fields, a time may continue in the next one. */
     if (rows->form != ROWS_OF_JSON && (rows->delimiter == BLANKS || rows->delimiter == ' '))
         end = stop;
     else if (field->form != FIELD_AS_IS)
@@ -224,8 +224,8 @@ static const char *read_time(struct splitting *splitting, const char *stop, uint
     return *ms > block->max_time ? IN_FUTURE : NULL;
 }
 
-/* The next row, up to `stop`, which has a key unless `why` says otherwise. Nearly all keys are one
- * field as it stands in the text. */
+/* Adds the next row, up to `stop`, which has a key unless `why` says otherwise. Nearly all keys are
+ * one field in the text. */
 static inline bool push_row(struct splitting *splitting, const char *stop, const char *why)
 {
     struct key_block *block = splitting->block;
@@ -266,7 +266,7 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return count;
 }
 
-/* What the marks end. The loop below is compiled once for each. */
+/* What the marks end. The loop below is compiled separately for each. */
 enum fields { DELIMITED, WORDS, QUOTED };
 
 static inline struct field make_field(const char *begin, const char *stop, enum fields fields,
@@ -319,7 +319,7 @@ static const size_t *first_mark(const struct splitting *splitting, size_t count)
     return marks->at + i;
 }
 
-/* Why a row of CSV is refused: it is empty, or has a NUL, which is a sign of another encoding. */
+/* Why a row of CSV is refused: it is empty, or contains a NUL, which indicates another encoding. */
 static inline const char *find_flaw(struct splitting *splitting, const char *at, const char *stop)
 {
     if (splitting->next_nul < at) splitting->next_nul = next_byte(at, splitting->end, '\0');
@@ -327,7 +327,7 @@ static inline const char *find_flaw(struct splitting *splitting, const char *at,
     return stop == at || (stop == at + 1 && *at == '\r') ? EMPTY : NULL;
 }
 
-/* Rows whose fields end at marks, of which there are `count`. False: out of memory. */
+/* Rows whose fields end at one of `count` marks. False: out of memory. */
 static inline bool split_marked(struct splitting *splitting, size_t count, enum fields fields)
 {
     if (count == 0) return true;
@@ -361,7 +361,7 @@ static void split_fields(struct splitting *splitting)
         split_marked(splitting, marks->count, DELIMITED);
 }
 
-/* The same without marks, field by field, for a row with misplaced quotes and all that follow. */
+/* The same without marks, field by field, for a row with misplaced quotes and all rows after it. */
 static const char *find_irregular(struct splitting *splitting, const char *at, const char **why)
 {
     const struct rows *rows = splitting->rows;
@@ -381,13 +381,13 @@ static const char *find_irregular(struct splitting *splitting, const char *at, c
     }
 }
 
-/* CSV with quotes: the rows that have marks, then the others. */
+/* CSV with quotes: first the rows that have marks, then the others. */
 static void split_quoted(struct splitting *splitting)
 {
     struct key_block *block = splitting->block;
     struct marks *marks = &block->marks;
     const char *text = block->text, *end = splitting->end, *why;
-    /* There may be marks beyond it, of bytes that were moved to the next block. */
+    /* There may be marks beyond it, for bytes that were moved to the next block. */
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
         marks->by->csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
@@ -398,7 +398,7 @@ static void split_quoted(struct splitting *splitting)
     while (splitting->begin < end) {
         const char *at = splitting->at, *stop = find_irregular(splitting, at, &why);
         const char *flaw = find_flaw(splitting, at, stop);
-        /* What a quote that is never closed took in ends with a separator of its own. */
+        /* The text after an unclosed quote ends with a separator of its own. */
         if (stop == end && stop > at && stop[-1] == '\n') stop--;
         if (!push_row(splitting, stop, flaw ? flaw : why)) return;
         block->marks.quotes.hidden = 1;
@@ -484,13 +484,13 @@ static int compare_strays(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* From the text of each key in `decoded` to its bytes. A line that is no key ends the block; a row
- * that has none is a stray one. */
+/* Decodes the text of each key in `decoded`. A line that is not a key ends the block; a row without
+ * a key is a stray one. */
 static void decode_keys(decoder *decode, struct key_block *block, bool strays)
 {
     size_t needed = 0, kept = 0, strays_before = block->stray_count;
     for (size_t i = 0; i < block->count; i++)
-        needed += DECODED_ROOM(block->decoded[i].size_bytes); /* in the buffer: no wrap */
+        needed += DECODED_ROOM(block->decoded[i].size_bytes); /* in the buffer: can't wrap */
     if (!make_buffer(block, &block->arena, &block->arena_bytes, needed)) {
         block->count = 0;
         return;
@@ -542,7 +542,7 @@ const petal_key *next_row(const struct key_block *block, struct row_walk *walk, 
     return stray ? &block->strays[walk->strays++].row : NULL;
 }
 
-/* The first row without a key ends the block, as a line that is no key does. */
+/* The first row without a key ends the block, like a line that is not a key. */
 static void be_strict(struct key_block *block)
 {
     if (block->stray_count == 0 || block->refused) return;
@@ -552,8 +552,8 @@ static void be_strict(struct key_block *block)
     block->lines[block->count] = block->strays[0].row; /* there was room for it as a row */
 }
 
-/* Only the first row of a block can be longer than the others together. If it is too long it is no
- * key, as if it had come in pieces. */
+/* Only the first row of a block can be longer than all others together. If it is too long it is not
+ * a key, as if it had arrived in pieces. */
 static void refuse_long_row(struct key_block *block)
 {
     struct row_walk walk = {0};
@@ -583,7 +583,7 @@ void split_piece(const struct rows *rows, struct key_block *block, bool ends)
     block->done = block->has_fields = true;
     block->separator = rows->separator;
     block->line_count = count_bytes(block->text, end, rows->separator);
-    /* What is printed of a row goes up to the byte after it. */
+    /* The printed part of a row goes up to the byte after it. */
     if (!add_stray(block, (petal_key){block->text, (size_t)(end - block->text) - 1}, TOO_LONG))
         return;
     if (rows->strict && !block->continues) be_strict(block);
@@ -596,9 +596,9 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
     if (!block->split) {
         if (block->header_bytes && block->header_bytes == block->size_bytes &&
             end[-1] != rows->separator)
-            block->header_bytes++; /* with the one that it gets */
+            block->header_bytes++; /* including the one it gets */
         bool ends_whole = end[-1] == rows->separator;
-        *end = rows->separator; /* of a last row that has none */
+        *end = rows->separator; /* for a last row without one */
         if (fields)
             split_rows(rows, block);
         else

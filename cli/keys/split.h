@@ -1,4 +1,4 @@
-/* split.h - the rows of a block of text, and the key of each. */
+/* split.h - finds the rows of a block of text, and the key of each. */
 #ifndef PETAL_CLI_SPLIT_H
 #define PETAL_CLI_SPLIT_H
 
@@ -6,10 +6,10 @@
 #include "keys/rows.h"
 #include "options/decode.h"
 
-/* What is said of a block that there is no memory for. */
+/* Reported for a block for which there is no memory. */
 extern const char OUT_OF_MEMORY[];
 
-/* Room for that many rows. False: the block says so on arrival. */
+/* Makes room for that many rows. False: the block reports it on arrival. */
 bool make_arrays(struct key_block *block, size_t rows);
 
 /* Finds the rows of the block, unless it has them, and their keys. */
@@ -19,13 +19,13 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
  * piece of one that is too long. */
 void split_piece(const struct rows *rows, struct key_block *block, bool ends);
 
-/* Whether a row has no key since it has too few fields. */
+/* Does a row have no key because it has too few fields? */
 bool lacks_fields(const struct stray *stray);
 
-/* The number of the first row that stands after this place in the text. */
+/* The number of the first row after this place in the text. */
 size_t first_row_after(const struct key_block *block, const char *text);
 
-/* All rows of a block in order, those without a key too. Begins as {0}. */
+/* All rows of a block in order, including those without a key. Starts as {0}. */
 struct row_walk {
     size_t lines, strays; /* passed */
 };
@@ -34,7 +34,7 @@ struct row_walk {
 #define NO_KEY SIZE_MAX
 const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key);
 
-/* The number of the line where a row of the block begins. */
+/* The number of the line at which a row of the block begins. */
 uint64_t line_of_row(const struct key_block *block, const petal_key *row);
 
 #endif

@@ -1,5 +1,5 @@
-/* unpack.c - see unpack.h. A file may be several packed ones, one after the other, as pigz, bgzip
- * and cat make them. */
+/* unpack.c - see unpack.h. A file may consist of several packed ones, as pigz, bgzip and cat make
+ * them. */
 #include "keys/unpack.h"
 
 #include "files/magic.h"
@@ -21,10 +21,10 @@ enum packer { UNKNOWN, PLAIN, GZIP, ZSTD };
 struct unpacker {
     enum packer packer;
     bool at_end;             /* of the file */
-    bool inside;             /* of a packed piece, whose end is still to come */
-    bool full;               /* the last output was cut: there is more in the stream */
-    const char *damage;      /* comes up when what was had before it is taken */
-    size_t from, size_bytes; /* of the input that was not taken yet */
+    bool inside;             /* a packed piece that has not ended yet */
+    bool full;               /* the last output filled its room: there is more in the stream */
+    const char *damage;      /* reported after the data before it has been read */
+    size_t from, size_bytes; /* of the input that was not used yet */
     uint8_t input[1 << 16];
 #ifdef PETAL_WITH_ZLIB
     bool has_gzip;
@@ -37,7 +37,7 @@ struct unpacker {
 
 /* ---- which packer ---------------------------------------------------------------------------- */
 
-/* UNKNOWN: more bytes would tell. */
+/* UNKNOWN: more bytes are needed. */
 static enum packer recognize(const uint8_t *bytes, size_t size_bytes)
 {
     const struct magic *magic = magic_of(bytes, size_bytes);
@@ -90,7 +90,7 @@ bool unpack_is_ready(const struct unpacker *unpacker)
 
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
-/* Both return how many bytes they put to `to`, and set unpacker->damage. */
+/* Both return how many bytes they wrote to `to`, and set unpacker->damage. */
 #ifdef PETAL_WITH_ZLIB
 static size_t unpack_gzip(struct unpacker *unpacker, void *to, size_t room)
 {
@@ -173,7 +173,7 @@ static ssize_t take_plain(struct unpacker *unpacker, void *to, size_t room)
     return (ssize_t)size;
 }
 
-/* More input behind what there is. -1: errno. */
+/* Reads more input after what is there. -1: errno. */
 static ssize_t read_input(struct unpacker *unpacker, int descriptor, uint64_t *taken_bytes)
 {
     memmove(unpacker->input, unpacker->input + unpacker->from, unpacker->size_bytes);

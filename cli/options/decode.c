@@ -13,10 +13,10 @@
 
 enum {
     LONGEST_NUMBER = 400
-}; /* a double written out in full has at most 309 digits before the dot */
+}; /* a double written in full has at most 309 digits before the point */
 
-/* strto*() need an end, and take blanks, signs and (for doubles) words that nobody means as a
- * number. */
+/* strto*() need a terminator, and accept blanks, signs and (for doubles) words that nobody means as
+ * a number. */
 static bool copy_number(const char *line, size_t size, char copy[LONGEST_NUMBER + 1])
 {
     if (size == 0 || size > LONGEST_NUMBER || memchr(line, '\0', size)) return false;
@@ -131,8 +131,7 @@ static int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* RFC 4648 with padding. Bits that stand for nothing must be zero, so that no two lines give one
- * key. */
+/* RFC 4648 with padding. Unused bits must be zero, so that no two lines give the same key. */
 static bool decode_base64(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
                           const char **why)
 {

@@ -7,24 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the key to `out` and its size to *key_bytes, or says why the line is no such value. */
+/* Writes the key to `out` and its size to *key_bytes, or gives the reason why the line is not such
+ * a value. */
 typedef bool decoder(const char *line, size_t line_bytes, uint8_t *out, size_t *key_bytes,
                      const char **why);
 
-/* Room that any decoder needs for a line of that many bytes. */
+/* Enough room for any decoder and a line of that many bytes. */
 #define DECODED_ROOM(line_bytes) (2 * (line_bytes) + 8)
 
-/* The key type of a word of --key-type: NONE if there is none. */
+/* The key type for a word of --key-type: NONE if there is none. */
 uint32_t find_key_type(const char *name);
 
-/* The word of a key type: NULL for NONE. */
+/* The word for a key type: NULL for NONE. */
 const char *key_type_name(uint32_t type);
 
-/* Whether lines of one type can stand for keys of the other: hex and base64 are two ways to write
- * bytes, and what is not recorded goes with all. */
+/* Can lines of one type stand for keys of the other? hex and base64 are two ways to write bytes,
+ * and an unrecorded type agrees with all. */
 bool key_types_agree(uint32_t a, uint32_t b);
 
-/* The decoder of a key type, NULL for text and NONE: there the line is the key. */
+/* The decoder of a key type; NULL for text and NONE, where the line is the key. */
 decoder *find_decoder(uint32_t type);
 
 /* One hexadecimal digit, or -1. */

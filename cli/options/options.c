@@ -30,7 +30,7 @@ static unsigned min_of(unsigned a, unsigned b, unsigned c)
     return min < c ? min : c;
 }
 
-/* Levenshtein's distance of two short words. */
+/* Levenshtein's distance between two short words. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[LONGEST_WORD + 1];
@@ -68,7 +68,7 @@ const char *nearest(const char *text, const char *(*word)(const void *context, s
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* Where the parser stands. */
+/* The parser's position. */
 struct walk {
     const struct command *command;
     char **argv;
@@ -102,7 +102,7 @@ static const struct option *by_name(const struct command *command, const char *n
     return NULL;
 }
 
-/* Whether `value` is one of the words of "a|b|c". */
+/* Is `value` one of the words in "a|b|c"? */
 static bool is_choice(const char *choices, const char *value)
 {
     size_t length = strlen(value);
@@ -112,20 +112,20 @@ static bool is_choice(const char *choices, const char *value)
     return false;
 }
 
-/* The "a|b|c" of "NAME=a|b|c", or NULL. */
+/* The "a|b|c" in "NAME=a|b|c", or NULL. */
 static const char *choices_of(const struct option *option)
 {
     const char *equals = strchr(option->value, '=');
     return equals ? equals + 1 : NULL;
 }
 
-/* "NAME" of the same. */
+/* The length of "NAME" in it. */
 static int value_width(const struct option *option)
 {
     return (int)strcspn(option->value, "=");
 }
 
-/* Of "parquet:COLUMN" only what stands before the colon is a name of ours. */
+/* In "parquet:COLUMN" only the part before the colon is our name. */
 static void to_lower_case(char *name)
 {
     for (; *name && *name != ':'; name++)
@@ -143,7 +143,7 @@ static bool set_text(const struct option *option, const char *shown, char *value
     return true;
 }
 
-/* `shown` is the option as it was written, for messages. */
+/* `shown` is the option as typed, for messages. */
 static bool set_option(const struct option *option, const char *shown, char *value,
                        struct args *args)
 {
@@ -171,7 +171,7 @@ static bool set_option(const struct option *option, const char *shown, char *val
     return good || complain(what, "%s", why.text);
 }
 
-/* `attached` is the value written in one with the option, or NULL. */
+/* `attached` is the value joined to the option, or NULL. */
 static bool take_option(struct walk *walk, const struct option *option, const char *shown,
                         char *attached)
 {
@@ -185,7 +185,7 @@ static bool take_option(struct walk *walk, const struct option *option, const ch
     return set_option(option, shown, attached ? attached : walk->argv[walk->next++], walk->args);
 }
 
-/* Commands that print keys have nothing to tell in JSON; but keys may come in it. */
+/* Commands that print keys have no JSON output, but keys may come in JSON. */
 static bool refuse_json(const struct command *command)
 {
     const char *what = by_name(command, "jsonl", 5)
@@ -262,7 +262,7 @@ static void print_option(const struct option *option, FILE *out)
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
-/* Too many to stand in the help of each command. */
+/* Too many for the help of each command. */
 static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, END_OF_OPTIONS};
 
 static bool is_of_keys(const struct option *option)

@@ -1,5 +1,5 @@
-/* options.h - what can be said on a command line, as one struct; and commands as tables of the
- * options they take. */
+/* options.h - the options of a command line as one struct, and commands as tables of the options
+ * that they accept. */
 #ifndef PETAL_CLI_OPTIONS_H
 #define PETAL_CLI_OPTIONS_H
 
@@ -8,15 +8,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Zero and NULL mean "not given": no count, size or rate of zero is accepted. */
+/* Zero and NULL mean "not given": no option accepts a count, size or rate of zero. */
 struct args {
     const char *output, *file;                                    /* -o, -f */
     uint64_t capacity, memory_bytes, bits, hashes, lines_per_key; /* size */
     double rate;
     const char *scheme, *seed, *secret_file, *metadata; /* kind */
-    const char *template_file;                          /* size and kind at once */
+    const char *template_file;                          /* both size and kind */
     uint64_t shards;
-    const char *shard;    /* the one wanted */
+    const char *shard;    /* the requested one */
     const char *key_type; /* keys */
     bool nul, crlf;
     const char *fields, *csv, *jsonl, *delimiter; /* rows */
@@ -31,12 +31,12 @@ struct args {
     const char *present, *absent;                               /* verify */
     bool recover, show_metadata;
     const char *chart, *progress;
-    const char *from, *to; /* containers of other libraries */
+    const char *from, *to; /* other libraries' formats */
     bool grow;             /* layers */
     bool foldable;
     const char *window;
     uint64_t now;           /* ms */
-    const char *time_field; /* where rows have it */
+    const char *time_field; /* where rows have their time */
     const char *to_scheme;
     bool json, force, verbose, help;
     char **operands;
@@ -45,8 +45,8 @@ struct args {
 
 enum option_kind {
     FLAG,   /* bool */
-    TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these, in any case */
-    NAME,   /* const char *, of a format: in any case */
+    TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these, ignoring case */
+    NAME,   /* const char *, a format's name: ignoring case */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */
@@ -130,27 +130,27 @@ struct command {
 #define OPTIONS_OF_KEYS OPTION_FIELDS, OPTION_DELIMITER, OPTION_CSV, OPTION_HEADER, OPTION_JSONL, \
     OPTION_STRICT, OPTION_ROW_LIMIT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, \
     OPTION_PROGRESS
-/* Every table ends with this: -h, and the end. */
+/* Every table ends with this: -h, and the terminator. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */
 
-/* Fills in *args from what follows the command's name. Options may stand anywhere; "--" ends them.
- * False: reported. argv is reordered, and what *args points to lies in it, except args->literals,
- * which the caller frees in any case. */
+/* Fills in *args from the words after the command's name. Options may be anywhere; "--" ends them.
+ * False: reported. Reorders argv, into which *args points, except for args->literals, which the
+ * caller must free in any case. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
-/* The command's help, at most 24 lines of 80 columns. Options of keys are only named. */
+/* Prints the command's help, at most 24 lines of 80 columns. Key options are only named. */
 void print_help(const struct command *command, FILE *out);
 
-/* What keys are, and the options of all commands that read some. */
+/* Explains what keys are, and prints the options of all commands that read keys. */
 void print_help_of_keys(FILE *out);
 
-/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to
- * be, or NULL. */
+/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to be, or
+ * NULL. */
 const char *nearest(const char *text, const char *(*word)(const void *context, size_t i),
                     const void *context, size_t count);
 
-/* Reports a misuse of `command`, with where to look; returns STATUS_ERROR. */
+/* Reports a misuse of `command`, and where to look; returns STATUS_ERROR. */
 int misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,8 +4,8 @@
  *      2024-01-31        2024-01-31T11:20Z    2024-01-31 12:20:00,250 +0100
  *      [31/Jan/2024:12:20:00 +0100]
  *
- * strptime() knows neither fractions nor where the text ends, and takes the names of months from
- * the locale; and a log has a time in each line. */
+ * strptime() supports no fractions, doesn't know where the text ends, and takes the names of months
+ * from the locale; and a log has a time in each line. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options/times.h"
@@ -46,7 +46,7 @@ static bool take(struct reading *reading, const char *one_of)
     return there;
 }
 
-/* Exactly so many digits. */
+/* Exactly `digits` digits. */
 static bool take_digits(struct reading *reading, int digits, int64_t *value)
 {
     *value = 0;
@@ -59,7 +59,7 @@ static bool take_digits(struct reading *reading, int digits, int64_t *value)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Milliseconds of a fraction, whose digits may go on. */
+/* Milliseconds from a fraction, which may have more digits. */
 static int64_t take_fraction(struct reading *reading)
 {
     int64_t ms = 0;
@@ -68,7 +68,7 @@ static int64_t take_fraction(struct reading *reading)
     return ms;
 }
 
-/* No log is older than 1973, which is 10^11 ms, or younger than 5138, which is 10^11 s. */
+/* No log is from before 1973, which is 10^11 ms, or from after 5138, which is 10^11 s. */
 static enum time_form unit_of(int64_t number)
 {
     if (number < INT64_C(100000000000)) return TIME_SECONDS;
@@ -100,7 +100,7 @@ static bool read_number(struct reading *reading, enum time_form *form, int64_t *
 
 /* ---- dates ----------------------------------------------------------------------------------- */
 
-/* Days from 1970-01-01 in the Gregorian calendar, counted in years that begin in March, so that a
+/* Days since 1970-01-01 in the Gregorian calendar, computed in years that begin in March, so that a
  * leap day is the last of its year. */
 static int64_t day_number(int64_t year, int64_t month, int64_t day)
 {
@@ -116,7 +116,7 @@ static bool is_day(int64_t year, int64_t month, int64_t day)
     return day <= days[month - 1] + (month == 2 && leap);
 }
 
-/* "12:00", "12:00:00", "12:00:00.250": what is between the parts is `colon`, or nothing. */
+/* "12:00", "12:00:00", "12:00:00.250": between the parts is `colon`, or nothing. */
 static bool take_clock(struct reading *reading, bool colon, int64_t *ms)
 {
     int64_t hour, minute, second = 0;
@@ -131,10 +131,10 @@ static bool take_clock(struct reading *reading, bool colon, int64_t *ms)
         *reading = after;
         *ms += take_fraction(reading);
     }
-    return hour < 24 && minute < 60 && second <= 60; /* a leap second is the next one */
+    return hour < 24 && minute < 60 && second <= 60; /* a leap second counts as the next second */
 }
 
-/* "Z", "UTC", "+01:00", "+0100" or, directly after the time, "+01". Nothing is UTC. */
+/* "Z", "UTC", "+01:00", "+0100" or, directly after the time, "+01". Without a zone it is UTC. */
 static bool take_zone(struct reading *reading, int64_t *ms)
 {
     struct reading after = *reading;
@@ -160,7 +160,7 @@ static bool take_zone(struct reading *reading, int64_t *ms)
     return true;
 }
 
-/* The time of a day, if one follows the date after one of these. */
+/* The time of day, if one follows the date after one of these. */
 static bool take_time_of_day(struct reading *reading, const char *one_of, bool colon, int64_t *ms)
 {
     struct reading after = *reading, behind;
@@ -217,7 +217,7 @@ static bool read_apache(struct reading *reading, int64_t *ms)
 
 /* ---- any of them ----------------------------------------------------------------------------- */
 
-/* How far the digits go that a time begins with, and what follows, tell the form. */
+/* The number of leading digits, and what follows them, determine the form. */
 static enum time_form form_of(const struct reading *reading)
 {
     const char *at = reading->at;

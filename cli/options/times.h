@@ -1,4 +1,4 @@
-/* times.h - points in time as logs write them, in milliseconds since 1970. */
+/* times.h - times as logs write them, in milliseconds since 1970. */
 #ifndef PETAL_CLI_TIMES_H
 #define PETAL_CLI_TIMES_H
 
@@ -9,24 +9,24 @@
 
 enum time_form {
     TIME_UNKNOWN,
-    TIME_SECONDS, /* since 1970, perhaps with a fraction; so are the next three */
+    TIME_SECONDS, /* since 1970, possibly with a fraction; so are the next three */
     TIME_MILLISECONDS,
     TIME_MICROSECONDS,
     TIME_NANOSECONDS,
     TIME_ISO,   /* 2024-01-31, 2024-01-31T12:00:00.5+01:00, 2024/01/31 12:00:00 */
-    TIME_APACHE /* [31/Jan/2024:12:00:00 +0100], in brackets or not */
+    TIME_APACHE /* [31/Jan/2024:12:00:00 +0100], with or without brackets */
 };
 
-/* Reads the time that begins at `at`, in a text that ends before `end`. TIME_UNKNOWN becomes the
- * form that it has, the unit of a number by its size; of any other form only that is read. What
- * names no zone is UTC. Returns what follows the time; NULL: it is none, or lies outside of 1970 to
- * 9999. */
+/* Reads the time that begins at `at`, in a text that ends before `end`. If *form is TIME_UNKNOWN it
+ * becomes the form found (a number's unit depends on its size); otherwise only that form is
+ * accepted. Without a zone a time is UTC. Returns what follows the time; NULL: it is not a time, or
+ * outside of 1970 to 9999. */
 const char *time_read(const char *at, const char *end, enum time_form *form, uint64_t *ms);
 
 /* The whole text of an option; at least 1. */
 bool parse_time(const char *text, uint64_t *ms, struct why *why);
 
-/* What the clock of the machine says. */
+/* The machine's clock. */
 uint64_t time_now(void);
 
 const char *time_form_name(enum time_form form);

@@ -1,8 +1,8 @@
 /* explain.c - see explain.h.
  *
- * The rules of the schemes and the place of the bits, the last `bytes` bytes of a petal file, are
- * those of docs/format.md, written down a second time: what this prints does not depend on the code
- * that it explains. */
+ * The schemes' rules, and the position of the bits in the last `bytes` bytes of a petal file, are
+ * docs/format.md's, implemented a second time: what this prints doesn't depend on the code that it
+ * explains. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 

@@ -1,4 +1,4 @@
-/* explain.h - which bits are read for a key, and what they are (check --explain). */
+/* explain.h - prints which bits are read for a key, and their values (check --explain). */
 #ifndef PETAL_CLI_EXPLAIN_H
 #define PETAL_CLI_EXPLAIN_H
 

@@ -1,10 +1,10 @@
-/* filter_info.h - what petal.h tells of a filter, as values. */
+/* filter_info.h - what petal.h reports about a filter, returned as values. */
 #ifndef PETAL_CLI_FILTER_INFO_H
 #define PETAL_CLI_FILTER_INFO_H
 
 #include <petal/petal.h>
 
-/* petal_get_info() and petal_get_stats() of the whole filter, which fail only on misuse. The second
+/* petal_get_info() and petal_get_stats() of the whole filter, which fail only on misuse. The latter
  * reads all bits. */
 petal_info info_of(const petal_filter *filter);
 petal_stats stats_of(const petal_filter *filter);
@@ -13,7 +13,7 @@ petal_stats stats_of(const petal_filter *filter);
 petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer);
 petal_file_info file_info_of(const petal_filter *filter);
 
-/* Has the filter this ability (PETAL_CAN_)? */
+/* Does the filter have this ability (PETAL_CAN_)? */
 bool can(const petal_filter *filter, uint32_t ability);
 
 #endif

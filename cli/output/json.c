@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JSON text is UTF-8: a byte that is not part of it becomes U+FFFD, the replacement character. */
+/* JSON text is UTF-8: an invalid byte becomes U+FFFD, the replacement character. */
 static void put_character(FILE *out, const uint8_t *at, size_t size, size_t *length)
 {
     uint32_t point = utf8_next(at, size, length);

@@ -1,5 +1,5 @@
-/* json.h - one JSON object per line. Whole numbers of 64 bits stay exact; unknown numbers (NAN,
- * infinity) become null. */
+/* json.h - one JSON object per line. 64-bit integers stay exact; unknown numbers (NAN, infinity)
+ * become null. */
 #ifndef PETAL_CLI_JSON_H
 #define PETAL_CLI_JSON_H
 

@@ -3,7 +3,7 @@
 
 #include <petal/petal.h>
 
-/* That of the smallest filter. */
+/* The smallest filter's kernel. */
 const char *kernel_name(void)
 {
     petal_info plan = PETAL_INFO_INIT;

@@ -1,4 +1,4 @@
-/* kernel.h - which machine code the library runs on this CPU. */
+/* kernel.h - which kernel the library uses on this CPU. */
 #ifndef PETAL_CLI_KERNEL_H
 #define PETAL_CLI_KERNEL_H
 

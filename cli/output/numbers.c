@@ -1,5 +1,5 @@
-/* numbers.c - see numbers.h. Counts and sizes are read in whole numbers, so that 2.5k is 2500 and
- * 1e18 is exact. */
+/* numbers.c - see numbers.h. Counts and sizes are parsed as integers, so that 2.5k is 2500 and 1e18
+ * is exact. */
 #include "output/numbers.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* digits * 10^scale, as it was written. */
+/* digits * 10^scale, as written. */
 struct decimal {
     uint64_t digits;
     int scale;
@@ -52,13 +52,13 @@ static void push_digit(struct decimal *d, char c)
         d->overflow = true;
 }
 
-/* Commas may stand where we would print them: between groups of three. */
+/* Commas are allowed where we would print them: between groups of three. */
 static bool is_group(const char *at)
 {
     return *at == ',' && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3]) && !is_digit(at[4]);
 }
 
-/* The digits after the dot. Zeros at their end change nothing. */
+/* The digits after the point. Trailing zeros change nothing. */
 static const char *read_fraction(const char *at, struct decimal *d)
 {
     const char *end = at;
@@ -69,7 +69,7 @@ static const char *read_fraction(const char *at, struct decimal *d)
     return end;
 }
 
-/* The exponent of "1e9". An e without a number is left for the unit. */
+/* The exponent of "1e9". An e without a number is left to the unit. */
 static const char *read_exponent(const char *at, struct decimal *d)
 {
     int sign = at[0] && at[1] == '-' ? -1 : 1;
@@ -93,7 +93,7 @@ static const char *read_decimal(const char *text, struct decimal *d)
     return at == text ? text : read_exponent(at, d);
 }
 
-/* *value = d * unit. With a rest left over: `whole` says whether that is refused or cut off. */
+/* *value = d * unit. `whole` says whether a remainder is refused or truncated. */
 static bool scale_up(struct decimal d, uint64_t unit, bool whole, uint64_t *value, struct why *why)
 {
     bool fits = !d.overflow && (d.digits == 0 || times(&d.digits, unit));
@@ -114,7 +114,7 @@ static uint64_t power(uint64_t base, int exponent)
     return result;
 }
 
-/* Which power of 1000 or 1024 a letter stands for; 0 for none. */
+/* The power of 1000 or 1024 that a letter means; 0 for none. */
 static int unit_power(char c)
 {
     switch (c) {
@@ -164,7 +164,7 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why)
     return scale_up(d, power(decimal ? 1000 : 1024, exponent), false, bytes, why);
 }
 
-/* What follows "1" in "1:1000", "1/1000" and "1 in 1000"; NULL if nothing of the kind does. */
+/* What follows "1" in "1:1000", "1/1000" and "1 in 1000"; NULL for anything else. */
 static const char *after_ratio_sign(const char *at)
 {
     if (*at == ':' || *at == '/') return skip_blanks(at + 1);
@@ -189,7 +189,7 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     if (at == text)
         return refuse(why, "%s", *text == '-' && is_digit(text[1]) ? "a rate is above 0" : example);
     *rate = strtod(text,
-                   NULL); /* correctly rounded; what it takes beyond a decimal was kept out above */
+                   NULL); /* correctly rounded; everything that is not decimal was excluded above */
     at = skip_blanks(at);
     bool plain = *at == '\0';
     if (plain) return check_rate(*rate, text, true, why);
@@ -259,7 +259,7 @@ struct text compact(uint64_t n)
     int exponent = 0;
     struct text out;
     for (; rest >= 1000 && rest % 1000 == 0 && thousands[exponent] != 'T'; rest /= 1000)
-        exponent++; /* as it is read */
+        exponent++; /* as it is parsed */
     if (exponent == 0 || rest >= 1000) return grouped(n);
     snprintf(out.s, sizeof out.s, "%" PRIu64 "%c", rest, thousands[exponent]);
     return out;
@@ -268,7 +268,7 @@ struct text compact(uint64_t n)
 struct text significant(double value, int digits)
 {
     struct text out;
-    double edge = 10 - 0.5 * pow(10, 1 - digits); /* what is printed as 10 has one digit more */
+    double edge = 10 - 0.5 * pow(10, 1 - digits); /* 10 has one digit more */
     int decimals = digits - 1;
     if (!(value > 0)) return (struct text){"0"};
     for (double v = value; v >= edge; v /= 10) decimals--;

@@ -1,5 +1,5 @@
-/* numbers.h - counts, sizes and rates as people write and read them. One parser for
- * all commands. */
+/* numbers.h - counts, sizes and rates as people write and read them. One parser for all
+ * commands. */
 #ifndef PETAL_CLI_NUMBERS_H
 #define PETAL_CLI_NUMBERS_H
 
@@ -22,27 +22,26 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why);
 /* "0.01", "1%", "1:1000", "1/1000", "1 in 1000". Above 0 and below 1. */
 bool parse_rate(const char *text, double *rate, struct why *why);
 
-/* A window: *keys of "10M", as a count is written, or *ms of "7d", "12h", "30min", "90s", "2w", and
- * the other 0. "10m" could be both and is refused. */
+/* A window: *keys from "10M", written like a count, or *ms from "7d", "12h", "30min", "90s", "2w";
+ * the other becomes 0. "10m" could be both and is refused. */
 bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why);
 
-/* A whole number of 64 bits, decimal or 0x hexadecimal; 0 is one of them. */
+/* A 64-bit integer, decimal or 0x hexadecimal; 0 is allowed. */
 bool parse_u64(const char *text, uint64_t *value, struct why *why);
 
-/* A piece of output, returned by value so that it can stand in a printf(): printf("%s",
- * grouped(n).s). */
+/* A piece of output, returned by value for use in a printf(): printf("%s", grouped(n).s). */
 struct text {
     char s[48];
 };
 
 struct text grouped(uint64_t n);                   /* 29,619 */
 struct text compact(uint64_t n);                   /* 100M if that is exact, otherwise 29,619 */
-struct text rounded(double n);                     /* 38.1M; below 10,000 exact */
+struct text rounded(double n);                     /* 38.1M; exact below 10,000 */
 struct text size_text(uint64_t bytes, int digits); /* 118.6 MiB */
 struct text rate_text(double rate, int digits); /* 0.995 %; 1 in 12.3M if that is easier to read */
-struct text asked_rate(double rate);            /* 1 %: a chosen number, without zeros at its end */
+struct text asked_rate(double rate);            /* 1 %: a chosen number, without trailing zeros */
 struct text significant(double value, int digits); /* 9.95, 12, 0.0012: never an exponent */
-struct text span_text(uint64_t ms);                /* 7d, 1d 9h: the two largest units that count */
+struct text span_text(uint64_t ms);                /* 7d, 1d 9h: the two largest units */
 struct text one_in(double rate);                   /* 1 in 100 */
 const char *plural(uint64_t n);                    /* "" for 1, "s" for others */
 

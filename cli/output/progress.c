@@ -23,9 +23,10 @@ static struct {
     double started, next;
 } state;
 
-/* What has no progress of its own is timed by a thread, which is the only other one that draws. */
+/* Work that can't report its progress is timed by a thread, which is the only other one that
+ * draws. */
 static struct {
-    pthread_mutex_t mutex; /* guards `state` too */
+    pthread_mutex_t mutex; /* also guards `state` */
     pthread_cond_t ended;
     pthread_t thread;
     bool works;

@@ -28,7 +28,7 @@ static void make_one_line(char *text)
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
 }
 
-/* The whole line in one write, so that lines of several processes do not mix. */
+/* Writes the whole line with one call, so that lines of several processes don't mix. */
 static void say(const char *subject, const char *format, va_list arguments)
 {
     char message[1024], line[2048];
@@ -72,7 +72,7 @@ void guard_standard_files(void)
             abort();
 }
 
-/* errno of the first write to stdout that failed. */
+/* errno of the first failed write to stdout. */
 static int output_failure;
 
 bool flush_output(void)
@@ -82,7 +82,7 @@ bool flush_output(void)
     return output_failure == 0;
 }
 
-/* For a stdout that does not block. */
+/* For a non-blocking stdout. */
 static bool wait_for_room(void)
 {
     struct pollfd output = {STDOUT_FILENO, POLLOUT, 0};
@@ -107,7 +107,7 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
     return output_failure == 0;
 }
 
-/* Linux answers FIONREAD at the writing end too, also after the readers have gone. */
+/* Linux also answers FIONREAD at the writing end, even after the readers have gone. */
 static uint64_t unread_in_pipe(void)
 {
 #ifdef __linux__

@@ -1,4 +1,4 @@
-/* signals.c - see signals.h. The pipe closes the gap between asking stop_signal() and waiting in
+/* signals.c - see signals.h. The pipe closes the gap between calling stop_signal() and waiting in
  * poll(). */
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,17 +19,17 @@ static void on_signal(int number)
 {
     int saved = errno;
     caught = number;
-    if (write(ends[1], "", 1) < 0) errno = 0; /* full: it is readable already */
+    if (write(ends[1], "", 1) < 0) errno = 0; /* full: it is already readable */
     errno = saved;
 }
 
 void catch_stop_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* SA_RESTART: writes that are under way go through whole. poll() comes back all the same. */
+    /* SA_RESTART: writes in progress are completed. poll() returns nevertheless. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND},
                      before;
-    if (pipe(ends) != 0) return; /* without a pipe the signals just end the process */
+    if (pipe(ends) != 0) return; /* without a pipe the signals just kill the process */
     for (int i = 0; i < 2; i++) {
         fcntl(ends[i], F_SETFL, O_NONBLOCK);
         fcntl(ends[i], F_SETFD, FD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* terminal.h - whether a stream is a terminal, and what may be done with it. */
+/* terminal.h - is a stream a terminal, and what does it support? */
 #ifndef PETAL_CLI_TERMINAL_H
 #define PETAL_CLI_TERMINAL_H
 
@@ -7,10 +7,11 @@
 
 bool is_terminal(FILE *stream);
 
-/* Whether colour may be used on a stream: a terminal, no NO_COLOR, TERM not "dumb". */
+/* May a stream have colour? It must be a terminal, without NO_COLOR, and TERM must not be
+ * "dumb". */
 bool may_colour(FILE *stream);
 
-/* "1" and "0" of the SGR codes for bold, or "" if colour may not be used. */
+/* "1" and "0" of the SGR codes for bold, or "" if colour is not allowed. */
 const char *bold(FILE *stream);
 const char *plain(FILE *stream);
 

@@ -1,4 +1,4 @@
-/* utf8.h - reading UTF-8 that may be broken. */
+/* utf8.h - reads UTF-8 that may be invalid. */
 #ifndef PETAL_CLI_UTF8_H
 #define PETAL_CLI_UTF8_H
 
@@ -7,9 +7,9 @@
 
 #define UTF8_INVALID UINT32_MAX
 
-/* The code point at `at`, of `size` bytes (at least 1), and how many bytes it takes. Overlong
- * forms, surrogates, code points above 10FFFF and stray or missing bytes give
- * UTF8_INVALID and 1. */
+/* The code point at `at`, which has `size` bytes (at least 1), and the number of bytes it takes.
+ * Overlong forms, surrogates, code points above 10FFFF and stray or missing bytes give UTF8_INVALID
+ * and 1. */
 uint32_t utf8_next(const uint8_t *at, size_t size, size_t *length);
 
 #endif

@@ -50,7 +50,7 @@ static int fail_with(DWORD failure)
     return -1;
 }
 
-/* As the library opens them: others may read, change, rename and remove it meanwhile. */
+/* Like the library: others may read, change, rename and remove the file meanwhile. */
 static HANDLE open_handle(const char *path, DWORD access, DWORD how)
 {
     wchar_t wide[PATH_ROOM];
@@ -78,7 +78,7 @@ FILE *windows_fopen(const char *path, const char *mode)
     return descriptor < 0 ? NULL : _fdopen(descriptor, mode);
 }
 
-/* It goes when it is closed. */
+/* The file is deleted when it is closed. */
 FILE *windows_tmpfile(void)
 {
     wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
@@ -223,7 +223,7 @@ int ioctl(int descriptor, int request, struct winsize *size)
     return 0;
 }
 
-/* Is there something to be read at once? A console is read line by line, so it is asked last. */
+/* Is there something to read immediately? A console is read line by line, so it comes last. */
 static bool is_readable(int descriptor)
 {
     HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
@@ -235,9 +235,9 @@ static bool is_readable(int descriptor)
     }
 }
 
-/* With a timeout of 0 it says whether reading would wait. Otherwise the next read() does the
- * waiting: Windows cannot wait for several pipes at once. Ctrl-C ends a read of the console, and
- * the programs of a pipeline together. */
+/* With a timeout of 0 it says whether reading would block. Otherwise the next read() waits: Windows
+ * can't wait for several pipes together. Ctrl-C ends a read from the console, and all programs of a
+ * pipeline together. */
 int poll(struct pollfd *watched, unsigned count, int milliseconds)
 {
     int ready = 0;

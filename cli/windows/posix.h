@@ -1,8 +1,9 @@
-/* posix.h - what the tool uses of POSIX, for Windows. It stands before every file of the tool there
- * (-include), and its folder before the system's headers: so the tool is written once, for POSIX.
+/* posix.h - the parts of POSIX that the tool uses, for Windows. It is included before every file of
+ * the tool (-include), and its folder precedes the system's headers: so the tool is written once,
+ * for POSIX.
  *
- * Paths are UTF-8, as arguments are; files are binary. What Windows does not have is left out where
- * nothing depends on it: modes of files, and SIGPIPE and the like. */
+ * Paths are UTF-8, like arguments; files are binary. What Windows lacks is left out where nothing
+ * depends on it: file modes, SIGPIPE and the like. */
 #ifndef PETAL_CLI_WINDOWS_POSIX_H
 #define PETAL_CLI_WINDOWS_POSIX_H
 
@@ -27,7 +28,7 @@
 #define S_ISLNK(mode) 0
 #endif
 
-/* Windows' own has no room for the number of a file. */
+/* Windows' own struct has no room for a file's number. */
 struct windows_stat {
     uint64_t st_dev, st_ino;
     unsigned st_mode;
@@ -57,11 +58,11 @@ ssize_t pread(int descriptor, void *bytes, size_t size_bytes, off_t offset);
 #define fchmod(descriptor, mode) 0
 #define fsync _commit
 
-/* Descriptors are never closed at the start of a program. */
+/* Descriptors are never closed when a program starts. */
 #define F_GETFD 1
 #define fcntl(descriptor, command) 0
 
-/* What it is for, huge pages, is not asked for here. */
+/* Its purpose, huge pages, is not supported here. */
 #define posix_memalign(memory, alignment, size_bytes) \
     ((*(memory) = malloc(size_bytes)) ? 0 : ENOMEM)
 
@@ -81,7 +82,7 @@ long sysconf(int name);
 int windows_isatty(int descriptor);
 #define isatty windows_isatty
 
-/* main() is start.c's, which has the arguments as UTF-8. */
+/* start.c defines main(), which gets the arguments as UTF-8. */
 #define main petal_tool
 int petal_tool(int argc, char **argv);
 

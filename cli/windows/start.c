@@ -1,5 +1,6 @@
-/* start.c - where the tool starts on Windows: its arguments as UTF-8, its streams binary, its
- * terminal for UTF-8 and colours. And its signals: Ctrl-C, Ctrl-Break, and closing the window. */
+/* start.c - where the tool starts on Windows: converts its arguments to UTF-8, makes its streams
+ * binary, and sets up its terminal for UTF-8 and colours. Also its signals: Ctrl-C, Ctrl-Break, and
+ * closing the window. */
 #include "output/signals.h"
 
 #ifdef _WIN32
@@ -18,7 +19,7 @@
 
 static _Atomic int caught;
 
-/* Runs on a thread of its own. The second ends the process, as Windows does it. */
+/* Runs on a thread of its own. The second event ends the process, as Windows does. */
 static BOOL WINAPI on_event(DWORD event)
 {
     int number = event == CTRL_C_EVENT ? SIGINT : event == CTRL_CLOSE_EVENT ? SIGHUP : SIGTERM;

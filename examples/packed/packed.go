@@ -1,7 +1,7 @@
-// packed HOST:PORT - batches of PETAL.MADDB and PETAL.MEXISTSB over go-redis (docs/redis.md).
+// packed HOST:PORT - batches with PETAL.MADDB and PETAL.MEXISTSB, using go-redis (docs/redis.md).
 //
 // A packed batch is one argument: a count, as many lengths (32 bits each, little-endian), and the
-// items' bytes. The answer is a bitmap, item i in bit i mod 8 of byte i / 8.
+// items' bytes. The reply is a bitmap, with item i in bit i mod 8 of byte i / 8.
 package main
 
 import (
@@ -28,7 +28,7 @@ func pack(items []string) []byte {
 
 func answer(bitmap string, i int) bool { return bitmap[i/8]>>(i%8)&1 == 1 }
 
-// How many of the items are answered with 1.
+// Returns how many of the items have the answer 1.
 func count(client *redis.Client, command string, items []string) int {
 	bitmap, err := client.Do(context.Background(), command, "crawled", pack(items)).Text()
 	if err != nil {

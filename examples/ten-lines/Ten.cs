@@ -1,4 +1,4 @@
-// Ten.cs - a filter is made, saved, opened and queried.
+// Ten.cs - creates, saves, opens and queries a filter.
 using System;
 using Petal;
 

@@ -1,4 +1,4 @@
-// Ten.java - a filter is made, saved, opened and queried.
+// Ten.java - creates, saves, opens and queries a filter.
 import java.nio.file.Path;
 import petal.BloomFilter;
 

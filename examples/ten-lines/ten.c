@@ -1,4 +1,4 @@
-/* ten.c - a filter is made, saved, opened and queried. */
+/* ten.c - creates, saves, opens and queries a filter. */
 #include <petal/petal.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// ten.go - a filter is made, saved, opened and queried.
+// ten.go - creates, saves, opens and queries a filter.
 package main
 
 import (

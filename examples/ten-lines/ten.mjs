@@ -1,4 +1,4 @@
-// ten.mjs - a filter is made, saved, opened and queried.
+// ten.mjs - creates, saves, opens and queries a filter.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Filter } from 'petal-bloom';
 

@@ -1,6 +1,6 @@
-/* page.js - what the reader touches. It draws; all hashes, answers, plans and files are the work of
- * worker.js, which runs Petal's WebAssembly off this thread. Where single bits are shown, the answer
- * that they mean is compared with the library's. */
+/* page.js - what the reader touches. It only draws: worker.js does all hashes, answers, plans and
+ * files with Petal's WebAssembly, off this thread. Where single bits are shown, the answer that
+ * they mean is compared with the library's. */
 (function () {
   'use strict';
 
@@ -16,7 +16,7 @@
       return { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }[c];
     });
   }
-  /* A sentence with its blanks filled in, as HTML: what comes from outside is escaped. */
+  /* Fills in the blanks of a sentence, as HTML: outside text is escaped. */
   function say(key, values) {
     return text[key].replace(/\{(\w+)\}/g, function (all, name) {
       return values && name in values ? escape(values[name]) : all;
@@ -54,7 +54,7 @@
     var percent = 100 * p;
     return (percent >= 99.5 ? '100' : percent.toPrecision(2)) + ' %';
   }
-  /* What the tool takes: 10M and 64MiB; null if it is no such thing. */
+  /* What the tool accepts: 10M and 64MiB; null for anything else. */
   function readNumber(s) {
     var m = /^\s*([0-9][0-9,_]*\.?[0-9]*(?:e\+?[0-9]+)?)\s*([kKMGT万亿]?)\s*$/.exec(s);
     if (!m) return null;
@@ -92,10 +92,11 @@
 
   // ---- the engine --------------------------------------------------------------------------------
 
-  /* The source of the worker, with the module in it, comes last (engine.js); calls wait for it. */
+  /* The source of the worker, which contains the module, comes last (engine.js); calls wait for
+   * it. */
   var source = new Promise(function (resolve) { window.petalEngine = resolve; });
 
-  /* One worker: call(op, arguments, onProgress, transfer) answers with a promise. */
+  /* One worker: call(op, arguments, onProgress, transfer) returns a promise. */
   function startWorker() {
     var waiting = {}, last = 0, worker, failed;
     var ready = source.then(function (code) {
@@ -132,7 +133,7 @@
   var workers = {};
   function engine(name) { return workers[name] || (workers[name] = startWorker()); }
 
-  /* A script of the folder samples, once: it calls petalSample(name, value). */
+  /* Loads a script from the folder samples, once: it calls petalSample(name, value). */
   var samples = {};
   window.petalSample = function (name, value) { samples[name].resolve(value); };
   function sample(name) {
@@ -163,7 +164,7 @@
 
   // ---- a verdict ---------------------------------------------------------------------------------
 
-  /* says: true, false or null (no question); `why` is HTML. */
+  /* says: true, false or null (no query yet); `why` is HTML. */
   function verdict(id, says, key, why) {
     var box = $(id), line = box.querySelector('.says'), reason = box.querySelector('.why');
     if (says === null) delete line.dataset.says;
@@ -179,7 +180,8 @@
   // ---- the eleven bits ---------------------------------------------------------------------------
 
   var toy = (function () {
-    // The five words of the tour, so that it works before the engine is here; it is asked later on.
+    // The five words of the tour, so that it works before the engine is loaded; later the engine is
+    // asked.
     var known = {
       a: { places: [3, 5], bytes: '61' }, b: { places: [5, 8], bytes: '62' }, c: { places: [8, 3], bytes: '63' },
       d: { places: [4, 0], bytes: '64' }, g: { places: [5, 1], bytes: '67' }
@@ -200,7 +202,7 @@
     }
     function passes(key) { return known[key].places.every(function (p) { return bits[p]; }); }
 
-    /* What the library says about a key, and about it in a filter of these members. */
+    /* What the library says about a key, and about it in a filter with these members. */
     function learn(key) {
       if (known[key] && known[key].hash) return Promise.resolve(known[key]);
       return engine('demo').call('toy', { key: key }).then(function (found) { return (known[key] = found); });
@@ -293,7 +295,8 @@
       current();
       verdict('toy-verdict', null, null, say('toy_empty'));
     }
-    /* Now if the key is known, else as soon as the engine has said; the last action wins. */
+    /* Runs immediately if the key is known, otherwise as soon as the engine has answered; the last
+     * action wins. */
     function act(run, key) {
       var mine = ++latest;
       if (known[key]) { run(key); if (known[key].hash) return; }
@@ -558,11 +561,11 @@
     var hashes = $('plan-hashes'), format = $('plan-format'), section = $('plan');
     function scheme() { return form.elements.scheme.value; }
 
-    /* What a field says: 0 if it is empty, null if it is no such thing. */
+    /* A field's value: 0 if it is empty, null if it is invalid. */
     function field(input, read) { return input.value.trim() ? read(input.value) : 0; }
     function readHashes(s) { return /^\s*[1-9][0-9]{0,3}\s*$/.test(s) ? +s : null; }
 
-    /* What the fields say, or null after saying what is wrong. */
+    /* The values of the fields, or null after showing an error. */
     function wish() {
       var w = { n: field(keys, readNumber), p: field(p, readRate), m: field(memory, readBytes), k: field(hashes, readHashes) };
       var others = [w.n, w.p, w.m].filter(Boolean).length;
@@ -574,7 +577,7 @@
       w.format = scheme() === 'other' ? format.value : '';
       return w;
     }
-    /* Nothing of another plan stands beside an error. */
+    /* An error hides the numbers of an earlier plan. */
     function refuse(words) {
       now = null;
       $('plan-error').textContent = words;
@@ -723,7 +726,7 @@
         n: f.keys, n_short: short(f.keys), n_grouped: grouped, p: p, p_short: rateText(p), memory: w.m, bits: f.bits, hashes: f.hashes,
         format: w.format, scheme: w.scheme, SCHEME: w.scheme.toUpperCase(), Scheme: w.scheme[0].toUpperCase() + w.scheme.slice(1)
       };
-      // A line that begins with ?name: stands only if that holds.
+      // A line that begins with ?name: is shown only if that is true.
       var facts = { rate: !!f.asked, bits: !!f.exact, memory: !f.asked && !f.exact, scheme: other, format: !!w.format };
       var lines = text.code[language].split('\n').filter(function (l) {
         var m = /^\?(\w+):/.exec(l);
@@ -882,7 +885,7 @@
       ask();
     }
 
-    /* What the file says its keys are, or else what the library of its format hashes as a rule. */
+    /* The key type that the file records, or else what the library of its format usually hashes. */
     function typeOf(info) {
       if (info.keyType === 'base64') return 'hex';
       return info.keyType !== 'none' ? info.keyType : info.format === 'orc-long' ? 'i64' : 'text';

@@ -1,7 +1,7 @@
-/* sw.js - the page without a network: its files are kept when it is first visited, and stand in for
- * those that cannot be fetched. With a network each comes from the server, so that the page is never
- * older than that. Another build has another version, and so is another script: the browser installs
- * it, and its files take the place of the old ones. */
+/* sw.js - the page without a network: its files are cached on the first visit, and replace those
+ * that can't be fetched. With a network each comes from the server, so that the page is never
+ * outdated. Another build has another version, so it is another script: the browser installs it,
+ * and its files replace the old ones. */
 'use strict';
 const CACHE = 'petal {{version}}', FILES = {{files}};
 const addressOf = (name) => new URL(name, self.registration.scope).href;
@@ -12,7 +12,7 @@ self.addEventListener('install', (event) => {
     event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)).then(() => self.skipWaiting()));
 });
 
-/* Other pages of this host have caches, too. */
+/* Other pages of this host have caches too. */
 self.addEventListener('activate', (event) => {
     const drop = (names) => Promise.all(names.filter((name) => /^petal /.test(name) && name !== CACHE).map((name) => caches.delete(name)));
     event.waitUntil(caches.keys().then(drop).then(() => self.clients.claim()));

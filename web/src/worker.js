@@ -1,22 +1,23 @@
-/* worker.js - the page's engine room: the npm package's classic build (its global is `petal`) stands
- * before this source in one Blob, so that it runs from file: too, and nothing here delays a click.
+/* worker.js - the page's engine room: the npm package's classic build (its global is `petal`)
+ * precedes this source in one Blob, so that it also runs from file:, and nothing here delays a
+ * click.
  *
- * A message {id, op, args} is answered by {id, result} or {id, error}, after any number of
- * {id, progress}; {id, op: 'cancel'} aborts. Each worker of the page has a state of its own.
+ * A message {id, op, args} is answered by {id, result} or {id, error}, after any number of {id,
+ * progress}; {id, op: 'cancel'} aborts. Each worker of the page has its own state.
  *
- * The library doesn't tell the bits of a single key, so the rules of docs/format.md, section 2, are
- * repeated here for the two filters that are drawn. Those bits are looked up in the library's own,
- * and the page compares what they mean with the library's answer. */
+ * The library doesn't show the bits of a single key, so this file repeats the rules of
+ * docs/format.md, section 2, for the two filters that are drawn. It looks those bits up in the
+ * library's own, and the page compares what they mean with the library's answer. */
 (function () {
   'use strict';
   var P = self.petal, Filter = P.Filter;
   var running = {}; // AbortController of each id
-  var held = null; // the filter that is open
+  var held = null; // the open filter
 
   // ---- lines of text -------------------------------------------------------------------------------
 
-  /* Calls take(bytes, ends, count) with batches of the lines of a stream. As for the tool, an empty
-   * line is the empty key, and CR belongs to the key unless `crlf`. */
+  /* Calls take(bytes, ends, count) with batches of a stream's lines. As in the tool, an empty line
+   * is the empty key, and CR belongs to the key unless `crlf`. */
   async function eachLine(stream, crlf, take, signal, progress) {
     var BATCH = 1 << 20, buffer = new Uint8Array(2 * BATCH), fill = 0, seen = 0;
     var joined = new Uint8Array(2 * BATCH), ends = new Uint32Array(1 << 16), reader = stream.getReader();
@@ -77,8 +78,9 @@
     };
   }
 
-  /* Three passes: the lines are counted, then the distinct ones, by a filter that takes hardly any for
-   * a repeat (one of a million, of huge lists of ten thousand), then the filter is planned and filled. */
+  /* Three passes: count the lines; count the distinct ones, with a filter that takes hardly any for
+   * a repeat (one in a million, in huge lists one in ten thousand); then plan and fill the
+   * filter. */
   async function build(file, rate, signal, progress) {
     var pace = paced(progress), lines = 0, distinct = 0, keys = 0, total = file.size;
     var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), first = head.indexOf(10);
@@ -154,7 +156,7 @@
     } else {
       var format = args.format || (kind === 'petal' ? 'petal' : null);
       if (!format) {
-        // Most formats are recognized by header and size alone, so all bytes are needed.
+        // Most formats are recognized by header and size only, so all bytes are needed.
         var names = await P.recognize(new Uint8Array(await file.arrayBuffer()));
         if (names.length > 1) return { formats: names };
         if (!names.length && kind === 'json') return open(Object.assign({}, args, { list: true }), signal, progress);
@@ -176,7 +178,7 @@
   var WHOLE = /^\s*-?\d+\s*$/, NUMBER = /^\s*-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
   function whole(text) { if (!WHOLE.test(text)) throw new TypeError(text); return BigInt(text.trim()); }
   function number(text) { if (!NUMBER.test(text)) throw new TypeError(text); return Number(text); }
-  /* What a reader types as a key of each type; whatever it throws, the text is none. */
+  /* How typed text becomes a key of each type; if it throws, the text is not such a key. */
   var READ = {
     text: String, utf16le: P.utf16,
     i64: function (text) { return P.i64(whole(text)); }, i32: function (text) { return P.i32(whole(text)); },
@@ -189,7 +191,7 @@
   function keyOf(text, type) {
     try { return READ[type](text); } catch (error) { throw Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
   }
-  /* The other types as which it would pass, of a filter that doesn't say what its keys are. */
+  /* The other types as which it would pass, in a filter that doesn't record its key type. */
   function passesAs(text, type) {
     if (held.info.keyType !== 'none') return [];
     return Object.keys(READ).filter(function (other) {
@@ -217,7 +219,7 @@
   }
 
   var ops = {
-    /* Of a key: its bytes and hash, and the two positions by the rule of `classic`, which must be the
+    /* A key's bytes and hash, and its two positions by the rule of `classic`, which must be the
      * bits that the library sets. */
     toy: async function (a) {
       var filter = await toyOf([a.key]), h = filter.hashKey(a.key), x = h, places = [];
@@ -254,7 +256,7 @@
       }
       return hits;
     },
-    /* Which keys of the list set the bits of this one. */
+    /* Which keys in the list set the bits of this one. */
     owners: async function (a) {
       if (!members) {
         members = { names: Array.from(new Set(await linesOf(a.links))), hashes: [] };
@@ -335,7 +337,7 @@
 
   // ---- plans ---------------------------------------------------------------------------------------
 
-  /* The largest whole number from low on, below high, of which good() holds; null if low is none. */
+  /* The largest whole number from low on, below high, for which good() holds; null if low fails. */
   async function largest(low, high, good) {
     if (!await good(low)) return null;
     for (var top = low; top < high && await good(Math.min(high, 2 * top)); low = top) top = Math.min(high, 2 * top);
@@ -346,8 +348,9 @@
     return low;
   }
 
-  /* Of keys n, rate p, bytes m and hashes k three are given, or two of the first three: k is the
-   * planner's then. `exact`: the plan is one of bits and hashes; `asked`: of this rate. 0: not given. */
+  /* Of keys n, rate p, bytes m and hashes k, three are given, or two of the first three: the
+   * planner then chooses k. `exact`: the plan uses bits and hashes; `asked`: this rate. 0: not
+   * given. */
   async function solve(w) {
     var kind = w.format ? { format: w.format } : { scheme: w.scheme }, MOST = 1e15;
     function plan(more) { return Filter.plan(Object.assign({}, kind, more)); }
@@ -355,7 +358,7 @@
     function impossible(key) { return Object.assign(new Error(key), { name: 'NoPlan' }); }
     var counters = w.scheme === 'counting' && !w.format ? 4 : 1, step = 512;
     function exactly(bits, k) { return plan(Object.assign({ bits: bits, hashes: k }, w.n ? { capacity: w.n } : {})); }
-    /* NaN: nobody knows, of a small filter of another library. */
+    /* NaN: unknown, for a small filter of another library. */
     function reaches(it, n) { return it.rateAt(n) <= w.p; }
     function known(it, n) { if (isNaN(it.rateAt(n))) throw impossible('plan_unknown'); return it; }
     var bits = w.m ? Math.floor(8 * w.m / counters / step) * step || Math.floor(8 * w.m / counters) : 0;
@@ -384,14 +387,15 @@
     if (!w.m) return done(await plan({ capacity: w.n, rate: w.p }), { asked: w.p });
     if (!w.n) { it = await plan({ rate: w.p, memoryBytes: w.m }); return done(it, { asked: w.p }); }
     if (!w.format) return plan({ capacity: w.n, memoryBytes: w.m });
-    // Other libraries are sized by a rate: the lowest one, in thousandths of its logarithm, that fits.
+    // Other libraries are sized by a rate: the lowest one, in thousandths of its logarithm, that
+    // fits.
     function rateOf(i) { return Math.exp(-i / 1000); }
     var i = await largest(1, 690000, async function (i) { try { return (await plan({ capacity: w.n, rate: rateOf(i) })).bytes <= w.m; } catch (error) { return false; } });
     if (i === null) throw impossible('plan_no_room');
     return done(await plan({ capacity: w.n, rate: rateOf(i) }), { asked: rateOf(i) });
   }
 
-  /* What a bit per key buys: the same for every plan. */
+  /* What each bit per key gains: the same for every plan. */
   var bought;
   async function purchases() {
     if (bought) return bought;
@@ -405,7 +409,7 @@
 
   var SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff];
-  /* The line of a hash in the filter that is open, and its k bits in that line: the blocked rule. */
+  /* The line of a hash in the open filter, and its k bits in that line, by the blocked rule. */
   function placeOf(h) {
     var info = held.info, x = Number(h & 0xffffffffn), y = Math.imul(x, 0x9E3779B1) >>> 0, at = [];
     for (var i = 0; i < info.hashes; i++) {

@@ -33,7 +33,7 @@ func texts(count int, from uint64) []string {
 	return keys
 }
 
-// It takes bytes; so a number is written down for each call, as its README does.
+// It accepts bytes, so each call formats the number, as in its README.
 func addNumbers(filter *bloom.BloomFilter, keys []uint64) {
 	key := make([]byte, 8)
 	for _, number := range keys {

@@ -1,4 +1,5 @@
-// peer.js - npm's bloom-filters or bloomfilter, as the argument says. It speaks the protocol of ../driver.c.
+// peer.js - npm's bloom-filters or bloomfilter, chosen by the argument. It speaks the protocol of
+// ../driver.c.
 'use strict'
 const mask = (1n << 64n) - 1n
 
@@ -8,7 +9,8 @@ function mix(x) {
     return x ^ (x >> 31n)
 }
 
-// Written into a buffer and read from it, each is one flat string: V8's concatenations would be put together while timed.
+// Writing each text to a buffer and reading it back makes it a flat string: otherwise V8 would
+// flatten concatenations while timed.
 function text(i) {
     return Buffer.from('http://a.io/' + mix(i).toString(16).padStart(16, '0')).toString('latin1')
 }
