@@ -415,7 +415,7 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
     int is_last = i + 1 == value->layer_count;
     uint64_t capacity = is_good ? server.LoadUnsigned(io) : 0,
              items = is_good && is_last ? server.LoadUnsigned(io) : 0;
-    is_good = is_good && !server.IsIOError(io) && take_counts(sum, &layer, capacity, items, is_last);
+    if (server.IsIOError(io) || !take_counts(sum, &layer, capacity, items, is_last)) is_good = 0;
     if (!is_good) {
         if (string) server.Free(string);
         return DECODING_FAILED;
