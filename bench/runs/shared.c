@@ -64,7 +64,8 @@ static void or_words(const struct work *work, bool check)
     for (uint64_t i = work->from; i < work->to; i++) {
         uint64_t hash = petal_inline_xxh3(i, work->hot.seed_flip);
         unsigned char *line = petal_inline_line(&work->hot, hash);
-        for (uint32_t words = petal_inline_words(&work->hot, hash); words; words &= words - 1) {
+        uint32_t words = work->hot.patterns[(uint32_t)hash * PETAL_INLINE_GOLDEN >> 25];
+        for (; words; words &= words - 1) {
             uint32_t number = (uint32_t)__builtin_ctz(words),
                      place = (uint32_t)hash * petal_inline_salts[number] >> 27;
             uint32_t *word = (uint32_t *)(void *)line + number;

@@ -31,8 +31,9 @@ typedef struct petal_inline {
     uint64_t line_count;  /* at least 1 */
     /* the k words of a key, as a mask of 16 bits, by the seven high bits of y: see below */
     const uint16_t *patterns;
-    uint64_t seed_flip; /* what the seed makes of XXH3's secret, for keys of 8 bytes */
-    uint64_t added;     /* keys added since begin */
+    const unsigned char *masks; /* the same as bytes of 0 or 1 */
+    uint64_t seed_flip;         /* what the seed makes of XXH3's secret, for keys of 8 bytes */
+    uint64_t added;             /* keys added since begin */
 } petal_inline;
 #define PETAL_INLINE_INIT PETAL_STRUCT_INIT(petal_inline)
 
@@ -93,7 +94,33 @@ static const uint32_t petal_inline_salts[16] = {
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
 };
 
-/* A line, the x of a key (the low half of its hash), and its words: a mask of 16 bits.
+/* The words of a key follow from the seven high bits of y, start and stride, by a table of the
+ * filter's k. Which form of them is best depends on the CPU:
+ *   a mask of 16 bits    where there are mask registers, and where bits are visited one by one
+ *   16 bytes of 0 or 1   for vectors, which shift each word's byte to the place of its bit: of the
+ *                        first eight words, and 512 bytes after them of the others, as these are
+ *                        the first eight of a start that is higher by 8 */
+#if defined(PETAL_INLINE_AVX2) || defined(PETAL_INLINE_SSE4) || defined(PETAL_INLINE_NEON) || \
+    defined(PETAL_INLINE_SIMD128)
+#define PETAL_INLINE_MASKS
+typedef unsigned char petal_inline_row;
+typedef const unsigned char *petal_inline_words;
+
+static inline petal_inline_words petal_inline_row_words(const petal_inline_row *row, uint32_t x)
+{
+    return row + (size_t)8 * (x * PETAL_INLINE_GOLDEN >> 25);
+}
+#else
+typedef uint16_t petal_inline_row;
+typedef uint32_t petal_inline_words;
+
+static inline petal_inline_words petal_inline_row_words(const petal_inline_row *row, uint32_t x)
+{
+    return row[x * PETAL_INLINE_GOLDEN >> 25];
+}
+#endif
+
+/* A line, the x of a key (the low half of its hash), and its words.
  *   petal_inline_line_add    sets the key's bits; true: some bit was clear
  *   petal_inline_line_has    are all of them set? */
 
@@ -108,7 +135,8 @@ static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
 
 /* Those of the words whose bit was clear. */
 static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
-                                                                     uint32_t x, uint32_t words)
+                                                                     uint32_t x,
+                                                                     petal_inline_words words)
 {
     __m512i one = _mm512_set1_epi32(1), old = _mm512_loadu_si512(line);
     __m512i bits = _mm512_maskz_sllv_epi32((__mmask16)words, one, petal_inline_places(x));
@@ -117,13 +145,13 @@ static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned ch
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
     return petal_inline_words_added(line, x, words) != 0;
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
     __m512i bits = _mm512_sllv_epi32(_mm512_set1_epi32(1), petal_inline_places(x));
     return _mm512_mask_testn_epi32_mask((__mmask16)words, bits, _mm512_loadu_si512(line)) == 0;
@@ -131,17 +159,14 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* One bit in each word of the pattern's half, zero elsewhere: `first` is the number of the half's
- * first word. */
-static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, uint32_t words,
+/* The key's bits in eight words: `first` is the number of the first of them. */
+static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, petal_inline_words words,
                                                             uint32_t first)
 {
-    const __m256i each = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)(petal_inline_salts + first));
     __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salt);
-    __m256i bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, 27));
-    __m256i chosen = _mm256_and_si256(_mm256_set1_epi32((int)(words >> first)), each);
-    return _mm256_and_si256(bits, _mm256_cmpeq_epi32(chosen, each));
+    __m128i mask = _mm_loadl_epi64((const __m128i *)(const void *)(words + (size_t)64 * first));
+    return _mm256_sllv_epi32(_mm256_cvtepu8_epi32(mask), _mm256_srli_epi32(product, 27));
 }
 
 static inline PETAL_INLINE_TARGET __m256i petal_inline_load(const unsigned char *at)
@@ -149,22 +174,25 @@ static inline PETAL_INLINE_TARGET __m256i petal_inline_load(const unsigned char 
     return _mm256_loadu_si256((const __m256i *)(const void *)at);
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_half_add(unsigned char *at, __m256i bits)
+static inline PETAL_INLINE_TARGET void petal_inline_store(unsigned char *at, __m256i value)
 {
-    __m256i old = petal_inline_load(at);
-    _mm256_storeu_si256((__m256i *)(void *)at, _mm256_or_si256(old, bits));
-    return !_mm256_testc_si256(old, bits);
+    _mm256_storeu_si256((__m256i *)(void *)at, value);
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
-    bool changed = petal_inline_half_add(line, petal_inline_bits(x, words, 0));
-    return petal_inline_half_add(line + 32, petal_inline_bits(x, words, 8)) || changed;
+    __m256i low = petal_inline_bits(x, words, 0), high = petal_inline_bits(x, words, 8);
+    __m256i old_low = petal_inline_load(line), old_high = petal_inline_load(line + 32);
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(old_low, low), _mm256_andnot_si256(old_high, high));
+    petal_inline_store(line, _mm256_or_si256(old_low, low));
+    petal_inline_store(line + 32, _mm256_or_si256(old_high, high));
+    return !_mm256_testz_si256(missing, missing);
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
     __m256i missing = _mm256_or_si256(
         _mm256_andnot_si256(petal_inline_load(line), petal_inline_bits(x, words, 0)),
@@ -174,19 +202,20 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_SSE4)
 
-/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the
- * quarter's first word. Without shifts by a count for each word, 2^place is made as a float and
- * converted; what doesn't fit, 2^31, converts to just that bit. */
-static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, uint32_t words,
+/* The key's bits in four words: `first` is the number of the first of them. Without shifts by a
+ * count for each word, 2^place is made as a float and converted; what doesn't fit, 2^31, converts
+ * to just that bit. */
+static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, petal_inline_words words,
                                                             uint32_t first)
 {
-    const __m128i each = _mm_set_epi32(8, 4, 2, 1), one = _mm_set1_epi32(127 << 23);
+    const __m128i one = _mm_set1_epi32(127 << 23);
     __m128i salt = _mm_loadu_si128((const __m128i *)(const void *)(petal_inline_salts + first));
     __m128i place = _mm_srli_epi32(_mm_mullo_epi32(_mm_set1_epi32((int)x), salt), 27);
     __m128i bits =
         _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(place, 23), one)));
-    __m128i chosen = _mm_and_si128(_mm_set1_epi32((int)(words >> first)), each);
-    return _mm_and_si128(bits, _mm_cmpeq_epi32(chosen, each));
+    int32_t mask;
+    memcpy(&mask, words + first % 8 + first / 8 * 512, sizeof mask);
+    return _mm_sign_epi32(bits, _mm_cvtepu8_epi32(_mm_cvtsi32_si128(mask)));
 }
 
 static inline PETAL_INLINE_TARGET __m128i petal_inline_load(const unsigned char *line,
@@ -196,7 +225,7 @@ static inline PETAL_INLINE_TARGET __m128i petal_inline_load(const unsigned char 
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
     __m128i missing = _mm_setzero_si128();
     for (uint32_t first = 0; first < 16; first += 4) {
@@ -208,7 +237,7 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+                                                             petal_inline_words words)
 {
     __m128i missing = _mm_setzero_si128();
     for (uint32_t first = 0; first < 16; first += 4)
@@ -219,14 +248,13 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_NEON)
 
-/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the
- * quarter's first word. */
-static inline uint32x4_t petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+/* The key's bits in four words: `first` is the number of the first of them. */
+static inline uint32x4_t petal_inline_bits(uint32_t x, petal_inline_words words, uint32_t first)
 {
-    static const uint32_t each[4] = {1, 2, 4, 8};
+    uint16x8_t half = vmovl_u8(vld1_u8(words + first / 8 * 512));
+    uint32x4_t ones = first & 4 ? vmovl_high_u16(half) : vmovl_u16(vget_low_u16(half));
     uint32x4_t place = vshrq_n_u32(vmulq_n_u32(vld1q_u32(petal_inline_salts + first), x), 27);
-    uint32x4_t bits = vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(place));
-    return vandq_u32(bits, vtstq_u32(vdupq_n_u32(words >> first), vld1q_u32(each)));
+    return vshlq_u32(ones, vreinterpretq_s32_u32(place));
 }
 
 static inline uint32x4_t petal_inline_load(const unsigned char *line, uint32_t first)
@@ -234,7 +262,7 @@ static inline uint32x4_t petal_inline_load(const unsigned char *line, uint32_t f
     return vreinterpretq_u32_u8(vld1q_u8(line + (size_t)4 * first));
 }
 
-static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, petal_inline_words words)
 {
     uint32x4_t missing = vdupq_n_u32(0);
     for (uint32_t first = 0; first < 16; first += 4) {
@@ -245,7 +273,8 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32
     return vmaxvq_u32(missing) != 0;
 }
 
-static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                         petal_inline_words words)
 {
     uint32x4_t missing = vdupq_n_u32(0);
     for (uint32_t first = 0; first < 16; first += 4)
@@ -273,14 +302,13 @@ static inline v128_t petal_inline_places(uint32_t x)
         wasm_u16x8_narrow_i32x4(petal_inline_products(x, 8), petal_inline_products(x, 12)));
 }
 
-/* The bit of each word within its byte; 0 for words that are not of the pattern. */
-static inline v128_t petal_inline_bits(v128_t places, uint32_t words)
+/* The bit of each word within its byte; 0 for words that are not the key's. */
+static inline v128_t petal_inline_bits(v128_t places, petal_inline_words words)
 {
-    const v128_t bits = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128);
-    const v128_t halves = wasm_u8x16_const(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    const v128_t bits = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
     v128_t bit = wasm_i8x16_swizzle(bits, wasm_v128_and(places, wasm_i8x16_const_splat(7)));
-    v128_t chosen = wasm_i8x16_swizzle(wasm_i16x8_splat((int16_t)words), halves);
-    return wasm_v128_and(bit, wasm_i8x16_eq(wasm_v128_and(chosen, bits), bits));
+    v128_t mask = wasm_v128_load64_lane(words + 512, wasm_v128_load64_zero(words), 1);
+    return wasm_v128_and(bit, wasm_i8x16_neg(mask));
 }
 
 /* Where the byte of each word is in the line. */
@@ -292,7 +320,7 @@ static inline v128_t petal_inline_bytes(v128_t places)
     return wasm_i8x16_add(begin, byte);
 }
 
-static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, petal_inline_words words)
 {
     const v128_t own = wasm_u8x16_const(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     v128_t places = petal_inline_places(x), missing = wasm_i32x4_const_splat(0);
@@ -310,7 +338,8 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32
     return wasm_v128_any_true(missing);
 }
 
-static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                         petal_inline_words words)
 {
     v128_t places = petal_inline_places(x), bytes = petal_inline_bytes(places);
     v128_t found = wasm_i8x16_swizzle(wasm_v128_load(line), bytes);
@@ -342,7 +371,7 @@ static inline uint32_t petal_inline_place(uint32_t x, uint32_t word)
     return 32 * word + (x * petal_inline_salts[word] >> 27);
 }
 
-static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, petal_inline_words words)
 {
     uint32_t changed = 0;
     for (; words; words &= words - 1) {
@@ -354,7 +383,8 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32
     return changed != 0;
 }
 
-static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                         petal_inline_words words)
 {
     for (; words; words &= words - 1) {
         uint32_t place = petal_inline_place(x, petal_inline_first_word(words));
@@ -385,9 +415,13 @@ static inline unsigned char *petal_inline_line(const petal_inline *hot, uint64_t
     return hot->lines + petal_inline_mulhi(hash, hot->line_count) * 64;
 }
 
-static inline uint32_t petal_inline_words(const petal_inline *hot, uint64_t hash)
+static inline petal_inline_words petal_inline_words_of(const petal_inline *hot, uint64_t hash)
 {
-    return hot->patterns[(uint32_t)hash * PETAL_INLINE_GOLDEN >> 25];
+#ifdef PETAL_INLINE_MASKS
+    return petal_inline_row_words(hot->masks, (uint32_t)hash);
+#else
+    return petal_inline_row_words(hot->patterns, (uint32_t)hash);
+#endif
 }
 
 /* Like petal_contains_hash() and petal_add_hash(), true for a new key: the hash must be
@@ -396,14 +430,14 @@ static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_in
                                                                   uint64_t hash)
 {
     return petal_inline_line_has(petal_inline_line(hot, hash), (uint32_t)hash,
-                                 petal_inline_words(hot, hash));
+                                 petal_inline_words_of(hot, hash));
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, uint64_t hash)
 {
     hot->added++;
     return petal_inline_line_add(petal_inline_line(hot, hash), (uint32_t)hash,
-                                 petal_inline_words(hot, hash));
+                                 petal_inline_words_of(hot, hash));
 }
 
 /* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,

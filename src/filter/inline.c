@@ -40,6 +40,7 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
     hot->lines = array->bytes;
     hot->line_count = array->shape.bits / PETAL_LINE_BITS;
     hot->patterns = petal_blocked_patterns[array->shape.hashes];
+    hot->masks = petal_blocked_masks[array->shape.hashes][0];
     hot->seed_flip = filter->direct.flip;
     return PETAL_OK;
 }

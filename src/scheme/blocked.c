@@ -21,53 +21,67 @@
 #include "base/error.h"
 #include "scheme/model.h"
 
-/* ---- the patterns, written out by the preprocessor ------------------------------------------- */
+/* ---- the tables of words: see blocked_line.h ------------------------------------------------- */
 
-#define WORD(i, start, stride) (1u << ((start) + (i) * (stride)) % WORDS)
-#define P1(start, stride) WORD(0u, start, stride)
-#define P2(start, stride) (P1(start, stride) | WORD(1u, start, stride))
-#define P3(start, stride) (P2(start, stride) | WORD(2u, start, stride))
-#define P4(start, stride) (P3(start, stride) | WORD(3u, start, stride))
-#define P5(start, stride) (P4(start, stride) | WORD(4u, start, stride))
-#define P6(start, stride) (P5(start, stride) | WORD(5u, start, stride))
-#define P7(start, stride) (P6(start, stride) | WORD(6u, start, stride))
-#define P8(start, stride) (P7(start, stride) | WORD(7u, start, stride))
-#define P9(start, stride) (P8(start, stride) | WORD(8u, start, stride))
-#define P10(start, stride) (P9(start, stride) | WORD(9u, start, stride))
-#define P11(start, stride) (P10(start, stride) | WORD(10u, start, stride))
-#define P12(start, stride) (P11(start, stride) | WORD(11u, start, stride))
-#define P13(start, stride) (P12(start, stride) | WORD(12u, start, stride))
-#define P14(start, stride) (P13(start, stride) | WORD(13u, start, stride))
-#define P15(start, stride) (P14(start, stride) | WORD(14u, start, stride))
-#define P16(start, stride) (P15(start, stride) | WORD(15u, start, stride))
-
-#define STRIDES(P, start) \
-    P(start, 1u), P(start, 3u), P(start, 5u), P(start, 7u), P(start, 9u), P(start, 11u), \
-        P(start, 13u), P(start, 15u)
-#define STARTS(P) \
-    { \
-        STRIDES(P, 0u), STRIDES(P, 1u), STRIDES(P, 2u), STRIDES(P, 3u), STRIDES(P, 4u), \
-            STRIDES(P, 5u), STRIDES(P, 6u), STRIDES(P, 7u), STRIDES(P, 8u), STRIDES(P, 9u), \
-            STRIDES(P, 10u), STRIDES(P, 11u), STRIDES(P, 12u), STRIDES(P, 13u), STRIDES(P, 14u), \
-            STRIDES(P, 15u) \
-    }
-
-#ifdef __wasm__ /* computed when the module starts: the code is smaller than the table */
+#ifdef __wasm__ /* computed when the module starts: the code is smaller than the tables */
+uint8_t petal_blocked_masks[WORDS + 1][192][8];
 uint16_t petal_blocked_patterns[WORDS + 1][128];
 
-__attribute__((constructor)) static void make_patterns(void)
+__attribute__((constructor)) static void make_tables(void)
 {
     for (uint32_t k = 1; k <= WORDS; k++)
-        for (uint32_t y = 0; y < 128; y++)
-            petal_blocked_patterns[k][y] =
-                (uint16_t)(petal_blocked_patterns[k - 1][y] | WORD(k - 1, y >> 3, 2 * (y & 7) + 1));
+        for (uint32_t y = 0; y < 192; y++) {
+            uint32_t last = (y >> 3) + (k - 1) * (2 * (y & 7) + 1);
+            uint32_t words = petal_blocked_patterns[k - 1][y % 128] | 1u << last % WORDS;
+            petal_blocked_patterns[k][y % 128] = (uint16_t)words;
+            for (uint32_t word = 0; word < 8; word++)
+                petal_blocked_masks[k][y][word] = words >> word & 1;
+        }
 }
-#else
-const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
-    {0},         STARTS(P1),  STARTS(P2),  STARTS(P3),  STARTS(P4),  STARTS(P5),
-    STARTS(P6),  STARTS(P7),  STARTS(P8),  STARTS(P9),  STARTS(P10), STARTS(P11),
-    STARTS(P12), STARTS(P13), STARTS(P14), STARTS(P15), STARTS(P16),
-};
+
+#else /* written out by the preprocessor */
+
+/* Is the word among the k from start on, in steps of the stride? It is the step whose number is
+ * (word - start) / stride; and for odd numbers, 1 / stride is stride^3 mod 16. */
+#define IN(k, start, stride, word) \
+    (((word) + WORDS - (start)) * (stride) * (stride) * (stride) % WORDS < (k))
+#define TWO(k, start, stride, word) \
+    (IN(k, start, stride, word) << (word) | IN(k, start, stride, (word) + 1) << ((word) + 1))
+#define PATTERN(k, start, stride) \
+    (TWO(k, start, stride, 0) | TWO(k, start, stride, 2) | TWO(k, start, stride, 4) | \
+     TWO(k, start, stride, 6) | TWO(k, start, stride, 8) | TWO(k, start, stride, 10) | \
+     TWO(k, start, stride, 12) | TWO(k, start, stride, 14))
+#define MASK(k, start, stride) \
+    { \
+        IN(k, start, stride, 0), IN(k, start, stride, 1), IN(k, start, stride, 2), \
+            IN(k, start, stride, 3), IN(k, start, stride, 4), IN(k, start, stride, 5), \
+            IN(k, start, stride, 6), IN(k, start, stride, 7) \
+    }
+
+#define STRIDES(FORM, k, start) \
+    FORM(k, start, 1u), FORM(k, start, 3u), FORM(k, start, 5u), FORM(k, start, 7u), \
+        FORM(k, start, 9u), FORM(k, start, 11u), FORM(k, start, 13u), FORM(k, start, 15u)
+#define EIGHT_STARTS(FORM, k, start) \
+    STRIDES(FORM, k, start), STRIDES(FORM, k, (start) + 1u), STRIDES(FORM, k, (start) + 2u), \
+        STRIDES(FORM, k, (start) + 3u), STRIDES(FORM, k, (start) + 4u), \
+        STRIDES(FORM, k, (start) + 5u), STRIDES(FORM, k, (start) + 6u), \
+        STRIDES(FORM, k, (start) + 7u)
+#define PATTERNS(k) \
+    { \
+        EIGHT_STARTS(PATTERN, k, 0u), EIGHT_STARTS(PATTERN, k, 8u) \
+    }
+#define MASKS(k) \
+    { \
+        EIGHT_STARTS(MASK, k, 0u), EIGHT_STARTS(MASK, k, 8u), EIGHT_STARTS(MASK, k, 0u) \
+    }
+#define ROWS(FORM) \
+    { \
+        FORM(0u), FORM(1u), FORM(2u), FORM(3u), FORM(4u), FORM(5u), FORM(6u), FORM(7u), FORM(8u), \
+            FORM(9u), FORM(10u), FORM(11u), FORM(12u), FORM(13u), FORM(14u), FORM(15u), FORM(16u) \
+    }
+
+const uint8_t petal_blocked_masks[WORDS + 1][192][8] = ROWS(MASKS);
+const uint16_t petal_blocked_patterns[WORDS + 1][128] = ROWS(PATTERNS);
 #endif
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */

@@ -14,22 +14,31 @@
 #define WORDS 16u
 #define WORD_BITS 32u
 
-/* The words of a key as a mask of 16 bits: petal_blocked_patterns[k][y >> 25], whose seven bits are
- * start and stride. */
+/* The words of a key, in both forms of petal_inline.h: petal_blocked_patterns[k][y >> 25], whose
+ * seven bits are start and stride; and petal_blocked_masks[k][y >> 25], a byte for each of the
+ * first eight words. Those of the other eight are 64 rows on: the starts 0 to 7 come again after
+ * 15. */
 #ifdef __wasm__
+extern uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern uint16_t petal_blocked_patterns[WORDS + 1][128];
 #else
+extern const uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 #endif
 
-static inline uint32_t row_word(const uint16_t *row, uint32_t x)
+/* The row of a k, in the form that this file's target wants. */
+static inline const petal_inline_row *row_of(uint32_t hashes)
 {
-    return row[x * PETAL_INLINE_GOLDEN >> 25];
+#ifdef PETAL_INLINE_MASKS
+    return petal_blocked_masks[hashes][0];
+#else
+    return petal_blocked_patterns[hashes];
+#endif
 }
 
-static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
+static inline petal_inline_words words_of(uint32_t x, uint32_t hashes)
 {
-    return row_word(petal_blocked_patterns[hashes], x);
+    return petal_inline_row_words(row_of(hashes), x);
 }
 
 static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
