@@ -8,9 +8,9 @@
 
 /* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to here the distribution of X is computed completely. Above, its mean and variance suffice: at
- * m = 1024 the two methods differ by less than 1e-4 of the rate for k <= 16 from half a key per bit
- * on, and by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to here the rate is exact. Above, the mean and the variance of the number of set bits suffice:
+ * at m = 1024 the two differ by less than 1e-4 of the rate for k <= 16 from half a key per bit on,
+ * and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
@@ -23,28 +23,30 @@ struct occupancy {
     double p[EXACT_BITS + 1];
 };
 
-static struct occupancy empty_bins(uint32_t bins)
+static void empty_bins(struct occupancy *of, uint32_t bins)
 {
-    return (struct occupancy){bins, 0, 0, {1.0}};
+    of->bins = bins;
+    of->low = of->high = 0;
+    of->p[0] = 1;
 }
 
 /* Throws one more ball: p[x] goes to x (the ball hit an occupied bin) and to x + 1. */
 static void throw_ball(struct occupancy *of)
 {
-    double *p = of->p;
+    double *p = of->p, each = 1.0 / of->bins;
     uint32_t bins = of->bins;
     if (of->high < bins) p[++of->high] = 0;
     for (uint32_t x = of->high; x > of->low; x--)
-        p[x] = p[x] * x / bins + p[x - 1] * (bins - x + 1) / bins;
-    p[of->low] *= (double)of->low / bins;
-    while (of->low < of->high && p[of->low] < 1e-30) p[of->low++] = 0;
+        p[x] = p[x] * (x * each) + p[x - 1] * ((bins - x + 1) * each);
+    p[of->low] *= of->low * each;
+    while (of->low < of->high && p[of->low] < 1e-30) of->low++;
+    while (of->low < of->high && p[of->high] < 1e-30) of->high--;
 }
 
-/* (x / bins)^k for each x in the distribution: the probability that k further balls all hit
- * occupied bins. */
-static void set_powers(const struct occupancy *of, uint32_t k, double *powers)
+/* (x / bins)^k for each x from 0 to bins: all of k further balls fall into occupied bins. */
+static void set_powers(uint32_t bins, uint32_t k, double *powers)
 {
-    for (uint32_t x = of->low; x <= of->high; x++) powers[x] = pow((double)x / of->bins, k);
+    for (uint32_t x = 0; x <= bins; x++) powers[x] = pow((double)x / bins, k);
 }
 
 /* The mean of these. */
@@ -55,13 +57,101 @@ static double all_occupied(const struct occupancy *of, const double *powers)
     return sum;
 }
 
+/* Ball by ball: for few balls, or few bins. */
+static double rate_by_balls(uint32_t bits, uint32_t hashes, uint64_t balls)
+{
+    struct occupancy of;
+    double powers[EXACT_BITS + 1];
+    empty_bins(&of, bits);
+    for (uint64_t ball = 0; ball < balls; ball++) throw_ball(&of);
+    set_powers(bits, hashes, powers);
+    return all_occupied(&of, powers);
+}
+
+#define TWO_PI 6.283185307179586
+
+struct complex {
+    double re, im;
+};
+
+static struct complex product(struct complex a, struct complex b)
+{
+    return (struct complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* e^(i angle), by the series for an eighth of it. The sine and cosine of C libraries are large for
+ * WebAssembly. */
+static struct complex at_angle(double angle)
+{
+    double x = (angle - TWO_PI * floor(angle / TWO_PI + 0.5)) / 8, y = x * x;
+    double sine =
+        x * (1 - y * (1.0 / 6 -
+                      y * (1.0 / 120 - y * (1.0 / 5040 - y * (1.0 / 362880 - y / 39916800)))));
+    double cosine =
+        1 -
+        y * (0.5 - y * (1.0 / 24 -
+                        y * (1.0 / 720 - y * (1.0 / 40320 - y * (1.0 / 3628800 - y / 479001600)))));
+    struct complex z = {cosine, sine};
+    for (int i = 0; i < 3; i++) z = product(z, z);
+    return z;
+}
+
+/* Q(w) = sum of p_j w^j */
+static struct complex polynomial(const struct occupancy *of, struct complex w)
+{
+    struct complex sum = {0, 0};
+    for (uint32_t j = of->high + 1; j-- > 0;) {
+        sum = product(sum, w);
+        if (j >= of->low) sum.re += of->p[j];
+    }
+    return sum;
+}
+
+/* The same in closed form. That the j bins of a query are occupied after n balls into m has the
+ * probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j, and a query has j bins with the probability that
+ * k balls occupy j, p_j. So
+ *
+ *     rate = n! / m^n [z^n] e^(mz) Q(1 - e^-z) = n! / m^n r^-n mean of e^(mz) e^-int Q(1 - e^-z)
+ *
+ * over the circle z = r e^it: equally spaced points are exact but for the coefficients that are a
+ * multiple of their number away, and most have no weight. As all coefficients are positive, nothing
+ * cancels if r is near the saddle point, where m - n / r + k / (e^r - 1) = 0. */
+static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
+{
+    struct occupancy query; /* its bins */
+    double m = bits, n = balls, k = hashes, r = n / m, less = 0, sum = 0;
+    empty_bins(&query, bits);
+    for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
+    for (int i = 0; i < 4; i++) { /* r = n / m * (1 - less) */
+        less = k / n * r / expm1(r);
+        r = n / m * (1 - less);
+    }
+    /* Where 1e-17 is left of Poisson's distribution with mean n, which is wider. */
+    double points = floor(9 * sqrt(n) + 30);
+    for (double i = 0; 2 * i <= points; i++) {
+        double angle = TWO_PI / points * i;
+        struct complex z = at_angle(angle);
+        z.re *= r, z.im *= r;
+        if ((m - k) * (r - z.re) > 42) break; /* e^-42, and less from here on */
+        struct complex clear = at_angle(-z.im);
+        double size = exp(-z.re), height = exp(m * (z.re - r));
+        struct complex q =
+            polynomial(&query, (struct complex){1 - size * clear.re, -size * clear.im});
+        struct complex term = product(q, at_angle(m * z.im - n * angle));
+        bool is_own_mirror = i == 0 || 2 * i == points;
+        sum += (is_own_mirror ? 1 : 2) * height * term.re;
+    }
+    /* n! e^(mr) / (mr)^n, of which Stirling's part is sqrt(2 pi n) */
+    double stirling =
+        (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / n / n) / n / n) / n / n) / n;
+    return sum / points * sqrt(TWO_PI * n) * exp(stirling - n * (less + log1p(-less)));
+}
+
 static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
-    struct occupancy of = empty_bins(bits);
-    for (uint64_t ball = 0; ball < balls; ball++) throw_ball(&of);
-    double powers[EXACT_BITS + 1];
-    set_powers(&of, hashes, powers);
-    return all_occupied(&of, powers);
+    bool is_few = balls < 32 || balls < 2 * (uint64_t)hashes || bits < 2 * hashes;
+    return is_few ? rate_by_balls(bits, hashes, balls)
+                  : rate_by_circle(bits, hashes, (uint32_t)balls);
 }
 
 /* The probability that a given bit is set. */
@@ -287,11 +377,10 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
-    struct occupancy of = empty_bins(LINE_BITS);
-    double powers[LINE_BITS + 1]; /* computed once: pow() for each load would take seconds */
-    of.high = LINE_BITS;
-    set_powers(&of, hashes, powers);
-    of.high = 0;
+    struct occupancy of;
+    double powers[LINE_BITS + 1]; /* once: pow() for each load would take seconds */
+    empty_bins(&of, LINE_BITS);
+    set_powers(LINE_BITS, hashes, powers);
     for (double j = 0; j <= keys; j++) {
         double weight = exp(log_weight);
         if (weight > 1e-25) rate += weight * all_occupied(&of, powers);
@@ -302,6 +391,27 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
     return rate;
 }
 
+/* The same by inclusion and exclusion over the tested bits: i of them stay clear with one key's
+ * probability 1 - (1 - (1 - i/512)^k) / lines. A handful of powers in place of thousands of balls,
+ * but the signs alternate: NAN if what cancels leaves less than nine digits. */
+static double by_clear_bits(double lines, uint32_t hashes, double keys)
+{
+    struct occupancy query; /* its distinct bits */
+    double sum = 0, size = 0;
+    empty_bins(&query, LINE_BITS);
+    for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
+    for (uint32_t i = 0; i <= query.high; i++) {
+        double sets = 0, choose = 1; /* sets of i of them in the mean; C(j, i) */
+        for (uint32_t j = i; j <= query.high; choose = choose * (j + 1) / (j + 1 - i), j++)
+            sets += j >= query.low ? query.p[j] * choose : 0;
+        double share = pow(1 - (double)i / LINE_BITS, hashes);
+        double term = sets * exp(keys * log1p(-(1 - share) / lines));
+        sum += i % 2 ? -term : term;
+        size += term;
+    }
+    return sum > size * 1e-7 ? sum : NAN;
+}
+
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -309,7 +419,8 @@ double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
     if (keys <= 0) return 0;
     if (load * hashes > FULL_BALLS_PER_BIT * LINE_BITS) return 1;
     double rate = lines == 1 ? petal_model_classic_rate(LINE_BITS, hashes, keys)
-                             : mean_over_loads((double)lines, hashes, keys);
+                             : by_clear_bits((double)lines, hashes, keys);
+    if (isnan(rate)) rate = mean_over_loads((double)lines, hashes, keys);
     return fmin(1, with_equal_patterns(rate, load));
 }
 

@@ -191,8 +191,8 @@ static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from,
 /* The search with one number of lines per key. */
 struct search {
     struct inverse of;
-    uint64_t min, fewest; /* in steps; fewest: the minimum tried so far, 0 for none */
-    struct candidate *best;
+    uint64_t min, fewest;         /* in steps; fewest: the minimum tried so far, 0 for none */
+    struct candidate *best, last; /* last: the previous try, with `fewest` */
 };
 
 /* True: more hashes in this direction are useless. */
@@ -204,6 +204,8 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     bool is_least = with->fewest && with->fewest == with->min;
     if (with->fewest && !note(of, &at, with->fewest)) return true;
     if (is_least && at.rate_high > 2 * with->best->rate) return true;
+    /* If one more hash is too many for these bits, it also is for fewer. */
+    if (hashes > with->last.shape.hashes && at.rate_high > with->last.rate) return true;
     uint64_t steps =
         is_least ? with->min : fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
     if (steps == 0) return false;
@@ -214,6 +216,7 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     try.shape.bits = steps * of->scheme->step_bits;
     if (!is_known) try.rate = petal_scheme_rate(of->scheme, &try.shape, (double)of->keys);
     if (is_better(&try, with->best)) *with->best = try;
+    with->last = try;
     return false;
 }
 
@@ -240,7 +243,8 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
     struct search with = {{scheme, *wanted, keys, round_up_significant(max), max, rate},
                           min_steps(wanted->lines_per_key),
                           isinf(best->rate) ? 0 : best->shape.bits / scheme->step_bits,
-                          best};
+                          best,
+                          {*wanted, INFINITY}};
     if (with.fewest && with.fewest < with.min) return;
     for (uint32_t k = begin; k <= to && !try_hashes(&with, k);) k++;
     for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;

@@ -67,6 +67,50 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             }
 }
 
+/* With many hashes, where sums of alternating signs would have nothing left. */
+static void classic_is_exact_with_up_to_64_hashes(void **state)
+{
+    (void)state;
+    static const uint32_t many_k[] = {24, 40, 64}, bins[] = {70, 127, 128, 300, 1024};
+    for (size_t i = 0; i < COUNT(bins); i++)
+        for (size_t j = 0; j < COUNT(many_k); j++)
+            for (uint64_t keys = 2; keys * many_k[j] < 8 * bins[i]; keys += keys / 2) {
+                if (predicted(PETAL_SCHEME_CLASSIC, bins[i], many_k[j], 0, keys) < 1e-25) continue;
+                double off = off_by(bins[i], many_k[j], keys);
+                require(off < 1e-9, "m = %u, k = %u, %llu keys: off by %g", bins[i], many_k[j],
+                        (unsigned long long)keys, off);
+            }
+}
+
+/* Lines of 512 bits into which a key throws k balls: the mean over the number of keys in a line. */
+static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t lines, k, keys;
+    } cases[] = {{7, 6, 200}, {2, 1, 30}, {40, 13, 500}, {9, 30, 90}, {300, 20, 60}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        long double n = cases[i].keys, others = cases[i].lines - 1, rate = 0,
+                    weight = powl(others / cases[i].lines, n); /* of no key in the line */
+        for (uint32_t j = 0; j <= cases[i].keys && (weight > 1e-20L || j < n / (others + 1)); j++) {
+            rate += weight * occupancy_rate(512, cases[i].k, j * cases[i].k);
+            weight *= (n - j) / ((j + 1) * others);
+        }
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_info info = PETAL_INFO_INIT;
+        petal_error error;
+        options.format = "rocksdb";
+        options.bits = (uint64_t)512 * cases[i].lines;
+        options.hashes = cases[i].k;
+        require_status(PETAL_OK, petal_plan(&options, &info, NULL, &error), error);
+        double got = petal_predict_rate(&info, cases[i].keys);
+        /* and a word of 32 bits chooses the place in a line */
+        require(fabsl(got - rate) < 1e-8L * rate + n / cases[i].lines * 0x1p-32L,
+                "%u lines, k = %u, %u keys: %.12g, not %.12Lg", cases[i].lines, cases[i].k,
+                cases[i].keys, got, rate);
+    }
+}
+
 /* Above 1,024 bits the model uses only the mean and variance of X. The error is largest for few
  * keys and many hashes. The bounds are about twice the largest error found, at m = 1025; no chance
  * is involved. */
@@ -299,6 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classic_is_exact_up_to_1024_bits),
+        cmocka_unit_test(classic_is_exact_with_up_to_64_hashes),
+        cmocka_unit_test(lines_are_bins_and_balls_for_each_number_of_keys),
         cmocka_unit_test(classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_half),
         cmocka_unit_test(the_textbook_formula_is_too_low_for_small_filters),
         cmocka_unit_test(a_filter_of_one_bit_is_always_wrong),

@@ -205,6 +205,36 @@ static void more_keys_never_need_fewer_bits(void **state)
         }
 }
 
+/* Two programs that name the same keys and rate get filters that can be merged, whatever version of
+ * the library each has. */
+static void plans_never_change(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = {1,   2,   5,   10,   33,    64,      99,         100,
+                                    119, 127, 300, 2500, 12345, 1000000, 5000000000u};
+    static const double rates[] = {0.5, 0.1, 0.03, 0.01, 1e-3, 2e-4, 1e-4, 1e-6, 1e-9, 1e-12};
+    uint64_t all = 0;
+    for (size_t i = 0; i < COUNT(keys); i++)
+        for (size_t j = 0; j < COUNT(rates); j++)
+            for (uint32_t kind = 0; kind < 7; kind++) {
+                petal_options options = rated(kind % 3 + 1, keys[i], rates[j]);
+                petal_info info;
+                petal_error error;
+                options.growth = kind == 3 || kind == 4;
+                if (kind == 5)
+                    options.scheme = PETAL_SCHEME_BLOCKED, options.capacity = 0,
+                    options.window_keys = keys[i];
+                if (kind == 6) options.scheme = PETAL_SCHEME_DEFAULT, options.format = "rocksdb";
+                petal_status status = try_plan(&options, &info, &error);
+                uint64_t facts[] = {(uint64_t)(int64_t)status, info.bits, info.hashes,
+                                    info.lines_per_key, info.layers};
+                for (size_t f = 0; f < COUNT(facts); f++)
+                    all = (all ^ facts[f]) * 0x9fb21c651e98df25u, all ^= all >> 29;
+            }
+    require(all == 0xcf170be9e8d85fe1u, "the plans of this grid have the checksum %#llx",
+            (unsigned long long)all);
+}
+
 /* Except for the step at 2e-4, where blocked switches to two lines per key, which need fewer
  * bits. */
 static void a_lower_rate_never_needs_fewer_bits(void **state)
@@ -843,6 +873,7 @@ int main(void)
         cmocka_unit_test(no_other_number_of_hashes_needs_fewer_bits),
         cmocka_unit_test(a_plan_costs_at_most_a_stated_factor_over_the_textbook),
         cmocka_unit_test(more_keys_never_need_fewer_bits),
+        cmocka_unit_test(plans_never_change),
         cmocka_unit_test(a_lower_rate_never_needs_fewer_bits),
         cmocka_unit_test(two_lines_a_key_are_chosen_only_below_a_rate_of_2e_4),
         cmocka_unit_test(the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes),
