@@ -1,6 +1,6 @@
-/* fold.c - fuzz target: any filter, folded by any options, also without memory. What is folded has
- * every key, keeps its rate, and is byte for byte the one that was made of its size; whatever
- * happens, the filter itself stays as it was. */
+/* fold.c - fuzz target: any filter, folded with any options, also without memory. A folded filter
+ * has every key, keeps its rate, and equals, byte for byte, one created at its size; whatever
+ * happens, the original stays unchanged. */
 #include "input.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static petal_fold_options take_fold_options(struct input *in, uint64_t bits)
     return options;
 }
 
-/* Of Petal's own: the one of this size that is given the keys. */
+/* For Petal's own: a filter created at this size and given the same keys. */
 static void must_equal_one_made_small(const petal_filter *folded, const petal_options *large,
                                       int64_t count)
 {
@@ -113,7 +113,7 @@ static void must_be_folded(const petal_filter *folded, const petal_filter *large
     must(after.metadata_bytes == before.metadata_bytes);
     must(options->by_bits || after.items == before.items);
     must(options->bits != 0 || after.capacity >= options->capacity);
-    if (isnan(after.target_rate)) { /* the size keeps it for no key at all */
+    if (isnan(after.target_rate)) { /* the size can't keep the rate for any key */
         must(after.capacity == 0);
         return;
     }

@@ -146,7 +146,7 @@ static petal_options take_options(struct input *in)
     return options;
 }
 
-/* A static filter of as many numbers, or of as many hashes that are near each other. */
+/* A static filter of that many numbers, or of that many hashes close to each other. */
 static petal_filter *make_static(struct input *in, const petal_options *like)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -386,7 +386,7 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     petal_free(copy);
 }
 
-/* A static filter stays as it is. */
+/* A static filter never changes. */
 static void try_to_change(petal_filter *filter)
 {
     petal_error error;

@@ -10,7 +10,7 @@ static void *alloc_limited(void *context, size_t size_bytes)
 {
     struct handle *handle = context;
     if (!handle->value->unlimited && memory_over_limit(handle->bytes, size_bytes)) {
-        handle->value->refused = 1; /* it stays so, if something smaller still fits */
+        handle->value->refused = 1; /* it stays set, even if something smaller still fits */
         return NULL;
     }
     void *memory = memory_zeroed(size_bytes);

@@ -550,12 +550,12 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- PETAL.FOLD ------------------------------------------------------------------------------ */
 
-/* The server waits meanwhile, for about 0.2 s at most. A MB takes 0.7 ms, and in classic a bit of
- * the result, of which there are up to half as many as now, 3 ns. */
+/* The server waits meanwhile, about 0.2 s at most. A MB takes 0.7 ms, and in classic each set bit
+ * of the result, up to half of the original's, takes 3 ns. */
 #define MAX_FOLDED_BYTES ((uint64_t)256 << 20)
 #define MAX_FOLDED_CLASSIC_BYTES ((uint64_t)16 << 20)
 
-/* What is wrong, or NULL. */
+/* Returns the error, or NULL. */
 static const char *check_pause(const petal_info *info)
 {
     static char refusal[200];
@@ -569,7 +569,7 @@ static const char *check_pause(const petal_info *info)
     return refusal;
 }
 
-/* False: it is not understood. */
+/* False: not understood. */
 static int read_fold_option(RedisModuleString **words, petal_fold_options *options)
 {
     uint64_t number;
@@ -585,8 +585,8 @@ static int read_fold_option(RedisModuleString **words, petal_fold_options *optio
     return 1;
 }
 
-/* How small it becomes depends on logarithms, which another machine may round in another way. So
- * replicas are told the bits, and here, too, the rest is what comes of the bits. */
+/* The result's size depends on logarithms, which another machine may round differently. So replicas
+ * receive the number of bits, and here, too, the rest is computed from the bits. */
 static petal_status fold_alike(const petal_filter *filter, const petal_fold_options *options,
                                petal_filter **folded, petal_error *error)
 {
@@ -612,7 +612,7 @@ static void replicate_fold(RedisModuleCtx *ctx, RedisModuleString *name, uint64_
         server.Replicate(ctx, "PETAL.FOLD", "scl", name, "BITS", (long long)bits);
 }
 
-/* What stays as large as it is, is not changed otherwise either. */
+/* If the size stays, nothing else changes either. */
 static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;

@@ -315,8 +315,9 @@ struct counts {
     uint64_t items, capacity;
 };
 
-/* A layer is full before the next one is made, and at its capacity. A snapshot of bloomfltr holds a
- * count only for the last layer, so whatever a payload claims, the others count as full. */
+/* A layer is full, i.e. at its capacity, before the next one is created. A snapshot of bloomfltr
+ * stores a count only for the last layer, so whatever a payload claims, the others count as
+ * full. */
 static int take_counts(struct counts *sum, petal_lent_layer *layer, uint64_t capacity,
                        uint64_t items, int is_last)
 {

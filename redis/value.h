@@ -80,8 +80,8 @@ petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
-/* One of Petal's own kinds gets this filter, which the library made of its own. False: it has as
- * many bits as before, so the old one stays. The other of the two is freed. */
+/* Gives a value of Petal's own kinds this filter, which the library made from its own. False: it
+ * has the same number of bits, so the old one stays. Frees the other of the two. */
 int value_replace(struct value *value, petal_filter *filter);
 
 /* Creates one of Petal's own kinds whose handle has no filter yet. */

@@ -1,5 +1,5 @@
 /* build_static.c - see build_static.h. Keys are read once, however many come: their hashes are
- * collected, and sorted and solved at the end. */
+ * collected, then sorted and solved at the end. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/build_static.h"
@@ -31,7 +31,7 @@ static void *do_part(void *context)
     return NULL;
 }
 
-/* A petal_run. What no thread can be started for, this one does. */
+/* A petal_run. If a thread can't be started, the caller's does its work. */
 static void run_parts(void *context, petal_task task, void *argument, uint32_t workers)
 {
     struct part parts[MAX_THREADS];
@@ -49,14 +49,14 @@ static void run_parts(void *context, petal_task task, void *argument, uint32_t w
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* From so many keys on a static filter is the smaller one at every rate. */
+/* From this many keys on a static filter is smaller at every rate. */
 #define FEW_KEYS 2048u
 
 struct collecting {
     petal_filter *hasher;
     petal_static_builder *builder;
     uint64_t count;
-    uint64_t first[FEW_KEYS]; /* hashes, as long as there are few */
+    uint64_t first[FEW_KEYS]; /* hashes, while there are few */
 };
 
 static void hash_block(void *context, struct key_block *block)
@@ -124,7 +124,7 @@ void remark_classic(const char *path, const petal_filter *filter, uint64_t avoid
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Hashes need a filter to belong to. */
+/* Hashing needs a filter. */
 static petal_filter *make_hasher(const petal_options *options)
 {
     petal_options o = PETAL_OPTIONS_INIT;

@@ -103,7 +103,7 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         printf(" remembered");
     else if (info->capacity && info->scheme != PETAL_SCHEME_STATIC)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (info->scheme == PETAL_SCHEME_STATIC) /* bits do not tell */
+    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't show it */
         putchar('\n');
     else if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);

@@ -80,7 +80,7 @@ static bool plan_all(struct plans *plans)
         }
         if (!error->message[0]) return false; /* a misuse was already reported */
         if (i == STATIC && !args->scheme && is_of_the_scheme(error->status))
-            continue; /* nobody asked for it */
+            continue; /* not requested */
         if (!is_of_the_scheme(error->status)) return complain(NULL, "%s", error->message);
         failed++;
     }
@@ -97,7 +97,8 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
-/* Of its code, and of two blocks of 8 bytes for each column beside each other, at most. */
+/* The maximum: the line of its code, and those of two neighbouring blocks, of 8 bytes per
+ * column. */
 static uint32_t static_lines(uint32_t columns)
 {
     return 1 + (64 - 8 + 16 * columns + 63) / 64;

@@ -134,7 +134,7 @@ static petal_status describe_layered(const petal_options *options, struct descri
                            : describe_rotating(options, about, error);
 }
 
-/* A rate is all that a static filter is asked for; its size comes with its keys. */
+/* A static filter is planned only from a rate; its size follows from its keys. */
 static petal_status check_static(const petal_options *options, petal_error *error)
 {
     if (options->growth || rotates(options))
@@ -151,7 +151,7 @@ static petal_status check_static(const petal_options *options, petal_error *erro
     return PETAL_OK;
 }
 
-/* Of a layer, but for its size. */
+/* The shape of a layer, except its size. */
 static petal_status shape_of_static(const petal_options *options, struct shape *shape,
                                     petal_error *error)
 {
@@ -162,7 +162,7 @@ static petal_status shape_of_static(const petal_options *options, struct shape *
                       options->rate, PETAL_STATIC_LOWEST_RATE);
 }
 
-/* The layers that as many keys are expected to take. */
+/* The layers that this many keys are expected to need. */
 static petal_status describe_static(const petal_options *options, struct description *about,
                                     petal_error *error)
 {

@@ -71,7 +71,7 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
         info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
-/* m; of the scheme static, whose m is something else, all of its bits. */
+/* m; for the scheme static, whose m means something else, all of its bits. */
 static uint64_t bits_of(const petal_filter *filter, const struct layer *layer)
 {
     return filter->scheme->is_in_turn ? layer->array.size_bytes * 8 : layer->array.shape.bits;
@@ -90,7 +90,7 @@ static void describe_layer(const petal_filter *filter, uint32_t number, petal_in
     info->items = petal_layer_items(filter, number);
 }
 
-/* Those of the layer that takes new keys, or has most. */
+/* The layer that accepts new keys, or the largest one. */
 static const struct shape *parameters_of(const petal_filter *filter)
 {
     const struct layer *layer =

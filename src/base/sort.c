@@ -1,6 +1,6 @@
 /* sort.c - see sort.h. Radix sort from the highest byte down, in place (McIlroy, Bostic, McIlroy:
- * "Engineering Radix Sort", 1993, the American flag): each number goes to the bucket of its byte by
- * swaps, then each bucket is sorted by the next byte. Few numbers are inserted one by one. */
+ * "Engineering Radix Sort", 1993, the American flag): swaps bring each number to its byte's bucket,
+ * then each bucket is sorted by the next byte. Few numbers are sorted by insertion. */
 #include "base/sort.h"
 
 #define FEW 48u
@@ -22,7 +22,7 @@ static inline uint32_t byte_of(uint64_t number, unsigned shift)
     return (uint8_t)(number >> shift);
 }
 
-/* Puts each number into its bucket; ends[i] is where bucket i ends. */
+/* Moves each number to its bucket; ends[i] is where bucket i ends. */
 static void deal(uint64_t *numbers, uint64_t count, unsigned shift, uint64_t ends[BYTE_VALUES])
 {
     uint64_t next[BYTE_VALUES], sum = 0;

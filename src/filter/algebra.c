@@ -70,7 +70,7 @@ static petal_status check_single(const petal_filter *filter, petal_error *error)
         "filters that grow or rotate cannot be combined by bits; add the keys, or query both");
 }
 
-/* Two static filters hardly ever have the same size. */
+/* Two static filters rarely have the same size. */
 static petal_status check_not_static(const petal_filter *filter, petal_error *error)
 {
     if (!filter->scheme->is_in_turn) return PETAL_OK;

@@ -40,7 +40,7 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
 {
     double rate = 0;
     if (layer == PETAL_ALL_LAYERS && filter->scheme->is_in_turn)
-        layer = 0; /* any of them answers */
+        layer = 0; /* any layer gives the same answer */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
     /* A time window may have fewer generations or more than planned; the rate is for the planned
      * number, all full. */
@@ -139,8 +139,8 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
-/* Of layers that are tried in turn each answers a part of the hashes: what those before send on.
- * The header says how many keys are in, which no bits tell. */
+/* If layers are tried in turn, each answers some of the hashes: those that the earlier ones pass
+ * on. The header has the number of keys, which the bits don't show. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

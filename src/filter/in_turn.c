@@ -1,9 +1,9 @@
-/* in_turn.c - the strategy of filters whose layers are tried in turn, which never change: the
- * scheme static (scheme/static.c). */
+/* in_turn.c - the strategy for filters whose layers are tried in turn and never change: the scheme
+ * static (scheme/static.c). */
 #include "filter/permission.h"
 #include "filter/strategy.h"
 
-/* The answer of the layers from number `from` on. What the last one sends on is in none. */
+/* Queries the layers from number `from` on. A key that the last one passes on is absent. */
 static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
 {
     uint8_t turn = TURN_NEXT;
@@ -17,7 +17,7 @@ static bool contains(const petal_filter *filter, const struct probe *probe)
     return later_layer_has(filter, 0, probe->words);
 }
 
-/* Most are answered by the first layer. */
+/* The first layer answers most of them. */
 static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                              uint8_t *results)
 {

@@ -61,7 +61,7 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
     made->memory_limit = UINT64_MAX;
-    made->needs_permission = made->scheme->is_in_turn; /* and none is given */
+    made->needs_permission = made->scheme->is_in_turn; /* and it is never granted */
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) {
         layers[i].array.number = i;

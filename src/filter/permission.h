@@ -10,7 +10,7 @@
  * hasn't. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
-/* PETAL_OK, or for a filter that never changes PETAL_ERR_UNSUPPORTED. */
+/* PETAL_OK, or PETAL_ERR_UNSUPPORTED for a filter that never changes. */
 petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error);
 
 /* PETAL_OK, or PETAL_ERR_READ_ONLY if the file belongs to the process of which this one is a

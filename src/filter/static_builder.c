@@ -1,4 +1,4 @@
-/* static_builder.c - building a static filter. The scheme is in scheme/static.c.
+/* static_builder.c - builds a static filter. scheme/static.c has the scheme.
  *
  *     add        hashes, into chunks of each worker
  *     finish     chunks -> parts by the highest byte -> each part sorted -> equal ones dropped
@@ -21,7 +21,7 @@
 
 #define MAX_WORKERS 1024u
 
-/* Chunks double up to 1 MiB. */
+/* Chunks double in size up to 1 MiB. */
 #define FIRST_CHUNK_HASHES 512u
 #define MAX_CHUNK_HASHES 131072u
 
@@ -32,7 +32,7 @@ struct chunk {
 };
 
 struct worker {
-    struct chunk *chunks; /* the last one first */
+    struct chunk *chunks; /* the latest first */
     uint64_t keys;
     petal_error failure; /* the first there was */
     struct static_room room;
@@ -42,14 +42,15 @@ struct worker {
 struct petal_static_builder {
     petal_filter *filter; /* without bits */
     petal_allocator allocator;
-    struct shape shape; /* of a layer, but for its starts */
+    struct shape shape; /* the layer's, except its starts */
     uint32_t worker_count;
     struct worker *workers;
-    uint64_t *keys; /* their hashes, of the layer that is being made */
+    uint64_t *keys; /* the hashes for the layer being built */
     uint64_t key_room, key_count;
     uint64_t part_begins[PETAL_SORT_PARTS + 1];
     struct layer *layer;
-    /* of each page: where its hashes begin (one more: the end), and how many it has bumped */
+    /* for each page: where its hashes begin (plus one entry for the end), and how many it has
+     * bumped */
     uint64_t *page_begins, *page_bumped;
 };
 
@@ -219,7 +220,8 @@ static void solve_page(petal_static_builder *builder, struct worker *worker, uin
                                                     builder->keys + from, to - from, &worker->room);
 }
 
-/* What pages have bumped comes to the front, and goes on with the next layer's hash. */
+/* Moves the hashes that pages have bumped to the front, and converts them to the next layer's
+ * hash. */
 static void bring_bumped(petal_static_builder *builder)
 {
     uint64_t kept = 0, pages = builder->layer->array.pages.last_number + 1;
@@ -265,7 +267,7 @@ static void fill_with_hashes(petal_static_builder *builder)
     builder->key_count = 0;
 }
 
-/* The first layer is there, without bits. */
+/* The first layer already exists, without bits. */
 static petal_status begin_layer(petal_static_builder *builder, const struct shape *shape,
                                 petal_error *error)
 {
@@ -304,7 +306,7 @@ static petal_status make_layer(petal_static_builder *builder, const struct runne
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* A worker solves pages of at most so many rows. */
+/* The maximum number of rows in the pages that a worker solves. */
 static uint32_t page_rows(const petal_static_builder *builder)
 {
     struct bit_array array = {.shape = builder->shape};

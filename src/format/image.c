@@ -23,7 +23,7 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 enum {
     FEATURE_POLICY = 1, /* the layers have a policy: adding without knowing it breaks the filter's
                          * promise */
-    FEATURE_TURNS = 2   /* a key is in one layer, found by trying them in turn */
+    FEATURE_TURNS = 2   /* a key is in only one layer, found by trying them in turn */
 };
 
 /* Offsets of the fields in a slot. */
@@ -472,8 +472,8 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
     return PETAL_OK;
 }
 
-/* Layers that are tried in turn are alike, but that the last may be a list of hashes; and the
- * reader knows by the feature that they are. */
+/* Layers that are tried in turn must be alike, except that the last may be a list of hashes; and
+ * the header must have this feature. */
 static petal_status check_turns(const uint8_t *slot, const struct description *about,
                                 uint64_t offset, petal_error *error)
 {

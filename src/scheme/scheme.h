@@ -27,7 +27,7 @@ struct shape {
     uint64_t bits;          /* m */
 };
 
-/* The pages of a layer of the static scheme (scheme/static.c): all are alike but the last. */
+/* The pages of a layer of the static scheme (scheme/static.c): all are alike except the last. */
 struct static_page {
     uint32_t buckets, wide_buckets; /* the wide ones come first */
     uint32_t wide_blocks;           /* that have one more column */
@@ -37,7 +37,7 @@ struct static_page {
 struct static_pages {
     struct static_page full, last;
     uint64_t last_number;
-    uint64_t inverse; /* of full.buckets: bucket / full.buckets is mulhi64(bucket, inverse) */
+    uint64_t inverse; /* for full.buckets: bucket / full.buckets is mulhi64(bucket, inverse) */
 };
 
 /* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, unless the scheme
@@ -49,8 +49,8 @@ struct bit_array {
     uint8_t *bytes;
     uint64_t size_bytes;
     struct divisor modulus;    /* of shape.bits: many schemes reduce by it */
-    uint32_t number;           /* of its layer, from 0 */
-    struct static_pages pages; /* of the static scheme */
+    uint32_t number;           /* the layer's, from 0 */
+    struct static_pages pages; /* for the static scheme */
 };
 
 /* Some of its bytes. */
@@ -148,8 +148,8 @@ struct kernel {
                        const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
                               const uint64_t *hashes, size_t count, uint8_t *results);
-    /* Of a scheme whose layers are tried in turn, which has these and nothing else: an enum turn
-     * for a hash, and for each of many. */
+    /* For a scheme whose layers are tried in turn, which has only these functions: an enum turn for
+     * one hash, and for each of many. */
     uint8_t (*take_turn)(const struct bit_array *array, const uint64_t *hash);
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
@@ -159,7 +159,7 @@ struct kernel {
     bool (*direct)(struct direct *way, uint32_t hash);
 };
 
-/* What a layer answers if layers are tried in turn. */
+/* A layer's answer if layers are tried in turn. */
 enum turn { TURN_ABSENT = 0, TURN_IN = 1, TURN_NEXT = 2 /* the next layer answers */ };
 
 static inline bool kernel_is_usable(const struct kernel *kernel)
@@ -249,8 +249,8 @@ struct scheme_def {
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */
-    /* A key is in one layer only, found by trying them in turn (kernel.take_turn); such filters are
-     * built from all their keys at once, and never change. */
+    /* A key is in only one layer, found by trying them in turn (kernel.take_turn); such filters are
+     * built from all their keys, and never change. */
     bool is_in_turn;
     bool counts_new_only; /* items are keys that changed a bit, not all keys passed to add */
     /* the original rejects the empty key: adding it is PETAL_ERR_UNSUPPORTED, and it is never
@@ -262,8 +262,8 @@ struct scheme_def {
     petal_status (*normalize)(const struct scheme_def *self, struct shape *shape,
                               petal_error *error);
 
-    /* The bytes of the array, of a normalized shape, from whose end on all are zero; and what an
-     * array of this shape needs beside it. Default: m bits, or counters; nothing. */
+    /* The bytes of an array with a normalized shape before its final zeros; and what else an array
+     * of this shape needs. Default: m bits, or counters; nothing else. */
     uint64_t (*used_bytes)(const struct shape *shape);
     void (*prepare)(struct bit_array *array);
 
@@ -295,7 +295,7 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
  * changes, though CPUs read each of its words whole. */
 const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
-/* The bits of the array of a normalized shape after which all are zero. */
+/* The bits of an array with a normalized shape before its final zeros. */
 uint64_t petal_shape_used_bits(const struct shape *shape);
 
 /* The bytes of an array with a normalized shape. The native schemes have whole lines of 64. */
@@ -325,7 +325,7 @@ petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bit
 /* Are all bits after the last position clear? */
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
 
-/* The same where only the bytes from this offset on are here. */
+/* The same if only the bytes from this offset on are available. */
 bool petal_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
                         uint64_t end_bytes);
 

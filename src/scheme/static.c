@@ -2,23 +2,23 @@
  * needs.
  *
  * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct
- * Retrieval and Approximate Membership using Ribbon", 2022), cut into pages that are read, checked
- * and solved on their own. There is a table of rows, each with a bit in every column. A key names
- * 64 rows that follow each other, and takes some of them; it is in if in each column the sum of
- * theirs (modulo 2) is the bit that its hash wants:
+ * Retrieval and Approximate Membership using Ribbon", 2022), divided into pages that are read,
+ * checked and solved separately. A table of rows has one bit per column in each row. A key selects
+ * some of 64 consecutive rows; it is present if in each column the sum of their bits (modulo 2) is
+ * the bit that its hash requires:
  *
  *                start      start + 63
  *     rows    ...|0110100...1|...               column 0:  0 ^ 1 ^ ... = sums bit 0 ?
  *     the key's  |1 011 ... 1|                  column 1:      ...     = sums bit 1 ?
  *
- * The bits of the rows are those that solve the equations of all keys: static_build.c. r columns
- * pass a key that was not among them with 2^-r. For rates in between, some rows have one more.
+ * The rows' bits solve the equations of all keys: static_build.c. With r columns, an absent key
+ * passes with probability 2^-r. For rates in between, some rows have one column more.
  *
- * Starts come in buckets of 128. If the equations of a bucket cannot all be solved, those with the
- * lowest starts are bumped: they go to the next layer, which is made like this one with another
- * hash. Two bits for each bucket say how many. So a query goes to one layer after the other until a
- * layer has not bumped it; that one answers. The last layer, if few keys are left or they were
- * chosen to be in each other's way, is a list of their hashes.
+ * Starts are grouped in buckets of 128. If the equations of a bucket can't all be solved, those
+ * with the lowest starts are bumped: they go to the next layer, which is built in the same way with
+ * another hash. Two bits per bucket say how many. So a query visits one layer after the other until
+ * a layer has not bumped the key; that layer answers. If few keys are left, or they were chosen to
+ * obstruct each other, the last layer is a list of their hashes.
  *
  * A layer of r columns and m starts, a multiple of 128:
  *
@@ -32,8 +32,8 @@
  *     block   64 rows: a word of 8 bytes for each column, row i its bit i
  *
  * A page of K buckets has 2 K + 1 blocks, since the rows of the last start reach 63 further. If w
- * of its buckets are wide, they are its first ones, and the first 2 w + 1 blocks have one column
- * more. docs/format.md has the rule for a port. */
+ * of its buckets are wide, they are the first ones, and the first 2 w + 1 blocks have one column
+ * more. docs/format.md has the rule for ports. */
 #include "scheme/static.h"
 
 #include "base/checked.h"
@@ -53,8 +53,8 @@ static struct static_page page_of(uint32_t columns, uint32_t buckets, uint32_t w
     return page;
 }
 
-/* The most buckets that a page has room for, of which so many are wide. A bucket takes 16 bytes for
- * each column and a quarter for its code. */
+/* The maximum number of buckets in a page, of which `wide_buckets` are wide. A bucket takes 16
+ * bytes per column and a quarter byte for its code. */
 static struct static_page full_page(uint32_t columns, uint32_t wide_buckets)
 {
     uint32_t buckets = PETAL_BLOCK_BYTES / (16 * columns);
@@ -132,7 +132,7 @@ static const struct kernel *const kernels[] = {
     NULL,
 };
 
-/* A query reads one page, which is one block of the sums. */
+/* A query reads one page, which is one checksummed block. */
 static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
 {
     uint64_t own = level_hash(array, *hash);
@@ -182,13 +182,13 @@ static double rate_of(uint32_t columns)
     return 1 / (double)((uint64_t)1 << columns);
 }
 
-/* That a hash is one of a list. */
+/* The probability that a hash is in a list. */
 static double rate_of_list(const struct shape *shape)
 {
     return (double)shape->bits / 64 * 0x1p-64;
 }
 
-/* The rate of the hashes that this layer answers. */
+/* The rate for the hashes that this layer answers. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     (void)self, (void)keys;
@@ -228,8 +228,8 @@ bool petal_static_prefers_list(const struct shape *shape, uint64_t keys)
     return keys > 0 && keys * 8 <= used_bytes(&layer);
 }
 
-/* A part of the keys is bumped in each layer: 4.5 % where there are many (tests/stat/static.c), and
- * fewer where buckets are less full. */
+/* Each layer bumps some of the keys: 4.5 % if there are many (tests/stat/static.c), and fewer if
+ * buckets are less full. */
 #define EXPECTED_BUMPED 0.0452
 
 uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer)
@@ -244,7 +244,7 @@ uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, s
 
 /* ---- what the codes say ---------------------------------------------------------------------- */
 
-/* Starts that are bumped, and those of wide and of narrow buckets that are not. */
+/* The shares of starts that are bumped, and of those in wide and in narrow buckets that are not. */
 struct share {
     uint64_t bumped, wide, narrow;
 };
@@ -271,7 +271,7 @@ double petal_static_bumped(const struct bit_array *array)
     return (double)share_of(array).bumped / (double)array->shape.bits;
 }
 
-/* That of all hashes, those that are bumped not being in. */
+/* The rate over all hashes, where bumped ones count as absent. */
 static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers)
 {

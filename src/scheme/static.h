@@ -13,18 +13,18 @@
 #define PETAL_STATIC_LOWEST_RATE (1.0 / ((uint64_t)1 << STATIC_MAX_COLUMNS))
 #define STATIC_MAX_STARTS ((uint64_t)1 << 46)
 
-/* Keys for each bucket that a builder makes: 4.7 % more than there are starts, so that few rows
- * stay free. 4.5 % of the keys then go to the next layer. */
+/* Keys per bucket that a builder aims for: 4.7 % more than there are starts, so that few rows stay
+ * free. 4.5 % of the keys then go to the next layer. */
 #define STATIC_KEYS_PER_BUCKET 134u
 
-/* A layer after that many holds hashes, however many are left. Only keys that were chosen for it
- * come that far. */
+/* After that many layers the next one is a list of hashes, however many are left. Only keys chosen
+ * for it get that far. */
 #define STATIC_MAX_LAYERS 12u
 
 #define STATIC_THRESHOLDS 0x80301400u
 
-/* The keys of a bucket whose start, from the bucket's first, is below this are bumped: by its
- * code. */
+/* The code of a bucket selects one of these: keys whose start, counted from the bucket's first, is
+ * lower are bumped. */
 static inline uint32_t static_threshold(uint32_t code)
 {
     return STATIC_THRESHOLDS >> 8 * code & 0xff;
@@ -34,14 +34,14 @@ static inline uint32_t static_threshold(uint32_t code)
 #define STATIC_GOLDEN 0x9E3779B97F4A7C15u
 #define STATIC_MIX 0xD6E8FEB86659FD93u
 
-/* The hash that layer number `level` goes by, of the one that the layer before goes by. */
+/* The hash for layer number `level`, computed from the previous layer's hash. */
 static inline uint64_t static_next_hash(uint64_t hash, uint32_t level)
 {
     return fmix64(hash + level * STATIC_GOLDEN);
 }
 
-/* What a key asks of the rows from its start on: which of them it adds up (the lowest bit is the
- * start's, and is set), and what each column has to give. */
+/* What a key requires of the rows from its start on: which of them it sums (the lowest bit is the
+ * start's, and is set), and the result for each column. */
 struct static_equation {
     uint64_t rows;
     uint32_t sums;
@@ -54,7 +54,7 @@ static inline struct static_equation static_equation_of(uint64_t hash)
     return (struct static_equation){mixed | 1, (uint32_t)(mixed * STATIC_GOLDEN >> 32)};
 }
 
-/* Where a block of rows begins in its page, in bytes. */
+/* The offset of a block of rows in its page, in bytes. */
 static inline uint32_t static_block_at(const struct static_page *page, uint32_t columns,
                                        uint32_t block)
 {
@@ -87,36 +87,36 @@ static inline unsigned static_parity(uint64_t x)
 /* static.c, and static_avx2.c and static_avx512.c. */
 extern const struct kernel petal_static_generic, petal_static_avx2, petal_static_avx512;
 
-/* Columns, and wide buckets of a full page, for a rate: the most that keep it. False: there are not
- * so many columns. */
+/* Chooses columns, and wide buckets of a full page, for a rate: the fewest that keep it. False:
+ * there are not enough columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
-/* How many starts a layer of that many keys has. */
+/* The number of starts in a layer of that many keys. */
 uint64_t petal_static_starts(uint64_t keys);
 
-/* The layer for that many keys, of the columns and wide buckets of `shape`; returns how many are
- * expected to be bumped from it. */
+/* The layer for that many keys, with the columns and wide buckets of `shape`; returns how many of
+ * them it is expected to bump. */
 uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer);
 
-/* Are hashes in a list shorter than a layer of this shape for so many keys? */
+/* Is a list of hashes shorter than a layer of this shape for so many keys? */
 bool petal_static_prefers_list(const struct shape *shape, uint64_t keys);
 
-/* The part of the hashes that the codes of a layer send on. */
+/* The share of hashes that a layer's codes pass on. */
 double petal_static_bumped(const struct bit_array *array);
 
-/* What solving a page needs, for one of its rows each. */
+/* Room for solving a page, with one entry per row. */
 struct static_room {
-    uint64_t *rows; /* 0: a free row; otherwise the lowest bit, its own, is set */
+    uint64_t *rows; /* 0: a free row; otherwise its lowest bit, its own, is set */
     uint32_t *sums;
     uint32_t count;
 };
 
-/* Fills a page of zeros with the keys whose hashes, ascending and all different, are these. Those
- * that are bumped go to the front of `hashes`; returns how many. */
+/* Fills a zeroed page with the keys that have these hashes, ascending and all different. Moves the
+ * bumped ones to the front of `hashes`; returns how many. */
 uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
                             uint64_t count, const struct static_room *room);
 
-/* The first of the ascending hashes that belongs to this page, or to one after it. */
+/* The index of the first of the ascending hashes that belongs to this page, or to a later one. */
 uint64_t petal_static_page_begin(const struct bit_array *array, uint64_t page,
                                  const uint64_t *hashes, uint64_t count);
 

@@ -1,34 +1,34 @@
 /* static_build.c - solving a page of the static scheme: keys -> rows. See static.c.
  *
- * Each key is an equation, 64 rows from its start on. Gauss's elimination keeps them in a band: the
- * row of the lowest bit of an equation, if it is free, takes it; otherwise the equation that is
- * there is subtracted, and the next lowest bit is looked at. An equation of which nothing is left
- * is true already (a sum of others) or contradicts them. Then all equations are solved from the
- * last row up, and free rows are 0.
+ * Each key is an equation over the 64 rows from its start on. Gaussian elimination keeps them in a
+ * band: if the row of an equation's lowest bit is free, it takes the equation; otherwise the
+ * equation there is subtracted, and the next lowest bit is tried. An equation of which nothing is
+ * left is either true already (a sum of others) or a contradiction. Then all equations are solved
+ * from the last row up, and free rows become 0.
  *
- * The order is part of the format, because the rows depend on it: buckets ascending, within a
- * bucket starts (hashes) descending. A bucket goes in by three groups of starts, from 48, from 20
- * and from 0 on. If an equation contradicts, its group is taken out again, and it and those below
- * are bumped. Nothing else has to be undone, since an equation changes no other one.
+ * The order is part of the format, because the rows depend on it: buckets ascending; within a
+ * bucket starts (hashes) descending. A bucket is inserted in three groups of starts, from 48, from
+ * 20 and from 0 on. If an equation contradicts, its group is removed again, and bumped together
+ * with the groups below. Nothing else must be undone, since an equation changes no other one.
  *
- * Wide buckets come first, so their equations only ever meet each other; in their last column the
- * rows that other equations have taken are as good as free. */
+ * Wide buckets come first, so their equations only meet each other; in their last column, rows
+ * taken by other equations are as good as free. */
 #include "scheme/static.h"
 
-/* A row that an equation of another than a wide bucket has taken. */
+/* Marks a row taken by an equation of a narrow bucket. */
 #define NARROW 0x80000000u
 
 struct solver {
     const struct bit_array *array;
     const struct static_page *page;
     const struct static_room *room;
-    uint64_t first_start; /* of the page */
-    /* Rows of a group: the starts of one bucket reach no others. */
+    uint64_t first_start; /* the page's */
+    /* Rows taken by a group: the starts of one bucket reach no others. */
     uint32_t taken[STATIC_BUCKET_STARTS + STATIC_BLOCK_ROWS];
     uint32_t taken_count;
 };
 
-/* False: it contradicts. */
+/* False: a contradiction. */
 static bool insert(struct solver *solver, uint64_t row, struct static_equation equation)
 {
     uint64_t *rows = solver->room->rows;
@@ -55,8 +55,8 @@ static void take_out_group(struct solver *solver)
     for (uint32_t i = 0; i < solver->taken_count; i++) solver->room->rows[solver->taken[i]] = 0;
 }
 
-/* The hashes, ascending, from begin to before end are those of a bucket. Returns its code, and
- * where those that are in begin. */
+/* Inserts the hashes of a bucket, ascending, from begin to before end. Returns its code, and where
+ * the inserted ones begin. */
 static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uint64_t begin,
                               uint64_t *end)
 {
@@ -74,7 +74,7 @@ static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uin
             }
             at--;
         }
-        *end = at; /* this group is in */
+        *end = at; /* this group is inserted */
     }
     return 0;
 }
@@ -87,7 +87,7 @@ static uint64_t bucket_end(const struct solver *solver, const uint64_t *hashes, 
     return from;
 }
 
-/* Writes the codes. Those that are bumped go to the front of the hashes. */
+/* Writes the codes. Moves the bumped hashes to the front. */
 static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hashes, uint64_t count)
 {
     uint64_t bumped = 0, begin = 0, first = solver->first_start / STATIC_BUCKET_STARTS;
@@ -101,7 +101,7 @@ static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hash
     return bumped;
 }
 
-/* From the last row up; `columns` holds the 64 rows after this one, of each column. */
+/* From the last row up; `columns` holds the 64 rows after this one, for each column. */
 static void solve_block(const struct solver *solver, uint32_t block, uint64_t *columns,
                         uint32_t count)
 {

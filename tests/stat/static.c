@@ -1,11 +1,13 @@
-/* static.c - proves that static filters are wrong as often as they say, and as small.
+/* static.c - proves that static filters are wrong as often as they report, and as small as
+ * promised.
  *
  *  1. Rate given the codes. Of N absent keys the hits are binomial with the exact rate p that the
  *     codes tell (petal_stats.estimated_rate); |z| < 5 has the chance 6e-7 to fail by accident.
  *     Other seeds are other sets.
  *  2. Promise: p is at most the rate that was asked.
  *  3. Size, from 10^6 keys on, as docs/compare.md has it. The number of keys that are bumped has an
- * sd of some hundredths of a percent of its mean there, which moves the size by less than 1e-4. */
+ * sd of several hundredths of a percent of its mean there, which changes the size by less than
+ * 1e-4. */
 #include "../amount.h"
 #include "statistics.h"
 

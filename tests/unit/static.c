@@ -1,9 +1,8 @@
-/* static.c - proves of static filters: no set of keys fails, none of the keys is missed, and the
- * bytes depend on the set alone: not on order, repeats, pieces or threads. The files of
- * vectors/static are made anew, and everything that such a filter cannot do is refused with a
- * reason.
+/* static.c - proves for static filters: no set of keys fails, no key is missed, and the bytes
+ * depend only on the set: not on order, repeats, pieces or threads. The files of vectors/static are
+ * built anew, and everything that such a filter can't do is refused with a reason.
  *
- * `PETAL_UPDATE_VECTORS=1` writes the files of vectors/static in place of comparing them. */
+ * `PETAL_UPDATE_VECTORS=1` rewrites the files of vectors/static instead of comparing them. */
 #include "../amount.h"
 #include "image.h"
 
@@ -47,7 +46,7 @@ static petal_filter *build(const uint64_t *hashes, uint64_t count, double rate)
     return finish(builder, NULL);
 }
 
-/* All of them, in a batch and one by one. */
+/* Queries all of them, in a batch and one by one. */
 static void require_hashes(const petal_filter *filter, const uint64_t *hashes, uint64_t count,
                            const char *kind)
 {
@@ -89,13 +88,13 @@ static uint64_t from_the_top(uint64_t i)
     return ~i;
 }
 
-/* Of one start, in the first layer. */
+/* All have the same start in the first layer. */
 static uint64_t one_start(uint64_t i)
 {
     return UINT64_C(0x123456789a) << 24 | i;
 }
 
-/* Of one bucket and one page, then of others. */
+/* First in one bucket and one page, then in others. */
 static uint64_t crowded(uint64_t i)
 {
     return i % 2 ? mix(i) : mix(i) >> 20;
@@ -182,14 +181,14 @@ static void run_in_threads(void *context, petal_task task, void *argument, uint3
     for (uint32_t i = 0; i < workers; i++) pthread_join(threads[i].thread, NULL);
 }
 
-/* A runner that lets one worker do all. */
+/* A runner that gives everything to one worker. */
 static void run_lazily(void *context, petal_task task, void *argument, uint32_t workers)
 {
     (void)context;
     task(argument, workers - 1);
 }
 
-/* Backwards, in pieces, dealt out to workers, some of them twice. */
+/* Backwards, in pieces, distributed to workers, some of them twice. */
 static petal_filter *build_otherwise(uint64_t count, double rate, uint32_t workers, petal_run run)
 {
     petal_static_builder *builder = begin(rate, NULL, workers);
@@ -298,7 +297,7 @@ static void require_integers(const petal_filter *filter)
         require(petal_contains_i64(filter, i), "%" PRId64, i);
 }
 
-/* Mapped, mapped and verified as it is queried, and loaded. */
+/* Mapped, mapped and verified on use, and loaded. */
 static void saved_and_opened_in_every_way_it_is_the_same(void **state)
 {
     static const uint32_t flags[] = {0, PETAL_OPEN_VERIFY, PETAL_OPEN_VERIFY_ON_USE};
@@ -619,7 +618,7 @@ static void options_that_have_no_effect_are_refused(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* At every allocation that fails: an error, and no leak. */
+/* Fails each allocation in turn: an error, and no leak. */
 static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 {
     petal_error error;

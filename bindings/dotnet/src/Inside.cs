@@ -434,12 +434,12 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>A smaller filter with the keys of this one: bit for bit the one that was made
-        /// small. Make this one with FilterOptions.Foldable.</summary>
-        /// <param name="rate">To keep; 0: that of this filter.</param>
-        /// <param name="capacity">Distinct keys to have room for; 0, or fewer than are in: those
-        /// that are in.</param>
-        /// <returns>The smallest that keeps the rate.</returns>
+        /// <summary>Makes a smaller filter with the same keys, bit for bit equal to one created at
+        /// that size. Create this one with FilterOptions.Foldable.</summary>
+        /// <param name="rate">The rate to keep; 0: this filter's.</param>
+        /// <param name="capacity">Distinct keys to make room for; 0, or fewer than are present:
+        /// those present.</param>
+        /// <returns>The smallest filter that keeps the rate.</returns>
         public BloomFilter<T> Fold(double rate = 0, long capacity = 0)
         {
             NativeFoldOptions options = new NativeFoldOptions();
@@ -448,8 +448,8 @@ namespace Petal
             return Folded(options, false);
         }
 
-        /// <summary>Like Fold(), to exactly so many bits, by which those of this filter can be
-        /// divided.</summary>
+        /// <summary>Like Fold(), but to exactly this many bits, which must divide this
+        /// filter's.</summary>
         public BloomFilter<T> FoldToBits(long bits)
         {
             NativeFoldOptions options = new NativeFoldOptions();
@@ -457,7 +457,7 @@ namespace Petal
             return Folded(options, false);
         }
 
-        // orThis: if it holds too many keys to be folded, it is what there is.
+        // orThis: if it holds too many keys to be folded, returns this filter.
         private BloomFilter<T> Folded(NativeFoldOptions options, bool orThis)
         {
             IntPtr made = IntPtr.Zero;
@@ -478,13 +478,13 @@ namespace Petal
             return FromKeys(keys, new FilterOptions { Rate = rate });
         }
 
-        /// <summary>A filter of keys whose number nobody knows. They are read once, into a filter
-        /// of options.Memory, 64 MiB if not given, which then is folded to the smallest size that
-        /// keeps the rate.</summary>
-        /// <remarks>Up to an eighth of the memory that is at most 1/8 more than a filter planned
-        /// for their number takes. If there are more keys than the memory has room for at that
-        /// rate, the filter stays as large as it is, and IsOverfull; RefuseOverfull makes that an
-        /// InvalidOperationException. Blocked or Classic.</remarks>
+        /// <summary>Creates a filter of keys whose number is unknown. They are read once, into a
+        /// filter of options.Memory (default 64 MiB), which is then folded to the smallest size
+        /// that keeps the rate.</summary>
+        /// <remarks>Up to an eighth of the memory, the result takes at most 1/8 more than a filter
+        /// planned for the number of keys. If the memory is too small for the keys at that rate,
+        /// the filter keeps its size and is IsOverfull; with RefuseOverfull it throws
+        /// InvalidOperationException instead. Blocked or Classic.</remarks>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, FilterOptions options)
         {
             if (keys == null)

@@ -77,7 +77,7 @@ namespace Petal
         public int GrowthStep { get; set; }
         /// <summary>The rate of each layer relative to the one before, between 0 and 1.</summary>
         public double GrowthRatio { get; set; }
-        /// <summary>A size that Fold() can make smaller, once all keys are in.</summary>
+        /// <summary>Chooses a size that Fold() can make smaller once all keys are added.</summary>
         public bool Foldable { get; set; }
         /// <summary>Remembers at least the last this many keys, and forgets older ones.</summary>
         public long Window { get; set; }
@@ -88,7 +88,7 @@ namespace Petal
         /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // What FromKeys() makes first: as large as Memory allows.
+        // The options of FromKeys()'s first filter: as large as Memory allows.
         internal FilterOptions Large()
         {
             FilterOptions large = (FilterOptions)MemberwiseClone();

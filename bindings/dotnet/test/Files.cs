@@ -441,7 +441,7 @@ static class FilesTests
             BloomFilter<long> large = new BloomFilter<long>(
                 new FilterOptions { Rate = 0.01, Memory = 4000000, Foldable = true, Scheme = scheme,
                                     Metadata = Given.Secret });
-            large.AddRange(Given.Integers(1000)); // nobody knows how many
+            large.AddRange(Given.Integers(1000)); // the number is unknown
             BloomFilter<long> folded = large.Fold();
             FilterInfo info = folded.Info();
             Check.That(info.Bytes < 2000 && info.Items == 1000 && info.Capacity >= 1000, "smaller");

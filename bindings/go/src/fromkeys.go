@@ -4,14 +4,14 @@ import "errors"
 
 const fromKeysMemory = 64 << 20
 
-// FromKeys makes a filter of keys whose number nobody knows, such as an iter.Seq or the lines of a
+// FromKeys creates a filter of keys whose number is unknown, such as an iter.Seq or the lines of a
 // pipe: it reads them once, into a filter of 64 MiB, or WithMemory, and folds that to the smallest
-// size that keeps the rate. Up to an eighth of the memory that is at most 1/8 more than New would
-// take for them. If there are more keys than the memory has room for at that rate, the filter stays
-// as large as it is, and IsOverfull; WithRefuseOverfull makes that ErrFull. It is Blocked, or
-// Classic.
+// size that keeps the rate. Up to an eighth of the memory, the result takes at most 1/8 more than
+// New would. If the memory is too small for the keys at that rate, the filter keeps its size and
+// IsOverfull is true; with WithRefuseOverfull FromKeys returns ErrFull instead. The filter is
+// Blocked or Classic.
 //
-// A key is copied before the next one is asked for, so a []byte may be used again.
+// Each key is copied before the next one is requested, so a []byte may be reused.
 func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool), rate float64,
 	list ...Option) (*Filter, error) {
 	if keys == nil {

@@ -107,8 +107,8 @@ func WithRefuseOverfull() Option {
 	return func(o *options) { o.words[10], o.refuses = 1, true }
 }
 
-// WithFoldable makes a size that Fold can make smaller. It takes a rate, and a capacity, or WithMemory
-// in its place.
+// WithFoldable chooses a size that Fold can make smaller. It needs a rate, and a capacity or
+// WithMemory.
 func WithFoldable() Option { return func(o *options) { o.words[19] = 1 } }
 
 // WithWindow creates a filter that remembers at least the last keys added, and forgets older ones.

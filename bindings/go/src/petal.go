@@ -200,15 +200,15 @@ func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike, words{}) }
 // DropCounts returns a Classic filter with the keys of a Counting one, a quarter of its size.
 func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts, words{}) }
 
-// Fold is a smaller filter with the keys of f: bit for bit the one that was made small. It has the
-// smallest size that keeps the rate for the keys that are in, or for capacity keys if those are
-// more; a rate of 0 is that of f. Make f WithFoldable. ErrUnreachable: f has more keys than the rate
-// allows already. It reads every bit twice.
+// Fold returns a smaller filter with the keys of f, bit for bit equal to one created at that size.
+// It has the smallest size that keeps the rate for the keys present, or for capacity keys if those
+// are more; a rate of 0 means f's own. Create f WithFoldable. ErrUnreachable: f already has more
+// keys than the rate allows. It reads every bit twice.
 func (f *Filter) Fold(rate float64, capacity uint64) (*Filter, error) {
 	return f.make(opFold, words{math.Float64bits(rate), capacity})
 }
 
-// FoldToBits is Fold to exactly so many bits, by which those of f can be divided.
+// FoldToBits is Fold to exactly this many bits, which must divide those of f.
 func (f *Filter) FoldToBits(bits uint64) (*Filter, error) {
 	return f.make(opFold, words{2: bits})
 }

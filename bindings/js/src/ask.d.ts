@@ -26,7 +26,7 @@ export type {
     Update,
 } from './petal.mjs';
 
-/** A filter that is read: what petal-bloom has beside that is missing here. */
+/** A read-only filter: it lacks the other calls of petal-bloom. */
 export interface Filter extends Pick<
     Whole,
     | 'has'
@@ -43,12 +43,12 @@ export interface Filter extends Pick<
 }
 export const Filter: {
     load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** A filter that stays on its host, asked by HTTP ranges. */
+    /** A filter that stays on its host, queried by HTTP ranges. */
     range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 };
 
-/** A filter that follows a manifest; where it changes, the whole file is fetched. */
+/** A filter that follows a manifest; when it changes, the whole file is fetched. */
 export interface HostedFilter extends Omit<WholeHosted, 'filter'> {
     readonly filter: Filter | null;
 }

@@ -299,8 +299,10 @@ export class Filter {
         );
     }
 
-    /** Of keys whose number nobody knows: they are read once, into a filter of memoryBytes, which
-     * is folded to the smallest size that keeps the rate. */
+    /**
+     * Creates a filter of keys whose number is unknown: they are read once, into a filter of
+     * memoryBytes, which is folded to the smallest size that keeps the rate.
+     */
     static async fromKeys(keys, options = {}) {
         if (typeof keys === 'string' || !(keys?.[Symbol.asyncIterator] ?? keys?.[Symbol.iterator]))
             throw new TypeError('keys must be an iterable of keys');
@@ -321,7 +323,7 @@ export class Filter {
         return folded;
     }
 
-    // A piece at a time; of the place of a failure, those before are counted, too.
+    // Adds keys piece by piece; the index in a failure counts those before the piece, too.
     async #addAll(keys) {
         let piece = [],
             before = 0;
@@ -343,7 +345,7 @@ export class Filter {
         flush();
     }
 
-    // If it holds too many keys to be folded, it is what there is.
+    // If it holds too many keys to be folded, returns it unchanged.
     #foldIfPossible() {
         try {
             return this.fold();
@@ -944,8 +946,10 @@ export class Filter {
         return this.#new('drop_counts');
     }
 
-    /** A smaller filter with the same keys: the smallest that keeps the rate for those that are in,
-     * or for `capacity`; or of exactly so many bits. */
+    /**
+     * Returns a smaller filter with the same keys: the smallest that keeps the rate for those
+     * present, or for `capacity`; or one of exactly `bits`.
+     */
     fold(options = {}) {
         this.#open('fold');
         checkOptions(options, { rate: 0, capacity: 0, bits: 0 });

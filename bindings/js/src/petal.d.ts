@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" />
 
 declare const key: unique symbol;
-/** A key with its type, of i32(), i64(), f32(), f64() or utf16(): the same bytes in every filter. */
+/** A typed key from i32(), i64(), f32(), f64() or utf16(): the same bytes in every filter. */
 export interface TypedKey {
     readonly [key]: never;
     readonly type: 'i32' | 'i64' | 'f32' | 'f64' | 'utf16le';
@@ -10,10 +10,10 @@ export interface TypedKey {
 }
 /**
  * A string is UTF-8, or UTF-16 in a filter of such keys; a BigInt has 64 bits, or 32 in a filter of
- * such keys. Where the filter has another type of keys: TypeError.
+ * such keys. TypeError if the filter has another key type.
  */
 export type Key = string | Uint8Array | bigint | TypedKey;
-/** Keys that lie one after the other: key i ends before ends[i], and begins where the one before ends. */
+/** Consecutive keys: key i ends before ends[i], and begins where the one before ends. */
 export interface JoinedKeys {
     bytes: Uint8Array;
     ends: ArrayLike<number> &
@@ -31,13 +31,13 @@ export type NumberKeys =
     | Float32Array;
 export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 
-/** An integer key of 64 bits, signed. RangeError outside, TypeError for a fraction. */
+/** A signed 64-bit integer key. RangeError if out of range, TypeError for a fraction. */
 export function i64(value: number | bigint): TypedKey;
-/** An integer key of 32 bits, signed: Guava's Integer, Parquet's INT32. */
+/** A signed 32-bit integer key: Guava's Integer, Parquet's INT32. */
 export function i32(value: number | bigint): TypedKey;
-/** A double; -0 is 0, and there is one NaN. */
+/** A double; -0 becomes 0, and every NaN the same one. */
 export function f64(value: number): TypedKey;
-/** A float of 32 bits, as it is: Parquet's FLOAT. */
+/** A 32-bit float, unchanged: Parquet's FLOAT. */
 export function f32(value: number): TypedKey;
 /** The UTF-16 code units of a string: Guava's unencodedCharsFunnel(). */
 export function utf16(value: string): TypedKey;
@@ -46,8 +46,8 @@ export function utf16(value: string): TypedKey;
 export class PetalError extends Error {
     /** The name of the core's status, such as "damaged", "truncated", "bad argument"; or "disposed". */
     readonly code: string;
-    /** The byte of the input, or the index of the key, at which it was noticed. A TypeError or
-     * RangeError of a key in a batch has it too. */
+    /** The offset in the input, or the index of the key, where it was noticed. A TypeError or
+     * RangeError for a key in a batch has it too. */
     readonly offset: number | null;
     constructor(
         code: string,
@@ -61,7 +61,7 @@ export type KeyType = 'none' | 'text' | 'utf16le' | 'i32' | 'i64' | 'f64' | 'hex
 
 /** capacity and rate; capacity and memoryBytes; rate and memoryBytes; or bits and hashes. */
 export interface CreateOptions {
-    /** Distinct keys the filter is planned for. */
+    /** The number of distinct keys to plan for. */
     capacity?: number | bigint;
     /** False-positive rate at capacity, above 0 and below 1. */
     rate?: number;
@@ -72,44 +72,44 @@ export interface CreateOptions {
     linesPerKey?: number;
     scheme?: 'blocked' | 'classic' | 'counting';
     seed?: number | bigint;
-    /** 16 bytes: a keyed filter, for keys that strangers choose. */
+    /** 16 bytes: creates a keyed filter, for keys that strangers choose. */
     secret?: Uint8Array;
     metadata?: Uint8Array;
-    /** The filter that another library would make: a name of formats(). */
+    /** Creates the filter that another library would: a name from formats(). */
     format?: string;
     keyType?: KeyType;
-    /** Further layers as keys come. */
+    /** Adds layers as keys come. */
     grow?: boolean;
     growthStep?: number;
     growthRatio?: number;
     /** Forgets keys after this many later ones. */
     windowKeys?: number | bigint;
-    /** Forgets keys after this long, by advance(); with windowKeys. */
+    /** Forgets keys after this time, in advance(); with windowKeys. */
     windowMs?: number | bigint;
     generations?: number;
-    /** A size that fold() can make smaller, once all keys are in. With a rate. */
+    /** Chooses a size that fold() can make smaller once all keys are added. Needs a rate. */
     foldable?: boolean;
-    /** Adding to an overfull filter is an error. */
+    /** Makes adding to an overfull filter fail. */
     refuseOverfull?: boolean;
 }
 
 export interface Progress {
     loaded: number;
-    /** null: not known. */
+    /** null: unknown. */
     total: number | null;
 }
 
 export interface LoadOptions {
-    /** A name of formats(), or "auto"; default "petal". */
+    /** A name from formats(), or "auto"; default "petal". */
     format?: string;
     secret?: Uint8Array;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
     /** Bytes that loading may allocate; default 1 GiB, or 64 times the file if that is more. */
     memoryLimit?: number | bigint;
-    /** The size of the stream, if it is known. */
+    /** The size of the stream, if known. */
     expectedBytes?: number;
-    /** What the keys are, of a file that does not record it. TypeError if it records another type. */
+    /** The key type, for a file that records none. TypeError if it records another type. */
     keyType?: KeyType;
 }
 
@@ -158,7 +158,7 @@ export interface Info {
 }
 
 export interface Plan extends Info {
-    /** The model's rate with this many distinct keys; NaN where none is good enough. */
+    /** The model's rate for this many distinct keys; NaN if no model is good enough. */
     rateAt(keys: number | bigint): number;
 }
 
@@ -176,7 +176,7 @@ export interface Stats {
     saturatedCounters: number;
     fill: number;
     estimatedItems: Estimate;
-    /** Of an absent key; NaN where it cannot be told. */
+    /** The rate at which absent keys pass; NaN if it is unknown. */
     estimatedRate: number;
 }
 
@@ -195,11 +195,11 @@ export class Filter {
     private constructor();
     static create(options: CreateOptions): Promise<Filter>;
     /**
-     * Of keys whose number nobody knows. They are read once, into a filter of memoryBytes (64 MiB if
-     * not given), which is folded to the smallest size that keeps the rate (0.01). Up to an eighth of
-     * memoryBytes that is at most 1/8 more than create() takes for their number. If there are more
-     * keys than memoryBytes has room for, the filter stays as large as it is, and isOverfull;
-     * refuseOverfull makes that an error. 'blocked' or 'classic'.
+     * Creates a filter of keys whose number is unknown. They are read once, into a filter of
+     * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate (0.01).
+     * Up to an eighth of memoryBytes, the result takes at most 1/8 more than with create(). If
+     * memoryBytes is too small for the keys, the filter keeps its size and isOverfull is true; with
+     * refuseOverfull that is an error. 'blocked' or 'classic'.
      */
     static fromKeys(
         keys: Iterable<Key> | AsyncIterable<Key>,
@@ -217,21 +217,21 @@ export class Filter {
             | 'foldable'
         >,
     ): Promise<Filter>;
-    /** What create() would make. */
+    /** Describes what create() would create. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** A filter that stays on its host, asked by HTTP ranges. */
+    /** A filter that stays on its host, queried by HTTP ranges. */
     static range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
-    /** Of what serialize() gave, or of the JSON of an npm class, as an object or as text. */
+    /** Accepts the result of serialize(), or an npm class's JSON, as an object or as text. */
     static deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 
     /** true: it was certainly new. */
     add(key: Key): boolean;
     /** false: certainly not; true: probably. */
     has(key: Key): boolean;
-    /** true: it was counted down once. */
+    /** true: it was removed once. */
     remove(key: Key): boolean;
-    /** How many were new. */
+    /** Returns how many were new. */
     addMany(keys: Keys): number;
     /** 1 or 0 per key. */
     hasMany(keys: Keys): Uint8Array;
@@ -257,24 +257,24 @@ export class Filter {
     emptyLike(): Filter;
     dropCounts(): Filter;
     /**
-     * A smaller filter with the same keys: bit for bit the one that was made small. It has the
-     * smallest size that keeps the rate (by default that of this filter) for the keys that are in,
-     * or for `capacity` keys if those are more; or exactly `bits`.
+     * Returns a smaller filter with the same keys, bit for bit equal to one created at that size. It
+     * has the smallest size that keeps the rate (by default this filter's) for the keys present, or
+     * for `capacity` keys if those are more; or exactly `bits`.
      */
     fold(options?: { rate?: number; capacity?: number | bigint; bits?: number | bigint }): Filter;
 
-    /** The patch that turns this filter into `to`. */
+    /** The patch from this filter to `to`. */
     diff(to: Filter): Uint8Array;
-    /** Turns the filter into the patch's result; on a failure it stays as it was. */
+    /** Turns the filter into the patch's result; after a failure it is unchanged. */
     applyPatch(patch: Uint8Array, options?: { memoryLimit?: number | bigint }): void;
 
-    /** The file. */
+    /** The bytes of a file. */
     toBytes(format?: string): Uint8Array;
-    /** What JSON.stringify() takes. */
+    /** Returns an object for JSON.stringify(). */
     serialize(): object;
     toJSON(): object;
 
-    /** Frees its memory; every later call is an error. */
+    /** Frees its memory; every later call fails. */
     dispose(): void;
     [Symbol.dispose](): void;
 }
@@ -290,7 +290,7 @@ export interface Format {
     isPacked: boolean;
 }
 export function formats(): Promise<Format[]>;
-/** Which formats these bytes can be. */
+/** The formats that these bytes may be in. */
 export function recognize(bytes: Uint8Array): Promise<string[]>;
 /** From 0 to shards - 1, the same in every language. */
 export function shardOf(key: Key, shards: number): Promise<number>;
@@ -298,28 +298,28 @@ export function shardOf(key: Key, shards: number): Promise<number>;
 export interface RangeOptions {
     secret?: Uint8Array;
     signal?: AbortSignal;
-    /** Sent with each request. */
+    /** Sent with every request. */
     headers?: Record<string, string>;
-    /** As that of Filter.load(). */
+    /** As in Filter.load(). */
     keyType?: KeyType;
     /**
-     * Default true: no answer rests on a block of 64 KiB that does not match its checksum; blocks
-     * are fetched whole. false: 64 bytes per key are fetched, and trusted.
+     * Default true: no answer comes from a block of 64 KiB that doesn't match its checksum; whole
+     * blocks are fetched. false: 64 bytes per key are fetched, and trusted.
      */
     verify?: boolean;
 }
 
-/** A filter on a static host: only the blocks that keys lie in are fetched. */
+/** A filter on a static host: only the blocks that contain keys' bits are fetched. */
 export class RangeFilter {
     private constructor();
     static open(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     readonly info: Info;
     /**
-     * Calls of the same turn are sent together. Of a damaged block: a PetalError with the code
-     * 'damaged', and the block's place in the file as offset.
+     * Calls of the same turn share requests. A damaged block throws a PetalError with the code
+     * 'damaged', and the block's offset in the file.
      */
     has(key: Key): Promise<boolean>;
-    /** A damaged block is a PetalError with the index of the first key in it as offset. */
+    /** A damaged block throws a PetalError with the index of its first key as offset. */
     hasMany(keys: Iterable<Key>, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
     dispose(): void;
     [Symbol.dispose](): void;
@@ -327,12 +327,12 @@ export class RangeFilter {
 
 export interface Update {
     how: 'current' | 'patched' | 'loaded';
-    /** Fetched beside the manifest. */
+    /** Bytes fetched in addition to the manifest. */
     bytes: number;
 }
 
 export interface HostedOptions {
-    /** One that is here already, such as from an earlier visit. */
+    /** One that is already loaded, for example from an earlier visit. */
     filter?: Filter;
     secret?: Uint8Array;
     signal?: AbortSignal;
@@ -344,7 +344,7 @@ export interface HostedOptions {
 export class HostedFilter {
     private constructor();
     static open(url: string | URL, options?: HostedOptions): Promise<HostedFilter>;
-    /** The newest one; answers while an update is on its way. */
+    /** The newest one; it answers during an update. */
     readonly filter: Filter | null;
     readonly id: string | null;
     update(): Promise<Update>;

@@ -312,7 +312,7 @@ test('a folded filter is the one made small', async () => {
         const metadata = Uint8Array.of(7);
         const options = { rate: 0.01, memoryBytes: 4e6, foldable: true, scheme, metadata };
         const large = await Filter.create(options);
-        large.addMany(counted(1000)); // nobody knows how many
+        large.addMany(counted(1000)); // the number is unknown
         const folded = large.fold(),
             { bits, bytes, hashes, items, capacity, targetRate, abilities } = folded.info;
         check(abilities.includes('fold') && bytes < 2000 && items === 1000 && capacity >= 1000);
@@ -338,7 +338,7 @@ test('a filter of keys that nobody counted, read once', async () => {
         for (let i = 0n; i < count; i++) yield i;
     }
     async function* later(count) {
-        const bytes = new Uint8Array(2); // used again for each key
+        const bytes = new Uint8Array(2); // reused for each key
         for (let i = 0; i < count; i++) {
             bytes[0] = i & 255;
             bytes[1] = i >> 8;

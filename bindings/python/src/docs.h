@@ -23,23 +23,23 @@
     ">>> seen\n" \
     "<petal.Filter blocked, capacity 1000000, rate 0.01, 2 items, 1241472 bytes>\n\n" \
     "Keys are str (as UTF-8), bytes-like, int (64 bits, signed) and float; bool, None and\n" \
-    "others are a TypeError.\n\n" \
+    "other types raise TypeError.\n\n" \
     "capacity, rate   distinct keys, and the share of others that pass (0.01 if not given)\n" \
-    "memory           in place of rate: the best one in so many bytes\n" \
-    "bits, hashes     exactly these\n" \
+    "memory           in place of rate: uses the best rate that fits into this many bytes\n" \
+    "bits, hashes     exactly this many\n" \
     "scheme           'blocked' (default), 'classic', or 'counting', which can remove keys\n" \
-    "seed             filters with the same one, and sizes, can be merged\n" \
-    "secret           16 bytes: a keyed filter, for keys that strangers choose\n" \
-    "grow             further layers as keys come; the rate holds for any number\n" \
-    "window           remembers at least the last so many keys, and forgets older ones\n" \
-    "window_time      in place of that a timedelta or seconds (see advance()); window is then\n" \
-    "                 the highest number of keys in that time\n" \
-    "format           'guava', 'redisbloom', ...: the filter that this library would make\n" \
-    "key_type         recorded in the file: 'text', 'i64', ...; other keys are refused then"
+    "seed             only filters with equal seeds and sizes can be merged\n" \
+    "secret           16 bytes: creates a keyed filter, for keys that strangers choose\n" \
+    "grow             adds layers as keys come; the rate holds for any number\n" \
+    "window           remembers at least the last this many keys, and forgets older ones\n" \
+    "window_time      remembers keys for a timedelta or seconds (see advance()); window is then\n" \
+    "                 the maximum number of keys in that time\n" \
+    "format           'guava', 'redisbloom', ...: creates the filter that this library would\n" \
+    "key_type         recorded in the file: 'text', 'i64', ...; other keys are then refused"
 
 #define DOC_ADD \
     "add($self, key, /)\n--\n\n" \
-    "Adds a key. True: it was certainly new. False: it was probably there already.\n\n" \
+    "Adds a key. True: it was certainly new. False: it was probably present.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> f = Filter(1000)\n" \
     ">>> f.add('a'), f.add('a'), f.add(7), f.add(b'\\x00'), f.add(0.5)\n" \
@@ -47,9 +47,9 @@
 
 #define DOC_DISCARD \
     "discard($self, key, /)\n--\n\n" \
-    "Takes a key out of a counting filter. False: it was certainly not in.\n\n" \
-    "Each add() needs its own. Only discard keys that were added: others may take counts away\n" \
-    "from keys that are in.\n\n" \
+    "Removes a key from a counting filter. False: it was certainly absent.\n\n" \
+    "Each add() needs its own discard(). Discard only keys that were added: removing others\n" \
+    "damages keys that are present.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> f = Filter(1000, scheme='counting')\n" \
     ">>> f.add('a'), f.discard('a'), 'a' in f, f.discard('a')\n" \
@@ -57,14 +57,14 @@
 
 #define DOC_REMOVE \
     "remove($self, key, /)\n--\n\n" \
-    "Like discard(), but a key that is certainly not in is a ValueError."
+    "Like discard(), but raises ValueError if the key is certainly absent."
 
 #define DOC_UPDATE \
     "update($self, keys, /, offsets=None)\n--\n\n" \
     "Adds all keys and returns how many were new.\n\n" \
     "keys: an iterable; a numpy array of int, uint, float, S or U; an Arrow column of strings,\n" \
     "binary or numbers (pyarrow, polars, pandas, duckdb); or bytes, with the offsets of the keys\n" \
-    "in them, one more than there are keys. Nulls of Arrow columns are not added.\n\n" \
+    "in them, one more than there are keys. Nulls in Arrow columns are skipped.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> f = Filter(1000)\n" \
     ">>> f.update(['a', 'b', 'a'])\n" \
@@ -77,19 +77,19 @@
 
 #define DOC_ADD_BATCH \
     "add_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "Like update(), but returns an answer per key: True, it was new, or False.\n\n" \
-    "A list; a numpy array of bool for one of numpy or pandas; petal.Answers for other Arrow\n" \
-    "columns. If a key is wrong, those before it are in, none after it, and the exception has\n" \
-    "its index as `offset`.\n\n" \
+    "Like update(), but returns one answer per key: True if it was new.\n\n" \
+    "Returns a list; for numpy or pandas a numpy array of bool; for other Arrow columns\n" \
+    "petal.Answers. If a key is invalid, all keys before it are added, none after it, and the\n" \
+    "exception has its index as `offset`.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> Filter(1000).add_batch(['a', 'b', 'a'])\n" \
     "[True, True, False]"
 
 #define DOC_CONTAINS_BATCH \
     "contains_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "Asks for all keys, as update() takes them. Answers like those of add_batch(): True,\n" \
-    "probably in, or False, certainly not. Nulls of Arrow columns are answered None; of pandas,\n" \
-    "which would take an array of bool, they are a ValueError.\n\n" \
+    "Queries all keys, in the forms of update(). Returns answers like add_batch(): True,\n" \
+    "probably present, or False, certainly absent. For nulls in Arrow columns the answer is\n" \
+    "None; in pandas, which needs an array of bool, they raise ValueError.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> from itertools import compress\n" \
     ">>> f = Filter(1000)\n" \
@@ -101,15 +101,15 @@
 
 #define DOC_DISCARD_BATCH \
     "discard_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "discard() for all keys, as update() takes them. Answers like those of add_batch()."
+    "discard() for all keys, in the forms of update(). Returns answers like add_batch()."
 
 #define DOC_CONTAINS_ANY \
     "contains_any($self, keys, /, offsets=None)\n--\n\n" \
-    "Whether any of the keys is probably in; ends as soon as it knows."
+    "Whether any key is probably present; stops as soon as it knows."
 
 #define DOC_CONTAINS_ALL \
     "contains_all($self, keys, /, offsets=None)\n--\n\n" \
-    "Whether each of the keys is probably in; ends as soon as it knows."
+    "Whether every key is probably present; stops as soon as it knows."
 
 #define DOC_HASH_KEY \
     "hash_key($self, key, /)\n--\n\n" \
@@ -117,13 +117,14 @@
 
 #define DOC_COPY \
     "copy($self, /)\n--\n\n" \
-    "A copy in memory, writable even if this one is not."
+    "A copy in memory, writable even if this filter is not."
 #define DOC_DEEPCOPY "__deepcopy__($self, memo, /)\n--\n\nLike copy()."
 #define DOC_SIZEOF \
-    "__sizeof__($self, /)\n--\n\nBytes of memory, those outside Python's heap too; not of a map."
+    "__sizeof__($self, /)\n--\n\n" \
+    "Bytes of memory, including those outside Python's heap, without maps."
 #define DOC_REDUCE \
     "__reduce_ex__($self, protocol, /)\n--\n\n" \
-    "For pickle: the bytes of to_bytes(). A keyed filter is a TypeError."
+    "For pickle: the bytes of to_bytes(). A keyed filter raises TypeError."
 
 #define DOC_EMPTY_LIKE \
     "empty_like($self, /)\n--\n\n" \
@@ -135,10 +136,10 @@
 
 #define DOC_FOLD \
     "fold($self, /, rate=None, *, capacity=None, bits=None)\n--\n\n" \
-    "A smaller filter with the keys of this one: the one that was made small.\n\n" \
-    "It has the smallest size that keeps the rate (by default that of this filter) for the\n" \
-    "keys that are in, or for `capacity` keys; or exactly `bits`, by which those of this\n" \
-    "filter can be divided. Make the filter with foldable=True:\n\n" \
+    "A smaller filter with the same keys, equal to one created at that size.\n\n" \
+    "It has the smallest size that keeps the rate (by default this filter's) for the keys\n" \
+    "present, or for `capacity` keys; or exactly `bits`, which must divide this filter's.\n" \
+    "Create the filter with foldable=True:\n\n" \
     ">>> from petal import Filter\n" \
     ">>> large = Filter(rate=0.01, memory=50_000_000, foldable=True)\n" \
     ">>> large.update(str(n) for n in range(10_000))  # any number of keys\n" \
@@ -150,12 +151,12 @@
     "from_keys($type, keys, /, *, rate=0.01, memory=67108864, scheme=None, seed=None,\n" \
     "          secret=None, hashes=None, lines_per_key=None, key_type=None, metadata=None,\n" \
     "          refuse_overfull=False)\n--\n\n" \
-    "A filter of keys whose number nobody knows: of an iterator, which is read once.\n\n" \
-    "The keys go into a filter of `memory` bytes, which then is folded to the smallest size\n" \
-    "that keeps the rate. Up to an eighth of `memory`, that is at most 1/8 more than\n" \
-    "Filter(number, rate) takes. If there are more keys than `memory` has room for at that rate,\n" \
-    "the filter stays as large as it is, and is_overfull; refuse_overfull=True makes that an\n" \
-    "error. scheme: 'blocked' or 'classic'.\n\n" \
+    "Creates a filter of keys whose number is unknown: an iterator, which is read once.\n\n" \
+    "The keys go into a filter of `memory` bytes, which is then folded to the smallest size\n" \
+    "that keeps the rate. Up to an eighth of `memory`, the result takes at most 1/8 more than\n" \
+    "Filter(number, rate). If `memory` is too small for the keys at that rate, the filter keeps\n" \
+    "its size and is_overfull is true; with refuse_overfull=True that is an error. scheme:\n" \
+    "'blocked' or 'classic'.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> squares = Filter.from_keys(n * n for n in range(10_000))\n" \
     ">>> 144 in squares, squares.info().bytes < 15_000\n" \
@@ -167,16 +168,16 @@
 
 #define DOC_FREEZE \
     "freeze($self, /)\n--\n\n" \
-    "No more changes, for good. A writable map is synced first."
+    "Makes the filter permanently read-only. A writable map is synced first."
 
 #define DOC_ADVANCE \
     "advance($self, now=None, /)\n--\n\n" \
-    "Sets the clock of a window of time: seconds since 1970 or a datetime; None: the time now.\n\n" \
-    "Keys are forgotten here and nowhere else, so call it before adding and asking."
+    "Sets the clock of a time window: seconds since 1970 or a datetime; None: now.\n\n" \
+    "Only this call forgets keys, so call it before adding and querying."
 
 #define DOC_INFO \
     "info($self, /, layer=None)\n--\n\n" \
-    "What is known without looking at the bits, as a petal.Info; O(1).\n\n" \
+    "Describes the filter without reading its bits, as a petal.Info; O(1).\n\n" \
     ">>> from petal import Filter\n" \
     ">>> info = Filter(1000, 0.01).info()\n" \
     ">>> info.scheme, info.hashes, info.bytes, info.capacity\n" \
@@ -184,7 +185,7 @@
 
 #define DOC_STATS \
     "stats($self, /, layer=None)\n--\n\n" \
-    "What the bits say, as a petal.Stats. Reads all of them: a second for 5 GB.\n\n" \
+    "Statistics from the bits, as a petal.Stats. Reads all of them: one second for 5 GB.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> f = Filter(1000)\n" \
     ">>> f.update(range(500))\n" \
@@ -194,7 +195,7 @@
 
 #define DOC_COMPARE \
     "compare($self, other, /)\n--\n\n" \
-    "How the keys of two filters overlap, estimated, as a petal.Comparison.\n\n" \
+    "Estimates how the keys of two filters overlap, as a petal.Comparison.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> a, b = Filter(1000, 0.001), Filter(1000, 0.001)\n" \
     ">>> a.update(range(600)) + b.update(range(300, 900)) > 1190\n" \
@@ -210,24 +211,25 @@
     "open($type, path, mode='r', *, format='auto', secret=None, key_type=None,\n" \
     "     verify=None, recover=False, live=False, locked=False, no_lock=False,\n" \
     "     memory_limit=None)\n--\n\n" \
-    "A filter from a file, of Petal or of another library.\n\n" \
-    "mode      'r': mapped, to be asked; takes milliseconds at any size\n" \
+    "Opens a filter file of Petal or of another library.\n\n" \
+    "mode      'r': mapped for queries; takes milliseconds at any size\n" \
     "          'r+': mapped and changed in place; sync() or close() makes changes durable\n" \
     "          'load': a verified copy in memory, which can be changed; save() it\n" \
     "format    'petal', 'guava', ...; 'auto': the only one that fits\n" \
     "key_type  how str and int become keys, if the file does not record it\n" \
-    "verify    None: of a map, each block before the first answer from it, so that damage is a\n" \
-    "          petal.Error and never a wrong 'certainly not'; True: all of it now; False: trust it\n" \
-    "recover   accept a file that a writer left halfway\n" \
+    "verify    None: check each block of a map before the first answer from it, so that damage\n" \
+    "          raises petal.Error and never gives a wrong 'certainly not'; True: check all now;\n" \
+    "          False: trust it\n" \
+    "recover   accept a file whose writer died halfway\n" \
     "live      read a file that another process is changing\n" \
-    "locked    'load': keep others from changing the file until close()\n" \
+    "locked    'load': prevent others from changing the file until close()\n" \
     "no_lock   for file systems without locks"
 
 #define DOC_SAVE \
     "save($self, path, *, format=None, replace=True, no_lock=False, new_owner=False)\n--\n\n" \
-    "Writes a file: at every moment there is the old one or the whole new one.\n\n" \
-    "format: 'petal', or another that can hold this filter. replace False: FileExistsError if\n" \
-    "it exists."
+    "Writes a file: at every moment the path names the old one or the complete new one.\n\n" \
+    "format: 'petal', or another that can hold this filter. replace=False: raises\n" \
+    "FileExistsError if it exists."
 
 #define DOC_SYNC \
     "sync($self, /)\n--\n\n" \
@@ -235,7 +237,8 @@
 
 #define DOC_VERIFY \
     "verify($self, /)\n--\n\n" \
-    "Compares a mapped file with its checksums; petal.Error if they differ. False: it has none."
+    "Compares a mapped file with its checksums; raises petal.Error if they differ. False: the\n" \
+    "file has no checksums."
 
 #define DOC_TO_BYTES \
     "to_bytes($self, /, format=None)\n--\n\n" \
@@ -250,12 +253,12 @@
 #define DOC_FROM_BYTES \
     "from_bytes($type, data, *, format='auto', secret=None, key_type=None,\n" \
     "           recover=False, memory_limit=None)\n--\n\n" \
-    "A filter from the bytes of a file: a copy, which can be changed, and is always verified."
+    "Loads a filter from the bytes of a file: a copy, which can be changed, and is always verified."
 
 #define DOC_VIEW \
     "view($type, data, *, format='auto', secret=None, key_type=None,\n" \
     "     recover=False, memory_limit=None, verify=None)\n--\n\n" \
-    "Like from_bytes(), but read-only and without a copy: of an mmap, or shared memory. The\n" \
+    "Like from_bytes(), but read-only and without a copy: for an mmap or shared memory. The\n" \
     "bytes must not change until close(). verify: as for open()."
 
 #define DOC_WRITE_TO \
@@ -265,7 +268,7 @@
 #define DOC_READ_FROM \
     "read_from($type, file, *, format='auto', secret=None, key_type=None,\n" \
     "          size=None, memory_limit=None)\n--\n\n" \
-    "A filter from a file object, read to its end. size: of the whole, if known.\n\n" \
+    "Loads a filter from a file object, read to its end. size: the total size, if known.\n\n" \
     ">>> import io\n" \
     ">>> from petal import Filter\n" \
     ">>> file = io.BytesIO()\n" \
@@ -275,12 +278,12 @@
 
 #define DOC_CLOSE \
     "close($self, /)\n--\n\n" \
-    "Syncs and gives up the memory or the file; waits for the calls of other threads. What is\n" \
-    "done with the filter after that is a ValueError."
+    "Syncs and releases the memory or the file; waits for the calls of other threads. Later\n" \
+    "calls on the filter raise ValueError."
 
 #define DOC_PLAN \
     "plan" OPTIONS_SIGNATURE \
-    "What Filter() would make of the same arguments, as a petal.Info, without making it.\n\n" \
+    "Describes what Filter() would create, as a petal.Info, without creating it.\n\n" \
     ">>> import petal\n" \
     ">>> plan = petal.plan(1_000_000_000, 0.01)\n" \
     ">>> plan.bytes, round(plan.bits_per_key, 2), plan.hashes\n" \
@@ -290,22 +293,22 @@
 
 #define DOC_FORMATS \
     "formats()\n--\n\n" \
-    "The formats there are, as petal.Format objects."
+    "The formats that this build supports, as petal.Format objects."
 
 #define DOC_PARQUET_FILTERS \
     "parquet_filters(data, /)\n--\n\n" \
-    "The Bloom filters in the bytes of a Parquet file (or its mmap), as petal.ParquetFilter\n" \
-    "objects. To query one:\n\n" \
+    "Finds the Bloom filters in the bytes of a Parquet file (or its mmap), as\n" \
+    "petal.ParquetFilter objects. To query one:\n\n" \
     "    piece = memoryview(data)[one.offset : one.offset + one.bytes]\n" \
     "    Filter.view(piece, format='parquet', key_type=one.key_type)\n\n" \
-    "A key is in a column if the filter of any of its row groups contains it."
+    "A key may be in a column if the filter of any of its row groups contains it."
 
 #define DOC_RECOGNIZE \
     "recognize(data, /)\n--\n\n" \
-    "The names of the formats that these bytes can be, by header and length alone."
+    "The names of the formats that these bytes may be in, judging by header and length alone."
 
 #define DOC_SHARD_OF \
     "shard_of(key, shards, /)\n--\n\n" \
-    "Which of so many shards a key belongs to, from 0: the same in every language."
+    "The shard of a key, from 0 to shards - 1: the same in every language."
 
 #endif

@@ -314,7 +314,7 @@ static bool set_default(PyObject *options, const char *name, PyObject *value)
     return set;
 }
 
-/* Keyword arguments: those of Filter(), with what a filter that is to be folded needs. */
+/* Keyword arguments: Filter()'s, plus what a filter needs to be folded later. */
 static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -335,7 +335,7 @@ static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
     return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
 }
 
-/* If it holds too many keys to be folded, it is what there is. */
+/* If it holds too many keys to be folded, returns it unchanged. */
 static PyObject *fold_if_possible(filter_object *large)
 {
     petal_filter *core = NULL;

@@ -327,7 +327,7 @@ final class FilesTest {
         for (Scheme scheme : List.of(Scheme.BLOCKED, Scheme.CLASSIC)) {
             try (BloomFilter large = BloomFilter.builder().rate(0.01).memory(4_000_000).foldable()
                     .scheme(scheme).metadata("kept".getBytes(UTF_8)).build()) {
-                large.addAll(VectorsTest.longs(1000)); // nobody knows how many
+                large.addAll(VectorsTest.longs(1000)); // the number is unknown
                 try (BloomFilter folded = large.fold();
                         BloomFilter small = BloomFilter.builder().bits(folded.info().bits())
                                 .hashes(folded.info().hashes()).scheme(scheme).build();

@@ -1,4 +1,4 @@
-"""What petal returns beside filters, and the exception."""
+"""What petal returns besides filters, and its exception."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Error(ValueError):
-    """A failure of the core, in its words.
+    """A failure of the core, with its message.
 
-    Failures of files are OSError instead, and of memory MemoryError; they have the same attributes.
+    Failures of files raise OSError and failed allocations MemoryError, with the same attributes.
     """
 
     #: The name of the status, such as "damaged".
     status: str
-    #: The byte of the input, or the index of the key, at which it was noticed.
+    #: The offset in the input, or the index of the key, where it was noticed.
     offset: int | None
     #: The file, if there is one.
     filename: str | bytes | None = None
@@ -30,22 +30,22 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is known of a filter, or of a plan, without looking at bits. None: not recorded."""
+    """Describes a filter or a plan without reading any bits. None: not recorded."""
 
     format: str
     scheme: str
     hash: str
     capacity: int | None
-    #: As asked for.
+    #: As requested.
     rate: float | None
-    #: Of the exact model at capacity.
+    #: The exact model's rate at capacity.
     predicted_rate: float | None
-    #: Keys given to add, repeats included (growing: only new ones), minus those removed.
+    #: Keys passed to add, with repeats (growing: only new ones), minus those removed.
     items: int
     bits: int
-    #: Of the bits, in whole lines of 64.
+    #: The size of the bits, in whole lines of 64.
     bytes: int
-    #: Allocated in all; maps do not count.
+    #: All memory allocated; maps don't count.
     memory_bytes: int
     hashes: int
     lines_per_key: int | None
@@ -70,21 +70,21 @@ class Info:
     verifiable: bool
     #: Each block is compared with its checksum before the first answer from it.
     verifies: bool
-    #: Blocks that were not yet.
+    #: Blocks that have not been compared yet.
     unchecked_blocks: int
-    #: Runs on this CPU: "avx2", "generic", ...
+    #: The kernel used on this CPU: "avx2", "generic", ...
     kernel: str
-    #: "add", "merge", ...: what calls can succeed.
+    #: "add", "merge", ...: the calls that can succeed.
     abilities: frozenset[str]
     _shape: tuple[int, int, int, int, int, int] = field(repr=False)
 
     @property
     def bits_per_key(self) -> float | None:
-        """Of memory, at capacity."""
+        """Bits of memory per key at capacity."""
         return self.bits * (self.counter_bits or 1) / self.capacity if self.capacity else None
 
     def rate_at(self, keys: int) -> float | None:
-        """The rate of the exact model with so many distinct keys; None for several layers."""
+        """The exact model's rate for this many distinct keys; None for several layers."""
         from ._petal import _rate_at
 
         return _rate_at(self._shape, keys)
@@ -92,19 +92,19 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the bits of a filter say."""
+    """Statistics computed from the bits of a filter."""
 
-    #: Of a counting filter: counters that are not zero.
+    #: Set bits; for a counting filter, counters that are not zero.
     bits_set: int
     fill: float
     #: Distinct keys.
     estimated_items: Estimate
-    #: Of an absent key, with these very bits; NaN where it cannot be told.
+    #: The rate at which absent keys pass, given the bits; NaN if it is unknown.
     estimated_rate: float
     overfull: bool
     #: Every bit is set.
     saturated: bool
-    #: Counters that stick.
+    #: Counters that stick at 15.
     saturated_counters: int
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the keys of two filters overlap, as far as their bits tell."""
+    """How the keys of two filters overlap, estimated from their bits."""
 
     items_a: Estimate
     items_b: Estimate
@@ -140,10 +140,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files."""
+    """A file format."""
 
     name: str
-    #: How its library makes bytes of keys.
+    #: How its library turns keys into bytes.
     keys: str
     can_read: bool
     can_write: bool
@@ -157,25 +157,25 @@ class Format:
 class ParquetFilter:
     """The Bloom filter of one column in one row group of a Parquet file, and where it is."""
 
-    #: Its path in the schema, "a.b.c".
+    #: The column's path in the schema, "a.b.c".
     column: str
-    #: Of the leaf column, from 0.
+    #: The number of the leaf column, from 0.
     column_number: int
     row_group: int
-    #: "INT64", "BYTE_ARRAY", ...: keys are its plain encoding.
+    #: "INT64", "BYTE_ARRAY", ...: keys are in its plain encoding.
     physical_type: str
     offset: int
     bytes: int
-    #: It cannot be read; offset and bytes are 0.
+    #: The column is encrypted, so the filter can't be read; offset and bytes are 0.
     encrypted: bool
 
     @property
     def key_type(self) -> str | None:
-        """For view(): how numbers become the keys of this column; None: give str or bytes."""
+        """For view(): how numbers become keys of this column; None: pass str or bytes."""
         return {"INT32": "i32", "INT64": "i64", "DOUBLE": "f64"}.get(self.physical_type)
 
 
 def _make_estimates(self: object, *names: str) -> None:
-    """The C module gives plain tuples."""
+    """The C module returns plain tuples."""
     for name in names:
         object.__setattr__(self, name, Estimate(*getattr(self, name)))

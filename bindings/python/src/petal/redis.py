@@ -1,4 +1,4 @@
-"""One set in the filters of many Redis or Valkey servers: a ShardedFilter, over redis-py.
+"""ShardedFilter: one set in the filters of many Redis or Valkey servers, with redis-py.
 
     import redis.cluster
     from petal.redis import ShardedFilter
@@ -9,10 +9,10 @@
     crawled.add_batch(["https://example.com/", "https://example.net/"])   # [True, True]
     "https://example.org/" in crawled                                     # False: certainly not
 
-The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster spreads over its servers, and a key
-is in the one of its shard: petal.shard_of(), the same in every language and in `petal shard`. They
-are those of BF.*, of this module or of RedisBloom. A single server, redis.Redis, will do, too.
-A cluster acknowledges what its master has; use WAIT if a replica must have it, too.
+The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster distributes over its servers. A key
+belongs to the filter of its shard: petal.shard_of(), the same in every language and in `petal
+shard`. They are filters of BF.*, of this module or of RedisBloom. A single server, redis.Redis,
+works too. A cluster acknowledges what its master has; use WAIT if a replica must have it as well.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BATCH = 1000  # items of one command: more would keep other clients waiting
 
 
 class ShardedFilter:
-    """See the module's own text. Keys are str (as UTF-8) or bytes."""
+    """See the module's docstring. Keys are str (as UTF-8) or bytes."""
 
     def __init__(self, client: Any, name: str, shards: int) -> None:
         if not 1 <= shards <= 16384:
@@ -36,12 +36,12 @@ class ShardedFilter:
         self.client, self.name, self.shards = client, name, shards
 
     def name_of(self, shard: int) -> str:
-        """The key in which the filter of a shard is."""
+        """The Redis key of a shard's filter."""
         return f"{self.name}:{{{shard}}}"
 
     def create(self, capacity: int, rate: float) -> None:
-        """Reserves the filters. Each has room for its part of the keys, and 6 times the standard
-        deviation of that; with more keys it grows."""
+        """Reserves the filters. Each has room for its share of the keys plus 6 standard deviations;
+        with more keys it grows."""
         part = capacity / self.shards
         room = math.ceil(part + 6 * math.sqrt(part))
         for shard in range(self.shards):
@@ -71,7 +71,7 @@ class ShardedFilter:
         return sum(map(int, counts))
 
     def _batch(self, command: str, keys: Sequence[str | bytes]) -> list[bool]:
-        """In one pipeline, and each answer in the place of its key."""
+        """Uses one pipeline, and returns the answers in the order of the keys."""
         places: list[list[int]] = [[] for _ in range(self.shards)]
         for place, key in enumerate(keys):
             if not isinstance(key, (str, bytes)):

@@ -853,26 +853,30 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return derived(2);
     }
 
-    /** As {@link #fold(double, long)}, with the rate of this filter and for the keys that are in. */
+    /** As {@link #fold(double, long)}, with this filter's rate and for the keys present. */
     public BloomFilter fold() {
         return folded(0, 0, 0);
     }
 
-    /** As {@link #fold(double, long)}, for the keys that are in. */
+    /** As {@link #fold(double, long)}, for the keys present. */
     public BloomFilter fold(double rate) {
         return folded(rate, 0, 0);
     }
 
     /**
-     * A smaller filter with the keys of this one: bit for bit the one that was made small. It has
-     * the smallest size that keeps the rate for so many keys, or for those that are in if they are
-     * more. Make the filter with {@link Builder#foldable}. A rate of 0 is that of this filter.
+     * Makes a smaller filter with the same keys, bit for bit equal to one created at that size. It
+     * has the smallest size that keeps the rate for this many keys, or for those present if they
+     * are more. Create the filter with {@link Builder#foldable}. A rate of 0 means this filter's
+     * own.
      */
     public BloomFilter fold(double rate, long capacity) {
         return folded(rate, capacity, 0);
     }
 
-    /** As {@link #fold(double, long)}: exactly so many bits, by which those here can be divided. */
+    /**
+     * As {@link #fold(double, long)}, but to exactly this many bits, which must divide this
+     * filter's.
+     */
     public BloomFilter foldToBits(long bits) {
         return folded(0, 0, bits);
     }

@@ -105,7 +105,7 @@ public final class Builder {
         return this;
     }
 
-    /** A size that {@link BloomFilter#fold} can make smaller, once all keys are in. */
+    /** Chooses a size that {@link BloomFilter#fold} can make smaller once all keys are added. */
     public Builder foldable() {
         return set(14, 1, "foldable");
     }
@@ -150,12 +150,12 @@ public final class Builder {
     }
 
     /**
-     * A filter of keys whose number nobody knows, such as {@code stream::iterator}. They are read
-     * once, into a filter of memory(), 64 MiB if not given, which then is folded to the smallest
-     * size that keeps the rate. Up to an eighth of the memory that is at most 1/8 more than
-     * capacity() takes. If there are more keys than the memory has room for at that rate, the filter
-     * stays as large as it is, and {@link BloomFilter#isOverfull}; refuseOverfull() makes that an
-     * error. BLOCKED or CLASSIC.
+     * Creates a filter of keys whose number is unknown, such as {@code stream::iterator}. They are
+     * read once, into a filter of memory() (default 64 MiB), which is then folded to the smallest
+     * size that keeps the rate. Up to an eighth of the memory, the result takes at most 1/8 more
+     * than with capacity(). If the memory is too small for the keys at that rate, the filter keeps
+     * its size and {@link BloomFilter#isOverfull} is true; with refuseOverfull() it fails instead.
+     * BLOCKED or CLASSIC.
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");
@@ -174,7 +174,7 @@ public final class Builder {
         return built;
     }
 
-    /** If it holds too many keys to be folded, it is what there is. */
+    /** If it holds too many keys to be folded, returns it unchanged. */
     private static BloomFilter foldedIfPossible(BloomFilter large) {
         try {
             return large.fold();
