@@ -1,10 +1,9 @@
 #!/bin/sh
-# demo.sh BIN_DIR - what petal is for, on a real list of 58,240 web addresses.
+# demo.sh BIN_DIR - shows what petal is for, on a real list of 58,240 web addresses.
 #
-# Every line that begins with $ is a command that is run just as shown. What the demo says is
-# checked, against `sort` and `awk` where an exact answer exists; a claim that fails is printed as
-# WRONG and makes the exit status 1.
-# Needs gzip and the tools that every POSIX system has.
+# Every line that begins with $ is a command, run exactly as shown. The demo's claims are checked,
+# with `sort` and `awk` where an exact answer exists; a claim that fails prints WRONG and makes the
+# exit status 1. Needs gzip and the tools of every POSIX system.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
 [ -x "$1/petal" ] || { echo "demo: no petal in $1" >&2; exit 2; }
@@ -30,16 +29,16 @@ show() { # prints a command, then runs it
     printf '$ %s\n' "$*"
     eval "$*"
 }
-claim() { # claim WORDS CONDITION: CONDITION is awk's, and must hold
+claim() { # claim WORDS CONDITION: the condition is awk's, and must hold
     awk "$tools BEGIN { exit !($2) }" || { printf 'WRONG: %s\n' "$1"; wrong=1; }
 }
 count() { wc -l <"$1" | tr -d ' '; }
 bytes() { wc -c <"$1" | tr -d ' '; }
-field() { # field NAME FILE: a number of petal info --json
+field() { # field NAME FILE: a number from petal info --json
     petal info --json "$2" | sed -n "s/.*\"$1\": *\\([-+.0-9eE]*\\).*/\\1/p"
 }
 
-# For awk. near(): within 5 standard deviations of the number expected of `n` independent tries at
+# For awk. near(): within 5 standard deviations of the expected number for `n` independent tries at
 # rate `p`.
 tools='
 function comma(n,  tail) {
@@ -93,7 +92,7 @@ awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
     printf "          %7s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
 }'
 claim 'no line passes twice' "$twice == 0"
-# The rate is below 1 % until the filter is full, so this bound is generous; nothing lost at all
+# The rate is below 1 % until the filter is full, so this bound is generous; losing nothing at all
 # would be wrong too.
 claim 'no more new lines are lost than promised' "$listed - $fresh > 0 && $listed - $fresh <= $listed * 0.01"
 
@@ -107,7 +106,7 @@ echo '$ petal check -c t.petal million.txt'
 printf 'scheme       asked    bits/key   predicted    measured\n'
 for scheme in blocked classic; do
     for asked in 5% 1% 0.1% 0.01%; do
-        # In a terminal both say what they did, which would cut through the table.
+        # On a terminal both print what they did, which would interrupt the table.
         petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt 2>said ||
             { cat said >&2; exit 1; }
         hits=$(petal check -c t.petal million.txt 2>said) || true

@@ -1,7 +1,7 @@
-# lib.sh - the library and the tool compiled for any system: by zig, which brings their headers and
-# C libraries (PyPI's ziglang), with zlib from Debian's sources linked in. Sourced from the top of
-# the tree by packaging/make and by tests/packages, not run. `./dev package` sets up what it needs:
-# ZIG (the interpreter of build/ziglang) and ZLIB (packaging/source zlib), and for the jar MAVEN (a
+# lib.sh - compiles the library and the tool for any system with zig, which brings their headers and
+# C libraries (PyPI's ziglang), and links zlib from Debian's sources. Sourced from the top of the
+# tree by packaging/make and by tests/packages, not run. `./dev package` sets up what it needs: ZIG
+# (the interpreter of build/ziglang) and ZLIB (packaging/source zlib), and for the jar MAVEN (a
 # store with what bindings/java/pom.xml names).
 ZIG=${ZIG:-$PWD/build/ziglang/bin/python}
 ZLIB=${ZLIB:-$PWD/build/zlib}
@@ -10,7 +10,7 @@ ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/zig-cache}
 ZIG_LOCAL_CACHE_DIR=${ZIG_LOCAL_CACHE_DIR:-$ZIG_GLOBAL_CACHE_DIR}
 export ZIG ZLIB MAVEN ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 
-# What a package of each system is called, and zig's name of it. Linux: musl, so that it runs
+# The name of each system's package, and zig's name for the system. Linux: musl, so that it runs
 # everywhere; Windows 10 and macOS 13, or later.
 zig_target() {
     case $1 in
@@ -28,15 +28,15 @@ zig_folder() { "$ZIG" -c 'import os, ziglang; print(os.path.dirname(ziglang.__fi
 
 library_sources() { ls src/*/*.c src/*/*/*.c; }
 
-# What zlib's inflate and deflate are made of; gzip files are read through them.
+# The sources of zlib's inflate and deflate, which read gzip files.
 zlib_sources() {
     for name in adler32 crc32 deflate inffast inflate inftrees trees zutil; do
         echo "$ZLIB/$name.c"
     done
 }
 
-# The folder with xxHash's headers, and with no others of this machine. Several compilers ask at
-# once, so each file appears whole.
+# The folder with xxHash's headers, and no others from this machine. Several compilers use it
+# concurrently, so each file appears complete.
 xxhash_headers() {
     mkdir -p build/xxhash
     for header in "${XXHASH:-/usr/include}"/xxh*.h; do
@@ -47,12 +47,12 @@ xxhash_headers() {
     echo build/xxhash
 }
 
-# cross SYSTEM OPTION-or-FILE...: zig cc with Petal's flags; the same bytes in whatever folder.
+# cross SYSTEM OPTION-or-FILE...: zig cc with Petal's flags; gives the same bytes in any folder.
 cross() {
     cross_target=$(zig_target "$1")
     shift
     cross_headers=$(xxhash_headers) || return 1
-    # zlib's way of finding out that a Mac has fdopen() is older than macOS.
+    # zlib's test for fdopen() on a Mac predates macOS.
     case $cross_target in *-macos*) set -- -Dfdopen=fdopen -Wno-macro-redefined "$@" ;; esac
     "$ZIG" -m ziglang cc -target "$cross_target" -std=c11 -O3 -g0 -DNDEBUG -DPETAL_WITH_ZLIB \
         -fvisibility=hidden -ffile-prefix-map="$PWD"=. -ffile-prefix-map="$ZLIB"=zlib \
@@ -71,14 +71,14 @@ cross_objects() {
 }
 
 # The library is compiled with the same flags for the tool and for Python's module, so that zig
-# compiles it once: Linux needs those of a shared library.
+# compiles it once: on Linux those of a shared library.
 cross_flags() { case $1 in *linux-*) echo -fPIC ;; esac; }
 
 # cross_tool SYSTEM OUT: petal, or petal.exe
 cross_tool() {
     case $1 in
     windows-*)
-        # posix.h is for the tool alone, so the library comes in a second step. start.c has the
+        # posix.h is only for the tool, so the library is compiled in a second step. start.c has the
         # signals.
         tool_objects=$(mktemp -d)
         cross_objects "$1" "$tool_objects" \
@@ -99,7 +99,7 @@ cross_shared() {
     shift 2
     case $shared_system in
     windows-*) set -- "$@" "-Wl,--out-implib,$shared_out.lib" ;;
-    # Its name would be the path of the file that is made here.
+    # Otherwise its name would be the path of this file.
     macos-*) set -- "$@" "-Wl,-install_name,$(basename "$shared_out")" ;;
     *) set -- "$@" -lm -lpthread ;;
     esac
@@ -107,7 +107,7 @@ cross_shared() {
         rm -f "$shared_out.lib"
 }
 
-# cross_module SYSTEM HEADERS OUT: Python's module, in the limited API, with the library in it.
+# cross_module SYSTEM HEADERS OUT: Python's module, in the limited API, with the library inside.
 # HEADERS are Python's, with a pyconfig.h for that system.
 cross_module() {
     module_system=$1 module_out=$3 module_objects=$(mktemp -d)
@@ -127,8 +127,8 @@ cross_module() {
     return $module_status
 }
 
-# cross_jni SYSTEM HEADERS OUT: the library of the jar, with the JNI functions. HEADERS have what
-# javac made of Core.java, and JNI's own with a jni_md.h for that system.
+# cross_jni SYSTEM HEADERS OUT: the jar's library with the JNI functions. HEADERS are what javac
+# made of Core.java, and JNI's own with a jni_md.h for that system.
 cross_jni() {
     jni_objects=$(mktemp -d)
     cross_objects "$1" "$jni_objects" "$(cross_flags "$1") -isystem $2" bindings/java/src/native/*.c &&
@@ -144,9 +144,9 @@ cross_redis() { cross_shared "$1" "$2" redis/*.c $(library_sources); }
 # cross_library SYSTEM OUT: the library itself, with the calls of petal.h
 cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 
-# python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER are linked against
-# the python3.dll that every CPython for Windows has: the names that they need from it. (One in a
-# constant, as a slot of a type, has no __imp_.)
+# python3_dll FOLDER: makes FOLDER/python3.lib, which links the objects in FOLDER against the
+# python3.dll of every CPython for Windows: the names that they need from it. (A name in a constant,
+# such as a type's slot, has no __imp_.)
 python3_dll() {
     {
         printf 'LIBRARY python3.dll\nEXPORTS\n'

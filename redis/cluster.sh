@@ -1,12 +1,12 @@
 #!/bin/sh
-# cluster.sh MODULE [SERVER] - a cluster of 3 masters and 3 replicas on loopback, with a filter that
-# is spread over it by Petal's rule of shards; 2,000 slots are moved, a master is killed, and no key
-# is missing.
+# cluster.sh MODULE [SERVER] - a cluster of 3 masters and 3 replicas on loopback, with a set
+# distributed over it by Petal's rule of shards; 2,000 slots are moved, a master is killed, and no
+# key is missing.
 #
-# A set that is too big for one server is N filters NAME:{0} .. NAME:{N-1}: a key is in the one of
-# its shard (petal_shard_of(), `petal shard`, petal.shard_of() in Python: the same everywhere).
-# Needs redis-cli and petal; SERVER is redis-server by default. Ends with status 1 if a key is
-# missing. All is in a folder of its own, and ends with this script.
+# A set that is too large for one server is N filters NAME:{0} .. NAME:{N-1}: a key belongs to the
+# filter of its shard (petal_shard_of(), `petal shard`, petal.shard_of() in Python: the same
+# everywhere). Needs redis-cli and petal; SERVER is redis-server by default. Ends with status 1 if a
+# key is missing. Everything is in its own folder, and ends with this script.
 set -eu
 [ $# -ge 1 ] || { echo "usage: cluster.sh MODULE [SERVER]" >&2; exit 2; }
 module=$1 program=${2:-redis-server} shards=12 keys=60000
@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM
 
 say() { printf '\n%s\n' "$*"; }
 die() { echo "cluster: $*" >&2; exit 1; }
-patiently() { # patiently WHAT COMMAND...: until it holds; a minute of no answer ends it
+patiently() { # patiently WHAT COMMAND...: repeats it until it succeeds, for at most a minute
     what=$1
     shift
     for _ in $(seq 600); do
@@ -34,7 +34,7 @@ patiently() { # patiently WHAT COMMAND...: until it holds; a minute of no answer
 
 # ---- six servers ---------------------------------------------------------------------------------
 
-first=$((10000 + $$ % 10000)) # and as many from 20000 on: below those that systems give to clients
+first=$((10000 + $$ % 10000)) # the buses use 10000 more: all below systems' client ports
 ports=
 for at in 0 1 2 3 4 5; do ports="$ports $((first + at))"; done
 for port in $ports; do
@@ -63,7 +63,7 @@ awk -v n=$keys 'BEGIN { for (i = 0; i < n; i++) print "https://a.example/" i }' 
 petal shard -n $shards -o "$temp/shard-%d" "$temp/keys"
 numbers=$(awk -v n=$shards 'BEGIN { while (i < n) print i++ }')
 in_cluster() { redis-cli -c -h 127.0.0.1 -p "$first" "$@"; }
-# Each shard has room for its part of the keys, and 6 standard deviations more.
+# Each shard has room for its share of the keys plus 6 standard deviations.
 room=$(awk -v n=$keys -v s=$shards 'BEGIN { printf "%d", n / s + 6 * sqrt(n / s) + 1 }')
 for shard in $numbers; do
     in_cluster BF.RESERVE "crawled:{$shard}" 0.01 "$room" >/dev/null
@@ -71,7 +71,7 @@ for shard in $numbers; do
         <"$temp/shard-$shard" >/dev/null
 done
 
-missing() { # how many keys are not found; of a shard whose server does not answer, all
+missing() { # counts keys that are not found; if a shard's server doesn't answer, all of them
     for shard in $numbers; do
         xargs -n 1000 redis-cli -c -h 127.0.0.1 -p "$1" BF.MEXISTS "crawled:{$shard}" \
             <"$temp/shard-$shard"
@@ -81,7 +81,7 @@ say "$keys keys in $shards filters of $room keys each; missing: $(missing "$firs
 [ "$(missing "$first")" -eq 0 ] || exit 1
 
 filters=$(for shard in $numbers; do printf 'crawled:{%s} ' "$shard"; done)
-digests() { # of all filters in all servers that answer; DEBUG is not sent on to where a key belongs
+digests() { # for all filters in all servers that answer; DEBUG is not redirected by key
     for port in $ports; do
         # shellcheck disable=SC2086 # words
         cli "$port" debug digest-value $filters || true
@@ -94,7 +94,7 @@ bits=$(digests | uniq)
 
 # ---- moving slots --------------------------------------------------------------------------------
 
-masters() { cli "$first" cluster nodes | awk '/master/ && NF > 8'; } # those that have slots
+masters() { cli "$first" cluster nodes | awk '/master/ && NF > 8'; } # those with slots
 master_of() { masters | awk -v nth="$1" 'NR == nth { print $1 }'; }
 redis-cli --cluster reshard "127.0.0.1:$first" --cluster-from "$(master_of 1)" \
     --cluster-to "$(master_of 2)" --cluster-slots 2000 --cluster-yes >"$temp/moved" ||

@@ -1,12 +1,12 @@
 #!/bin/sh
-# guard.sh MODULE [SERVER] - a filter in front of a database: names that do not exist are turned
-# away before they cost a query ("cache penetration").
+# guard.sh MODULE [SERVER] - a filter in front of a database rejects names that do not exist before
+# they cost a query ("cache penetration").
 #
-# A PostgreSQL (15 or later) with 10,000 accounts and a Redis with the module, both in a folder of
-# their own. Then 20,000 names are looked up, of which half do not exist. PostgreSQL itself says how
-# many queries have come. A name that exists is never turned away; a false positive costs one query.
+# Starts a PostgreSQL (15 or later) with 10,000 accounts and a Redis with the module, both in their
+# own folder. Then it looks up 20,000 names, half of which do not exist. PostgreSQL itself counts
+# the queries. A name that exists is never rejected; a false positive costs one query.
 #
-# As root, PostgreSQL is run by the user postgres of Debian's package, since it refuses root.
+# If run as root, PostgreSQL runs as the user postgres of Debian's package, since it refuses root.
 # SERVER is redis-server by default. Ends with status 1 if an account was missed.
 set -eu
 [ $# -ge 1 ] || { echo "usage: guard.sh MODULE [SERVER]" >&2; exit 2; }
@@ -64,14 +64,14 @@ xargs -n 1000 redis-cli -s "$temp/redis/socket" BF.MADD accounts <"$temp/account
 # ---- looking names up ----------------------------------------------------------------------------
 
 queries() { sql -c "SELECT idx_scan FROM pg_stat_user_tables WHERE relname = 'account'"; }
-look_up() { # of the names on stdin, those that are accounts; one query each
+look_up() { # prints the names from stdin that are accounts; one query each
     {
         echo "SET enable_seqscan = off; PREPARE find (text) AS SELECT name FROM account WHERE name = \$1;"
         sed "s/.*/EXECUTE find('&');/"
-        echo 'DO $$ BEGIN PERFORM pg_stat_force_next_flush(); END $$' # or the count comes later
+        echo 'DO $$ BEGIN PERFORM pg_stat_force_next_flush(); END $$' # or the count is delayed
     } | sql
 }
-guarded() { # those that may be accounts, of the file $1
+guarded() { # the names in file $1 that may be accounts
     xargs -n 1000 redis-cli -s "$temp/redis/socket" BF.MEXISTS accounts <"$1" | paste -d ' ' - "$1" |
         sed -n 's/^1 //p'
 }

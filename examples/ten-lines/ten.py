@@ -1,4 +1,4 @@
-# ten.py - a filter is made, saved, opened and queried.
+# ten.py - creates, saves, opens and queries a filter.
 import petal
 
 seen = petal.Filter(1_000_000, 0.01)

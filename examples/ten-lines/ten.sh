@@ -1,4 +1,4 @@
-# ten.sh - a filter is made, saved, opened and queried.
+# ten.sh - creates, saves, opens and queries a filter.
 petal create -n 1000000 -p 1% -o seen.petal
 petal add seen.petal -e https://example.com/
 petal check -q seen.petal -e https://example.org/ && echo true || echo false

@@ -77,7 +77,8 @@ bench_redisbloom() {
     set_up
     build release -DPETAL_BUILD_TESTS=OFF
     mkdir -p build/bench
-    # The shared library is linked because it brings its own dependencies. -w: their sources warn.
+    # Links the shared library because it brings its own dependencies. -w: their sources cause
+    # warnings.
     cc -O3 -march=native -w -Iinclude "-I$1/deps/bloom" "-I$1/deps/murmur2" bench/runs/redisbloom.c \
         "$1/deps/bloom/bloom.c" "$1/deps/murmur2/MurmurHash2.c" build/release/lib/libpetal.so \
         -Wl,-rpath,"$PWD/build/release/lib" -lm -o build/bench/redisbloom
@@ -99,7 +100,7 @@ bench_tool() {
     exec "bench/tool/$script" "$PWD/build/release/bin" "$PWD/build/tool" "$@"
 }
 
-# What is out of reach there is skipped, too.
+# What is unreachable is skipped here, too.
 bench_peers() {
     needs_bench
     set_up

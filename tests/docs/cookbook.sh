@@ -1,5 +1,5 @@
 #!/bin/sh
-# cookbook.sh - each recipe of docs/cookbook.md prints what the page shows, in a folder of its own.
+# cookbook.sh - each recipe of docs/cookbook.md prints what the page shows, in its own folder.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
@@ -12,7 +12,7 @@ sort -u "$TMPDIR/given/links.txt" >"$TMPDIR/given/urls.txt"
 
 # ------------------------------------------------------------------------------------- what is used
 
-# What a registry has is installed by ./dev test --all and ./dev test docs/, and stays.
+# ./dev test --all and ./dev test docs/ install what a registry has, and it stays.
 installed() { # installed FOLDER...
     for folder; do
         [ -z "${PETAL_INSTALL-}" ] && [ ! -d "$interop/$folder" ] || continue
@@ -21,7 +21,7 @@ installed() { # installed FOLDER...
     done
 }
 
-# The package of a language, as examples/pipeline prepares it, in $TMPDIR/LANGUAGE.
+# A language's package, as examples/pipeline prepares it, in $TMPDIR/LANGUAGE.
 package() { # package LANGUAGE
     [ -d "$TMPDIR/$1" ] || {
         mkdir "$TMPDIR/$1"
@@ -36,7 +36,7 @@ package() { # package LANGUAGE
     return 1
 }
 
-# Petal in Python, and a package from elsewhere in build/interop/NAME-VERSION.
+# Petal in Python, and a foreign package in build/interop/NAME-VERSION.
 python() { # python [NAME==VERSION]
     needs python3 python3-config pip && installed scikit-build-core-1.1.2 || return 1
     package python || return 1
@@ -49,7 +49,7 @@ python() { # python [NAME==VERSION]
     export PYTHONPATH PYTHONDONTWRITEBYTECODE
 }
 
-# A server of PostgreSQL at a socket in a folder of its own; root may not run one.
+# A PostgreSQL server on a socket in its own folder; root may not run one.
 postgres_start() {
     PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
     needs initdb psql || return 1
@@ -110,7 +110,8 @@ ssh_here() { # ssh HOST COMMAND... runs it here, in the folder HOST
     chmod +x "$TMPDIR/bin/ssh"
 }
 
-# What the recipe of this title needs, in its folder; false, after a skip, if it can't be had.
+# Provides what the recipe with this title needs, in its folder; false, after a skip, if that is
+# impossible.
 provide() { # provide TITLE HERE
     case $1 in
     *'JSON lines'* | *SQLite*) python ;;

@@ -1,7 +1,6 @@
 #!/bin/sh
 # debugging.sh - docs/debugging.md shows what happens: the bytes of a file, a damaged one, and
-# kernels that make the same bits. Its commands for a debugger name programs and functions that
-# there are.
+# kernels that set the same bits. The programs and functions in its debugger commands exist.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# format.sh - the reader that docs/format.md prints answers as the tool does for every file of
-# vectors/petal and vectors/static, and refuses those of vectors/reject; the page has the numbers of
-# the source.
+# format.sh - the reader printed in docs/format.md answers like the tool for every file of
+# vectors/petal and vectors/static, and refuses those of vectors/reject; the page has the source's
+# numbers.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh
@@ -19,8 +19,8 @@ ok 'vectors/reject: refused, and why' python3 tests/docs/lib/read_vectors.py ref
 petal convert --from guava vectors/guava/utf8_n1000_p0.03_mitz64.bin "$TMPDIR/guava.petal"
 ok 'a scheme that it does not know is newer' python3 tests/docs/lib/read_vectors.py refused "$TMPDIR/guava.petal" 'newer version'
 
-# Columns 1 and 2, 3 and 4, 5 and 6 of the table are the numbers and names of origins, schemes and
-# hashes of other libraries.
+# Columns 1 and 2, 3 and 4, 5 and 6 of the table are the numbers and names of other libraries'
+# origins, schemes and hashes.
 numbers() { # numbers LIST COLUMN
     sed -n 's/^ *[A-Z]*([A-Z0-9_]*, [A-Z0-9_]*, \([a-z0-9_]*\), \([0-9]*\)).*/\2 \1/p' "$1" |
         tr _ - | awk -v from="$3" '$1 >= from' | sort -n >"$TMPDIR/source"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# bundle.sh - the flat folder of scripts/bundle is built by any compiler with nothing but libm, and
-# is the library: it reads and writes the files of every format but gzip, and it answers from Go
-# (cgo) and from Python (a setup.py extension).
+# bundle.sh - any compiler builds the flat folder of scripts/bundle with nothing but libm, and it is
+# the library: it reads and writes the files of every format except gzip, and answers from Go (cgo)
+# and from Python (a setup.py extension).
 set -u
 . tests/install/lib/tap.sh
 bundle=$TMPDIR/bundle
@@ -33,7 +33,7 @@ header() { # header COMPILER LANGUAGE STANDARD
 clang=clang clangxx=clang++
 needs clang || clang='' clangxx=''
 for compiler in gcc $clang; do
-    # Some of gcc's warnings need -O1; none of clang's does.
+    # Some of gcc's warnings need -O1; none of clang's do.
     case $compiler in gcc) level=-O1 ;; *) level=-O0 ;; esac
     ok "$compiler compiles it as C11 without a warning" objects "$compiler" $level
     ok "$compiler takes the headers as C99" header "$compiler" c c99

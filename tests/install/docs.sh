@@ -1,12 +1,12 @@
 #!/bin/sh
-# docs.sh - each C program printed in README*.md and docs/ compiles without a warning and exits 0 as
-# it stands there.
+# docs.sh - each C program printed in README*.md and docs/ compiles unchanged without a warning, and
+# exits with 0.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, named after the line that its
-# fence is on. A program with arguments is run by tests/interop.
+# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, named after the line of its
+# fence. tests/interop runs programs with arguments.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README*.md docs/*.md; do
     [ -f "$document" ] || continue

@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples.sh - each program of examples/ exits 0 when run as it stands, and so does the demo.
+# examples.sh - each program of examples/ exits with 0 when run unchanged, and so does the demo.
 set -u
 . tests/install/lib/tap.sh
 mkdir "$TMPDIR/run"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# man.sh - the manual of the C calls, which scripts/gen-man makes of the headers, has every call and
-# every word of their comments, reads without a warning, and is found by the name of a call.
+# man.sh - the manual of the C calls, which scripts/gen-man makes from the headers, has every call
+# and every word of their comments, renders without a warning, and is found by the name of a call.
 set -u
 . tests/install/lib/tap.sh
 man=$TMPDIR/share/man/man3
@@ -36,7 +36,7 @@ each_call() { # has a heading, its declaration, and a page of its own
     done <"$TMPDIR/calls"
 }
 ok 'every call is in it' each_call
-failures() { # each row of a table of failures stays a line of its own
+failures() { # each row of a table of failures stays on its own line
     sed -n '/^ \*   PETAL_/{ s/^ \*   //; s/ *\*\/$//; p; }' $headers >"$TMPDIR/rows"
     [ "$(wc -l <"$TMPDIR/rows")" -gt 100 ] || return 1
     while IFS= read -r row; do grep -qxF -- "$row" "$page" || { echo "$row" && return 1; }; done <"$TMPDIR/rows"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # ten-lines.sh - README.md and the last recipe of the cookbook show the same program in seven
-# languages as it is in examples/ten-lines, in at most ten lines; those in C and in the shell run.
-# (All of them: tests/interop/pipeline.sh.)
+# languages as examples/ten-lines, in at most ten lines; those in C and shell run.
+# (tests/interop/pipeline.sh runs all.)
 set -u
 . tests/install/lib/tap.sh
 here=examples/ten-lines
 
-# The section's blocks in their order, one file each.
+# The section's blocks in order, one file each.
 mkdir "$TMPDIR/run"
 blocks_of() { # blocks_of DOCUMENT SECTION NAME
     mkdir "$TMPDIR/$3"
@@ -19,7 +19,7 @@ blocks_of() { # blocks_of DOCUMENT SECTION NAME
 blocks_of README.md '^## Ten lines' readme
 blocks_of docs/cookbook.md '^## [0-9]+. Ten lines' cookbook
 
-# What is no frame that the language asks for: the lines of main(), or all but imports.
+# Everything except the frame that the language requires: the lines of main(), or all but imports.
 body() {
     case $1 in
     *.c | *.go | *.java | *.cs)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bloom-filters.sh - npm's bloom-filters 3 and Petal: alike in both directions.
+# bloom-filters.sh - npm's bloom-filters 3 and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs node npm || finish

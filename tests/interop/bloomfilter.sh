@@ -1,5 +1,5 @@
 #!/bin/sh
-# bloomfilter.sh - npm's bloomfilter, the old and the new form of its JSON, and Petal: alike in both
+# bloomfilter.sh - npm's bloomfilter, the old and the new form of its JSON, and Petal agree in both
 # directions.
 set -u
 . tests/interop/lib/interop.sh
@@ -12,8 +12,8 @@ if node_packages bloomfilter-1.1.0 bloomfilter@1.1.0; then
     alike 'bloomfilter 1.1.0' bloomfilter text 3001 0.03
 fi
 
-# A new one of ours has the new form, which the old version reads too; a file in the old form keeps
-# it.
+# New filters of ours have the new form, which the old version reads too; a file in the old form
+# keeps it.
 if node_packages bloomfilter-0.0.21 bloomfilter@0.0.21; then
     ran bloomfilter 0.0.21 'npm bloomfilter' bloomfilter
     same_bytes=no

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cassandra.sh - Cassandra's Filter.db, in its three forms, and Petal: alike in both directions.
+# cassandra.sh - Cassandra's Filter.db, in its three forms, and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
@@ -19,7 +19,7 @@ try() { # try VERSION FORMAT...
 }
 
 if try 5.0.9 cassandra; then
-    # It still reads the files of 3.x, but no longer writes such.
+    # It still reads the files of 3.x, but no longer writes them.
     at=$TMPDIR/old
     ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
     ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# datasketches.sh - the BloomFilter of Apache DataSketches (Java) and Petal: alike in both
+# datasketches.sh - the BloomFilter of Apache DataSketches (Java) and Petal agree in both
 # directions.
 set -u
 . tests/interop/lib/interop.sh

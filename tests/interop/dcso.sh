@@ -1,10 +1,10 @@
 #!/bin/sh
-# dcso.sh - DCSO's bloom tool, plain and gzip, and Petal: alike in both directions.
+# dcso.sh - DCSO's bloom tool, plain and gzip, and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs bloom || finish
 
-# The tool reads keys as lines and prints those that are in.
+# The tool reads keys as lines and prints those that are present.
 theirs() {
     case $2 in dcso-gzip) flag=--gzip ;; *) flag= ;; esac
     case $1 in
@@ -21,7 +21,7 @@ for size in '2000 0.01' '3001 0.03'; do
     alike 'DCSO bloom' dcso text $size
 done
 
-# Two writers of gzip pack differently: what they packed is compared.
+# Two gzip writers compress differently: the decompressed bytes are compared.
 keys text
 packed=$TMPDIR/packed
 unpacked_alike() { gzip -dc "$packed.theirs" >"$packed.1" && gzip -dc "$packed.ours" >"$packed.2" && cmp "$packed.1" "$packed.2"; }

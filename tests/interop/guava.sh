@@ -6,8 +6,8 @@ set -u
 needs javac mvn || finish
 theirs() { java_run "$@"; }
 
-# Of few keys, Guava makes k in another way since 33.4.0; we size as it did before. Given bits and
-# hashes, we make either.
+# For few keys, Guava computes k differently since 33.4.0; Petal sizes as it did before. Given bits
+# and hashes, Petal creates either.
 few_keys() { # few_keys N P HASHES
     head -n "$1" "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
     theirs make guava text "$TMPDIR/few.keys" "$1" "$2" "$TMPDIR/few.theirs" &&

@@ -1,5 +1,5 @@
 #!/bin/sh
-# orc.sh - the Bloom filters of Apache ORC, of strings and of numbers, and Petal: alike in both
+# orc.sh - the Bloom filters of Apache ORC, for strings and numbers, and Petal agree in both
 # directions.
 set -u
 . tests/interop/lib/interop.sh

@@ -1,8 +1,9 @@
 #!/bin/sh
-# pipeline.sh - examples/pipeline does what it says: filters of Guava and of Spark, made from the
-# addresses of examples/data by jobs that don't know Petal, are answered in seven languages as those
-# libraries answer, false positives included; and seven languages make the same petal file, byte for
-# byte, of 100,000 keys of three types. examples/ten-lines, in each of them, prints the same.
+# pipeline.sh - examples/pipeline does what it says: filters of Guava and Spark, made from the
+# addresses of examples/data by jobs that don't know Petal, give the same answers in seven languages
+# as in those libraries, including false positives; and seven languages make the same petal file,
+# byte for byte, from 100,000 keys of three types. examples/ten-lines prints the same in each of
+# them.
 set -u
 . tests/install/lib/tap.sh
 needs cc python3 pip go javac mvn node clang wasm-ld wasi wasm-opt mcs mono cmake || finish
@@ -10,7 +11,7 @@ languages='c shell python go kotlin csharp node'
 work=$TMPDIR/work
 mkdir "$work"
 
-# Each is built from this tree. What is out of reach is skipped, and its reason said.
+# Each is built from this tree. What is unreachable is skipped, with the reason.
 prepare() { examples/pipeline/"$1"/prepare "$work/$1" >"$work/$1.said"; }
 prepared=
 for language in $languages pyspark; do
@@ -26,12 +27,12 @@ is_prepared() { case " $prepared " in *" $1 "*) ;; *) false ;; esac }
 
 # ---- the filters of others -----------------------------------------------------------------------
 
-# Every second address is in. Asked are all of them, and as many that nobody has seen.
+# Every second address is added. Queried are all of them, and as many unknown ones.
 gzip -dc examples/data/urls.txt.gz | LC_ALL=C sort -u >"$work/urls"
 awk 'NR % 2' "$work/urls" >"$work/members"
 awk '{ print; print $0 "?" }' "$work/urls" >"$work/asked"
 
-# Every member is found; of the others most are not, but some are by mistake.
+# Every member is found; most others are not, but some are by mistake.
 telling() { # telling ANSWERS
     awk 'NR == FNR { member[$0]; next }
         FNR == 1 { file++ }
@@ -42,7 +43,7 @@ telling() { # telling ANSWERS
             exit !(FNR > 50000 && missed == 0 && mistakes > others / 200 && mistakes < others / 20)
         }' "$work/members" "$work/asked" "$1"
 }
-answers() { # answers LANGUAGE FORMAT: those of the library
+answers() { # answers LANGUAGE FORMAT: the same as the library's
     "$work/$1/program" ask "$2" "$work/filter.$2" <"$work/asked" >"$work/$1.$2" &&
         cmp "$work/answers.$2" "$work/$1.$2"
 }

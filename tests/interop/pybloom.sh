@@ -1,5 +1,5 @@
 #!/bin/sh
-# pybloom.sh - pybloom_live, plain and scalable, and Petal: alike in both directions.
+# pybloom.sh - pybloom_live, plain and scalable, and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs python3 pip || finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# python-recipes.sh - the examples of bindings/python/example do with the real libraries what they
-# say, compared with exact sets.
+# python-recipes.sh - the examples of bindings/python/example do what they say with the real
+# libraries, compared with exact sets.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh

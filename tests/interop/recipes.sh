@@ -18,8 +18,8 @@ python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH &&
     python_packages duckdb-2.0.0 duckdb==2.0.0 && all=$all:$PYTHONPATH && redis_packages || finish
 PYTHONPATH=$PYTHONPATH$all
 
-# What the page takes for granted: an installed Petal, the distinct URLs, Guava's jar, and in Redis
-# two filters with their keys.
+# What the page assumes: an installed Petal, the distinct URLs, Guava's jar, and in Redis two
+# filters with their keys.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
 PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include
 LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib
@@ -27,8 +27,7 @@ export PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH
 gzip -dc examples/data/urls.txt.gz | sort -u >"$here/urls.txt"
 ln -s "$guava" "$here/guava.jar"
 
-# The two commands of Kotlin, as its package for Maven does not bring them: COMMAND -cp CLASSPATH
-# ARGUMENT...
+# Kotlin's two commands, which its Maven package lacks: COMMAND -cp CLASSPATH ARGUMENT...
 kotlin_command() { # kotlin_command NAME JAVA_ARGUMENTS
     printf '#!/bin/sh\ncp=$2:%s\nshift 2\nexec java -cp %s "$@"\n' "$kotlin_library" "$2" >"$TMPDIR/bin/$1"
     chmod +x "$TMPDIR/bin/$1"

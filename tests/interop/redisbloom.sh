@@ -1,5 +1,5 @@
 #!/bin/sh
-# redisbloom.sh - RedisBloom in a running Redis, its SCANDUMP and its DUMP, and Petal: alike in both
+# redisbloom.sh - RedisBloom in a running Redis, its SCANDUMP and its DUMP, and Petal agree in both
 # directions.
 set -u
 . tests/interop/lib/interop.sh
@@ -17,7 +17,7 @@ for type in text hex; do alike "RedisBloom $version" redisbloom $type 2000 0.01;
 alike "RedisBloom $version" redisbloom text 500 0.01
 alike "RedisBloom $version" redisbloom text 100 0.05
 
-# Ours have none of these.
+# Petal creates none of these.
 for REDIS_RESERVE in 'EXPANSION 4' 'EXPANSION 1' NONSCALING; do
     export REDIS_RESERVE
     case $REDIS_RESERVE in NONSCALING) n=2500 ;; *) n=500 ;; esac
@@ -25,7 +25,7 @@ for REDIS_RESERVE in 'EXPANSION 4' 'EXPANSION 1' NONSCALING; do
 done
 unset REDIS_RESERVE
 
-# What Redis dumps is packed, and how depends on its build. So it is asked to dump ours again, and
+# Redis compresses dumps in a way that depends on its build. So it dumps Petal's filter again, and
 # that is compared.
 same_file() { theirs add redisbloom-dump text "$2" /dev/null "$2.again" && cmp "$1" "$2.again"; }
 for type in text hex; do alike "RedisBloom $version" redisbloom-dump $type 2000 0.01; done

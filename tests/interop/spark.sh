@@ -1,5 +1,5 @@
 #!/bin/sh
-# spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal: alike in both
+# spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal agree in both
 # directions.
 set -u
 . tests/interop/lib/interop.sh

@@ -1,14 +1,14 @@
 #!/bin/sh
 # alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone where nothing else was made,
-# and gives the bytes that it gives beside the others; so does each other command that makes
+# and gives the same bytes as together with the others; so does each other command that makes
 # something from the tree.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli || finish
 needs_zig
 
-# What registries and servers gave is not fetched again. What the compiler keeps of its own is
-# shared: it is found by its content.
+# What registries and servers sent is not fetched again. The compiler's cache is shared: it is
+# indexed by content.
 fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
     clone=$TMPDIR/$1
     git clone -q "file://$PWD" "$clone" &&
@@ -21,7 +21,7 @@ fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
 }
 # The paths of this tree, which packages.sh exported, are not the clone's.
 in_clone() { (cd "$clone" && env -u ZIG -u ZLIB -u MAVEN -u PETAL_BUILD_DIR "$@"); }
-same_bytes() { # where ./dev test packages made them too
+same_bytes() { # compared with those that ./dev test packages made
     while read -r sum file; do
         ! grep -q " $file\$" "$packages/SHA256SUMS" || grep -qx "$sum  $file" "$packages/SHA256SUMS" ||
             { echo "$file: other bytes than beside the others" && return 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# debian.sh - the Debian packages please lintian, install in a system that has nothing else, and do
-# the main job there without a compiler; with one, a program builds against libpetal-dev. In a root
-# with nothing at all, the static tool does.
+# debian.sh - the Debian packages pass lintian, install in a system with nothing else, and do the
+# main job there without a compiler; with one, a program builds against libpetal-dev. In an empty
+# root, the static tool does.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -24,7 +24,7 @@ head -n 1000 "$TMPDIR/urls" >"$TMPDIR/some"
 sed 's/^/x/' "$TMPDIR/urls" >"$TMPDIR/others"
 [ "$(id -u)" -eq 0 ] || { skip 'installed in a new root' 'this machine: needs root'; finish; }
 
-# Into $root: what the job works on. job COMMAND: all keys are found, and few others.
+# Copies the job's input into $root. job COMMAND: finds all keys, and few others.
 furnish() { cp "$TMPDIR/urls" "$TMPDIR/some" "$TMPDIR/others" "$root/"; }
 job() {
     inside "$1" build -p 1% -o /u.petal /urls &&

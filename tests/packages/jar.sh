@@ -1,7 +1,7 @@
 #!/bin/sh
-# jar.sh - the jar has the library of each system, which exports JNI functions alone and needs the
-# system's own libraries alone; with nothing beside it, every vector passes in this machine's JVM, in
-# one for 64-bit ARM under QEMU, and in one for Windows under Wine.
+# jar.sh - the jar has the library of each system, which exports only JNI functions and needs only
+# the system's own libraries; without any other library, every vector passes in this machine's JVM,
+# in one for 64-bit ARM under QEMU, and in one for Windows under Wine.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # nuget.sh - NuGet's package has the library of each system, which exports the calls of petal.h and
-# needs the system's own libraries alone; unpacked, every vector passes on this machine's .NET 8 and
+# needs only the system's own libraries; unpacked, every vector passes on this machine's .NET 8 and
 # Mono and on Mono for 64-bit ARM under QEMU, and some do on .NET 8 for Windows under Wine.
 set -u
 . tests/packages/lib/packages.sh
@@ -76,7 +76,7 @@ if needs qemu-aarch64 dpkg-deb && may_install packages-arm-mono 'Mono for 64-bit
     install packages-arm-mono 'Mono for 64-bit ARM' "$PWD/tests/packages/lib/arm-debian" \
         mono-runtime libmono-system-core4.0-cil; then
     mono_project "$TMPDIR/arm" linux-arm64
-    MONO_CFG_DIR=$arm/etc # where its own name of System.Native is explained
+    MONO_CFG_DIR=$arm/etc # which maps its own name of System.Native
     export MONO_CFG_DIR
     vectors_on 'linux-arm64, Mono' qemu-aarch64 -L "$arm" "$arm/usr/bin/mono-sgen" "$TMPDIR/arm/Tests.exe"
 fi
@@ -87,7 +87,7 @@ install packages-windows-net '.NET 8 for Windows' "$PWD/tests/packages/lib/windo
     "$(grep == bindings/dotnet/needs)" || finish
 windows_net=$interop/packages-windows-net/dnv/net/runtime/.net/dotnet.exe
 net_project "$project/Tests.exe" win-x64 libpetal.dll
-# Under Wine, .NET 8 hangs at an exception, so these are the tests that expect none.
+# Under Wine, .NET 8 hangs at an exception, so these tests expect none.
 in_wine() {
     piped "$windows_net" exec --additionalprobingpath "Z:$TMPDIR/packages" "Z:$project/Tests.exe" \
         plans inside golden_files hashes_are shards_are

@@ -1,6 +1,6 @@
 #!/bin/sh
-# python_windows.sh - the wheel for Windows is imported by CPython for Windows, under Wine, and
-# reads every vector there.
+# python_windows.sh - CPython for Windows imports the wheel for it under Wine, and reads every
+# vector there.
 set -u
 . tests/packages/lib/packages.sh
 . tests/interop/lib/packages.sh
@@ -12,8 +12,8 @@ install packages-windows-python 'Python for Windows' "$PWD/tests/packages/lib/wi
 
 there=$interop/packages-windows-python
 site=$TMPDIR/site
-# python3.dll, which that Python lacks, is made as CPython makes it: each name of the stable ABI
-# leads to the same one of python311.dll.
+# Makes python3.dll, which that Python lacks, as CPython does: each name of the stable ABI forwards
+# to the same one in python311.dll.
 forwards() {
     nm "$there/libs/python3.lib" | sed -n 's/.* __imp_\(_*Py\)/\1/p' | sort -u >"$TMPDIR/names"
     {
@@ -25,8 +25,8 @@ forwards() {
     mkdir "$TMPDIR/python3" &&
         cross windows-x86_64 -shared -s -nostdlib -Wl,-e,entry "$TMPDIR/python3.c" -o "$TMPDIR/python3/python3.dll"
 }
-# Its own folder, with python3.dll beside python.exe. That Python starts only where its streams are
-# pipes: Wine's handles of other files are not what it expects.
+# Its own folder, with python3.dll beside python.exe. That Python starts only if its streams are
+# pipes: it doesn't expect Wine's handles of other files.
 runs_python() {
     mkdir "$TMPDIR/python" && cp "$there"/*.exe "$there"/*.dll "$TMPDIR/python3/python3.dll" "$TMPDIR/python" &&
         ln -s "$there/lib" "$TMPDIR/python/lib" &&
@@ -34,7 +34,7 @@ runs_python() {
         chmod +x "$TMPDIR/run" && "$TMPDIR/run" -c 'import sys; print(sys.platform)' | tr -d '\r' | grep -x win32
 }
 unpacks() { python3 -m zipfile -e "$(wheel_of win_amd64)" "$site"; }
-known() { # every name that the module takes from python3.dll is one of the stable ABI
+known() { # every name that the module needs from python3.dll belongs to the stable ABI
     objdump -p "$site/petal/_petal.pyd" | awk '/DLL Name/ { of = $3 } of == "python3.dll" && $NF ~ /^_*Py/ { print $NF }' |
         sort -u >"$TMPDIR/used" && [ "$(wc -l <"$TMPDIR/used")" -gt 50 ] && ! comm -23 "$TMPDIR/used" "$TMPDIR/names" | grep .
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# readme.sh - a reader who has nothing but a new Debian can do what the documents say: each block of
+# readme.sh - a reader with nothing but a new Debian can do what the documents say: each block of
 # commands that begins with `apt-get install` is run there word for word, at the top of a clone, by
-# root, and README's table of languages has no command that is not in such a block.
+# root, and README's table of languages has no command outside such a block.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -9,7 +9,7 @@ needs debootstrap git || finish
 
 # ---- the blocks ----------------------------------------------------------------------------------
 
-# DOCUMENT:LINE of each, as a file; the same commands again are the same block.
+# DOCUMENT:LINE of each, as a file; a repeated block counts once.
 mkdir "$TMPDIR/blocks"
 for document in *.md docs/*.md bindings/*/README.md web/README.md; do
     awk -v stem="$TMPDIR/blocks/$(printf '%s' "$document" | tr / _)" '
@@ -45,8 +45,8 @@ clone() {
 }
 ok 'the lists of packages' inside apt-get update
 ok 'a clone' clone
-# With the environment of this machine, which says where certificates are. What is mounted is seen
-# by these processes alone.
+# With this machine's environment, which says where certificates are. Only these processes see the
+# mounts.
 there() { # there SCRIPT
     env -u TMPDIR -u PYTHONPATH PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
         DEBIAN_FRONTEND=noninteractive root="$root" script="$1" unshare --mount sh -c '

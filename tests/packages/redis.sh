@@ -1,8 +1,8 @@
 #!/bin/sh
 # redis.sh - the module for Redis and Valkey that ./dev package makes. Debian's package installs in
-# a system that has redis-server and nothing else, and is loaded by the line that the page names.
-# The file of each CPU is loaded by a server here, that for ARM under QEMU. The recipe for
-# containers copies what is there.
+# a system that has redis-server and nothing else, and the line on the page loads it. A server here
+# loads the file of each CPU, the one for ARM under QEMU. The container recipe copies existing
+# files.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -14,7 +14,7 @@ architecture=$(dpkg --print-architecture)
 file=redis-petal_$version-1_$architecture.deb
 line='loadmodule /usr/lib/redis/modules/petal.so'
 
-# serves SOCKET: a server there has the module, adds and finds.
+# serves SOCKET: the server has the module, which adds and finds.
 serves() {
     tries=0
     until redis-cli -s "$1" ping 2>/dev/null | grep -q PONG; do
@@ -49,7 +49,7 @@ loads() { # loads FOLDER SERVER...
     serves "$TMPDIR/$folder/socket" || { tail "$TMPDIR/$folder/log"; kill $server; return 1; }
     ends "$TMPDIR/$folder/socket"
 }
-recipe_has() { # every file that the recipe copies, for each CPU; and no other image than these
+recipe_has() { # every file that the recipe copies, for each CPU; and no images other than these
     grep '^FROM' "$unpacked/Containerfile" | tr '\n' ' ' |
         grep -qx 'FROM redis:8 AS redis FROM valkey/valkey:9 AS valkey ' &&
         for TARGETARCH in amd64 arm64; do
@@ -99,7 +99,7 @@ runs() {
     serves "$root/data/socket" || { tail "$TMPDIR/log"; kill $server; return 1; }
     ends "$root/data/socket"
 }
-keeps() { # what was saved, after another start
+keeps() { # what was saved is there after a restart
     inside redis-server /data/redis.conf >"$TMPDIR/log" 2>&1 &
     server=$!
     serves_kept() { redis-cli -s "$root/data/socket" PETAL.EXISTS kept item 2>/dev/null | grep -qx 1; }

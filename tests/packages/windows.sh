@@ -14,8 +14,8 @@ has_all() {
         [ -s "$folder/$file" ] || { echo "lacks $file"; return 1; }
     done
 }
-# Reading what Linux calls /dev/null never ends in Wine, so it gets an empty pipe instead; and it
-# takes names and arguments to be in the locale's encoding.
+# Reading Linux's /dev/null never ends in Wine, so it gets an empty pipe instead; and it assumes
+# that names and arguments are in the locale's encoding.
 command_of_wine() {
     mkdir -p "$TMPDIR/bin"
     {
@@ -58,7 +58,7 @@ long_name() {
     mkdir -p "$long" && "$exe" create -n 100 -o "$long/f.petal" && "$exe" add "$long/f.petal" -e a &&
         "$exe" verify "$long/f.petal"
 }
-binary() { # no CR is added, and 0x1a ends nothing
+binary() { # no CR is added, and 0x1a doesn't end the input
     printf 'a\032b\nc\n' >"$TMPDIR/keys"
     "$exe" seen "$TMPDIR/keys" | cmp - "$TMPDIR/keys" &&
         "$exe" seen <"$TMPDIR/keys" | cmp - "$TMPDIR/keys"
@@ -68,7 +68,7 @@ remembers() {
     "$exe" seen -f "$TMPDIR/seen.petal" -n 1000 "$TMPDIR/some" | cmp - "$TMPDIR/some" &&
         ! "$exe" seen -f "$TMPDIR/seen.petal" "$TMPDIR/some" | grep . && petal verify "$TMPDIR/seen.petal"
 }
-# A writer that waits for more keys holds the lock: another is turned away, a reader is not.
+# A writer that waits for more keys holds the lock: another writer is refused, a reader is not.
 one_writer() {
     "$exe" create --force -n 1000 -o "$TMPDIR/busy.petal" && mkfifo "$TMPDIR/more" || return 1
     "$exe" add "$TMPDIR/busy.petal" <"$TMPDIR/more" &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same keys give the same bytes in every format on other platforms: big-endian and 64-bit ARM,
-# under emulation, and here with every kernel that this CPU has. On ARM, which multiplies and adds
-# at once where C lets it, a grid of plans has the same sizes.
+# under emulation, and here with every kernel of this CPU. On ARM, which fuses multiplication and
+# addition where C allows it, a grid of plans has the same sizes.
 set -u
 . tests/install/lib/tap.sh
 top=$PWD
@@ -9,19 +9,19 @@ flags="-std=c11 -O2 -I$top/include -I$top/src"
 golden=vectors/petal/textbook.petal
 xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhash.h$')
 
-# What the compiler and the emulator are called here is passed in $CC and $RUN.
+# $CC and $RUN pass the names of the compiler and the emulator here.
 library() { # library PLATFORM: its objects, once for all programs
     library=$TMPDIR/$1
     mkdir "$library" && ls "$top"/src/*/*.c "$top"/src/*/*/*.c | (cd "$library" && xargs -P "$(nproc)" -n 8 "$CC" \
         $flags $more -c)
 }
-made() { # made PROGRAM PLATFORM: compiles it, and runs it into PROGRAM.PLATFORM
+made() { # made PROGRAM PLATFORM: compiles it, and writes its output to PROGRAM.PLATFORM
     "$CC" $flags $more "tests/platforms/lib/$1.c" "$library"/*.o -lm -o "$TMPDIR/$1" &&
         $RUN "$TMPDIR/$1" "$golden" >"$TMPDIR/$1.$2"
 }
 same() { made "$@" && diff "$TMPDIR/$1.here" "$TMPDIR/$1.$2"; }
 
-# Without the headers of this machine, but with xxHash's.
+# Without this machine's headers, except xxHash's.
 mkdir -p "$TMPDIR/include"
 cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 

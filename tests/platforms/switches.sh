@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a build leaves out is left out cleanly: without zlib, every format but gzip's is there;
-# without files, memory is; with a list of formats, those are; for reading only, what reads is.
+# What a build leaves out is left out cleanly: without zlib, every format except gzip's is there;
+# without files, memory works; with a list of formats, only those are there; a read-only build
+# reads.
 set -u
 . tests/install/lib/tap.sh
 
@@ -12,7 +13,7 @@ ok 'cmake -DPETAL_WITH_ZLIB=OFF: links no zlib' links_no_zlib
 
 # ---- the objects ---------------------------------------------------------------------------------
 
-compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
+compile_into() { # compile_into FOLDER OPTION...: compiles the sources on stdin
     folder=$TMPDIR/$1
     shift
     mkdir -p "$folder"
@@ -21,13 +22,13 @@ compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
             -o "$OUT/$(basename FILE).o"'
 }
 objects() { ls src/*/*.c src/*/*/*.c | compile_into "$@"; }
-changed() { # changed WORD ALL FOLDER OPTION...: the objects of ALL; of sources with WORD, others
+changed() { # changed WORD ALL FOLDER OPTION...: ALL's objects, but sources with WORD compiled again
     word=$1
     cp -r "$TMPDIR/$2" "$TMPDIR/$3" && shift 2 &&
         grep -l "$word" src/*/*.c src/*/*/*.c | compile_into "$@"
 }
 listed() { changed 'PETAL_IF(' "$@" -DPETAL_FORMATS_LISTED; }
-program() { # program FOLDER SOURCE OPTION...: into FOLDER.NAME, where NAME is that of the source
+program() { # program FOLDER SOURCE OPTION...: makes FOLDER.NAME, where NAME is the source's
     of=$1 source=$2 name=${2##*/}
     shift 2
     cc -std=c11 -O1 -Iinclude -Isrc "$@" "$source" "$TMPDIR/$of"/*.o -Wl,--gc-sections -lcmocka -lm \
@@ -39,12 +40,12 @@ foreign() { petal convert --from leveldb vectors/leveldb/bpk10_n100.bin "$TMPDIR
 lists() { cmake -S . -B "$TMPDIR/listed" -DPETAL_FORMATS="$1" -DPETAL_BUILD_TESTS=OFF; }
 refuses() { ! lists "$1" && grep -q "no library no-such" "$TMPDIR/tap.out"; }
 tool() { cc -std=c11 -O0 -Iinclude -Icli cli/*.c cli/*/*.c "$TMPDIR/$1"/*.o -lm -pthread -o "$TMPDIR/$1.petal"; }
-says() { # says FOLDER FORMAT TEXT: the tool, of a file of this format
+says() { # says FOLDER FORMAT TEXT: what the tool says about a file in this format
     ! "$TMPDIR/$1.petal" info --from "$2" vectors/leveldb/bpk10_n100.bin 2>"$TMPDIR/message" &&
         grep "^petal: $3" "$TMPDIR/message"
 }
 code_bytes() { size "$TMPDIR/$1.no_files" | awk 'NR == 2 { print $1 }'; }
-smaller() { # smaller A B: programs that call the same, made of the objects in A and in B
+smaller() { # smaller A B: programs with the same calls, made from the objects in A and in B
     program "$1" tests/platforms/lib/no_files.c && program "$2" tests/platforms/lib/no_files.c &&
         [ "$(code_bytes "$1")" -lt "$(code_bytes "$2")" ]
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# COMMANDS petal: the module serves PETAL.* alone, beside RedisBloom, whose filters move to it with
+# COMMANDS petal: the module serves only PETAL.*, beside RedisBloom, whose filters move to it with
 # the commands of docs/redis/from-redisbloom.md and from-redis-8.md.
 set -u
 . tests/redis/lib/servers.sh

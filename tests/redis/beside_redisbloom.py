@@ -197,7 +197,7 @@ def check_files(tap, program):
                   lambda client: None, ["appendonlydir"])
 
 
-SMALL = 3000  # filters that were created alike
+SMALL = 3000  # filters created alike
 
 
 def fill_alike(client, rng):
@@ -263,7 +263,7 @@ def check_memory(tap, program):
         tap.ok(f"{SMALL} filters that were created alike, bytes each: {taken[0]:.0f}, "
                f"RedisBloom's {taken[1]:.0f}", taken[0] <= 1.01 * taken[1])
         tap.ok("and they are the same, byte for byte", dumps[0] == dumps[1])
-        for _ in range(20):  # freed by another thread, while others like them come
+        for _ in range(20):  # freed by another thread, while others like them are created
             ours("FLUSHALL", "ASYNC")
             again = fill_alike(ours, random.Random(SEED))
         theirs("FLUSHALL"), fill_alike(theirs, random.Random(SEED))

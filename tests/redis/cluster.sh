@@ -1,6 +1,6 @@
 #!/bin/sh
-# A set that is spread over a cluster by the rule of shards: in Python (petal.redis), and by the
-# tool and the shell (redis/cluster.sh). Slots are moved, a master is killed: no key is missing.
+# A set distributed over a cluster by the rule of shards: in Python (petal.redis), and by the tool
+# and the shell (redis/cluster.sh). Slots are moved, a master is killed: no key is missing.
 set -u
 . tests/redis/lib/servers.sh
 
@@ -18,7 +18,7 @@ petal_wheel "$TMPDIR/wheel" || finish
 ok 'it is unpacked' python3 -m zipfile -e "$TMPDIR"/wheel/*.whl "$TMPDIR/site"
 PYTHONPATH=$TMPDIR/site:$PYTHONPATH
 for server in $(servers); do
-    [ "${server%%=*}" != redis-7.0 ] || continue # which had its turn
+    [ "${server%%=*}" != redis-7.0 ] || continue # which was already tested
     relay python3 tests/redis/cluster.py "${server%%=*}" "${server#*=}"
 done
 finish

@@ -1,6 +1,5 @@
 #!/bin/sh
-# What cmake --install puts in place is a module that each server loads and that does what it
-# should, and a tool that runs.
+# cmake --install installs a module that each server loads and that works, and a tool that runs.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,4 +1,4 @@
-# net.sh - compiling against the package and running under .NET 8 or Mono, for tests and benches.
+# net.sh - compiles against the package and runs under .NET 8 or Mono, for tests and benches.
 # Sourced, from the top of the repository, after tests/interop/lib/packages.sh.
 net_version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' bindings/dotnet/PetalBloom.nuspec)
 
@@ -21,13 +21,13 @@ net_compile() { # net_compile PACKAGE PROGRAM.exe SOURCE...
         "-r:$net_package/lib/netstandard2.0/Petal.dll" "-out:$net_program" "$@"
 }
 
-# For Mono: what lies beside the program is found.
+# For Mono: finds what is beside the program.
 net_mono_project() { # net_mono_project PACKAGE FOLDER
     cp "$1/lib/netstandard2.0/Petal.dll" "$1/runtimes/linux-x64/native/libpetal.so" "$2"
 }
 
-# For .NET 8: what the SDK writes beside a program that refers to the package, which stays where
-# NuGet has unpacked it.
+# For .NET 8: writes what the SDK would write for a program that refers to the package, which stays
+# where NuGet has unpacked it.
 net_project() { # net_project PROGRAM.exe [RID LIBRARY]
     net_rid=${2-linux-x64}
     net_name=$(basename "$1" .exe)

@@ -36,7 +36,7 @@ ok 'the tests compile with it' net_compile "$package" "$project/Tests.exe" "$her
 
 cp "$project/Tests.exe" "$mono"
 net_mono_project "$package" "$mono"
-few_files() { (ulimit -n 1024 && "$@"); } # as a login has
+few_files() { (ulimit -n 1024 && "$@"); } # like a login shell
 relay_as 'Mono: ' few_files mono "$mono/Tests.exe"
 if net_runtime; then
     net_project "$project/Tests.exe"
@@ -45,7 +45,8 @@ fi
 
 # ---- what documents and examples show ------------------------------------------------------------
 
-# The C# of a document as one program; what its WriteLine lines print is in their comments.
+# Makes the C# blocks of a document one program; the output of its WriteLine lines is in their
+# comments.
 program_of() { # program_of DOCUMENT
     echo 'using System; using System.IO; using Petal;'
     echo 'static class Shown { static void Main() {'
@@ -72,7 +73,7 @@ dedupe() {
 ok 'it passes each line on once, in all its runs' dedupe
 ok 'the example DropIn compiles' example DropIn
 ok 'it holds what it claims' mono "$mono/DropIn.exe"
-every_call() { # each public member stands in docs/csharp.md
+every_call() { # docs/csharp.md mentions each public member
     ! cat "$here"/src/*.cs | grep -v ' override ' |
         sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| =>\| *$\).*/\3/p' |
         sort -u | while read -r name; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The module, got by an empty project from a proxy of files, reads every vector and misuses every
-# call, with cgo, with the race detector and as WebAssembly; its documents and examples run.
+# An empty project gets the module from a proxy of files, reads every vector and misuses every call,
+# with cgo, with the race detector and as WebAssembly; its documents and examples run.
 #
 # What it needs (bindings/go/needs) stays in build/interop. It is installed by ./dev test --all and
 # by ./dev test bindings/go; without it, this is a skip.
@@ -28,7 +28,7 @@ install "$modules" 'what bindings/go/needs lists' get_modules || finish
 
 # ---- the module, in a project of its own ---------------------------------------------------------
 
-# Always the same paths, so that the compiler's cache knows them again.
+# Always the same paths, so that the compiler's cache is valid.
 exec 8>"$work/lock"
 ! command -v flock >/dev/null || flock 8
 rm -rf "$work/module" "$work/proxy" "$work/project" "$work"/mod-* "$work/native" "$work/race" \
@@ -49,8 +49,7 @@ project() {
 }
 in_project() { (cd "$work/project" && "$@"); }
 ok 'the module is made' "$here/module" "$work/module"
-# Go takes what is in a folder of this cache to be what it was before; so another module, another
-# folder.
+# Go assumes that a folder in this cache never changes, so another module needs another folder.
 GOMODCACHE=$work/mod-$(find "$work/module" -type f | sort | xargs cat | cksum | cut -d' ' -f1)
 export GOMODCACHE
 ok 'it is served from files' go run "$here/test/proxy.go" "$work/module" "$work/proxy"
@@ -60,8 +59,8 @@ ok 'go vet has nothing to say, with cgo' in_project go vet ./... "$module/..."
 ok 'nor with the tag petal_wasm' in_project go vet -tags petal_wasm . "$module"
 ok 'the Go files are formatted' formatted
 
-# The tests of the program $1, as lines of this test; $2 says which they are. They run in a folder
-# of their own, since the examples of the documents write files.
+# Prints the tests of program $1 as lines of this test; $2 names them. They run in their own folder,
+# since the documents' examples write files.
 mkdir "$TMPDIR/run" && ln -s "$PWD/vectors" "$PWD/dev" "$TMPDIR/run"
 relay_go() {
     (cd "$TMPDIR/run" && "$1" -test.v -test.timeout 20m) >"$TMPDIR/relayed" 2>&1
@@ -92,7 +91,7 @@ fails() {
 
 # ---- cgo -----------------------------------------------------------------------------------------
 
-depends_on() { # depends_on MODULE...: the program in example/dedupe, and on nothing else
+depends_on() { # depends_on MODULE...: the program in example/dedupe needs these and nothing else
     [ "$(in_project go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./example/dedupe | sort -u |
         tr '\n' ' ')" = "$* project " ]
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The jar is built by Maven, deployed to a repository, and used from there by a project that has
-# nothing else: every vector, batches like the tool, misuse, threads, Kotlin; all under -Xcheck:jni.
+# Maven builds the jar and deploys it to a repository, from which a project with nothing else uses
+# it: every vector, batches compared with the tool, misuse, threads, Kotlin; all under -Xcheck:jni.
 #
 # What Maven needs (pom.xml, test/pom.xml) stays in build/interop. It is installed by
 # ./dev test --all and by ./dev test bindings/java; without it, this is a skip.
@@ -53,7 +53,7 @@ same_jar() { cmp "$jar" "$repository/$group_path"/petal-bloom/*/petal-bloom-*.ja
 ok 'its jar is the one of the repository' same_jar
 no_dependency() { ! grep -q '<dependency>' "$repository/$group_path"/petal-bloom/*/*.pom; }
 ok 'the jar depends on nothing' no_dependency
-accepted() { # Maven Central wants a domain, reversed
+accepted() { # Maven Central requires a reversed domain
     echo "$group" | grep -xE '[a-z]+(\.[a-z][a-z0-9-]*)+' &&
         grep -q "<groupId>$group</groupId>" "$here/README.md" && grep -q "\`$group:petal-bloom\`" docs/java.md
 }
@@ -77,7 +77,7 @@ ok 'its classes are those of release 11' release_11
 
 # ---- tests ---------------------------------------------------------------------------------------
 
-# A small heap of its own: what grows is ours. The collector is one that moves objects.
+# A small heap of its own, so that any growth is ours. The collector moves objects.
 run_java() {
     java -Xcheck:jni -Xmx128m -XX:+UseSerialGC "-Djava.io.tmpdir=$TMPDIR" -Dfile.encoding=UTF-8 \
         -cp "$work/test/classes:$work/test/jars/*" "$@"
@@ -90,13 +90,13 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
-# In a heap of the size that servers have, with as few file descriptors as a login has.
+# In a heap of a server's size, with a login shell's limit of file descriptors.
 leaks() { (ulimit -n 1024 && run_java -Xmx1g Tap LeakTest); }
 relay leaks
 
 # ---- Kryo ----------------------------------------------------------------------------------------
 
-# The one that Spark has, and the newest.
+# Spark's version, and the newest.
 for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do
     kryo_name=kryo-${kryo##*:}
     may_install "$kryo_name" "Kryo ${kryo##*:}" bindings/java && maven "$kryo_name" "$kryo" || continue
@@ -167,7 +167,7 @@ kotlin() {
         sed '1,/^\/\*\*/d' "$here/example/AntiJoin.kt" | cmp - "$TMPDIR/kotlin"
 }
 ok 'the Kotlin of docs/java.md is the example' kotlin
-calls() { # each public method is in the document
+calls() { # the document mentions each public method
     javap -public -cp "$jar" petal.BloomFilter petal.Builder petal.OpenOptions petal.ParquetFilter |
         sed -n 's/.* \([a-z][A-Za-z]*\)(.*/\1/p' | sort -u >"$TMPDIR/calls"
     getters='toString|rowGroup|columnNumber|physicalType|offset|bytes|isEncrypted|column'

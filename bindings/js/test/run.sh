@@ -1,6 +1,6 @@
 #!/bin/sh
-# The npm package, packed and installed into an empty folder, reads every vector in Node, as ESM and
-# CommonJS; its types hold under `tsc --strict`; and Chromium builds, loads and queries filters.
+# The npm package, installed into an empty folder, reads every vector in Node, as ESM and CommonJS;
+# its types pass `tsc --strict`; and Chromium builds, loads and queries filters.
 #
 # What it needs (bindings/js/needs) stays in build/interop. It is installed by ./dev test --all and
 # by ./dev test bindings/js; without it, what needs it is a skip.
@@ -34,7 +34,8 @@ imports() {
 }
 ok 'the modules import nothing' imports
 
-# Gzipped, as servers send them; the bounds are promises, and the compilers' versions in them.
+# Gzipped, as servers send them; the bounds are promises, and so are the compilers' versions in
+# them.
 sizes() {
     for module in $modules; do
         echo "$module $(gzip -9 <"$package/dist/$module.wasm" | wc -c)"
@@ -47,7 +48,7 @@ sed 's/^/# gzip -9: /' "$TMPDIR/sizes"
 
 # ---- Node ----------------------------------------------------------------------------------------
 
-# The tests stand beside the package, as a program that uses it does.
+# The tests are next to the package, like a program that uses it.
 cp -r "$here/test" "$TMPDIR/bare/test"
 PETAL_TOP=$top
 export PETAL_TOP
@@ -58,7 +59,7 @@ relay commonjs vectors
 relay commonjs keys
 relay commonjs cases
 
-# Both kernels have the same bits: without SIMD128 again, in the place of what has it.
+# Both kernels set the same bits: runs again with the module without SIMD128 in place of the other.
 without_simd() {
     cp -r "$TMPDIR/bare" "$TMPDIR/scalar" && cd "$TMPDIR/scalar/node_modules/petal-bloom/dist" &&
         for module in ask native full; do cp $module.wasm $module-simd.wasm; done
@@ -68,7 +69,7 @@ ok 'the package without SIMD128' without_simd
 relay scalar vectors
 ! nightly 'the rest without SIMD128' || for script in cases misuse; do relay scalar $script; done
 
-# A filter of 10^6 addresses and its answers, by the command petal.
+# A filter of 10^6 addresses and its answers, made by the command petal.
 files=$TMPDIR/files
 million() {
     mkdir "$files" && cd "$files" &&
@@ -90,7 +91,7 @@ may_install "$folder" 'TypeScript and Chromium' bindings/js || finish
 # shellcheck disable=SC2046 # one word per package
 node_packages "$folder" $(grep -v '^#' "$here/needs") || finish
 
-types() { # types MODULE: under which a program is checked, as ESM or CommonJS
+types() { # types MODULE: checks a program as ESM or CommonJS
     cp "$here/test/types.ts" "$TMPDIR/bare/types.$1" && cd "$TMPDIR/bare" &&
         node "$tools/node_modules/typescript/bin/tsc" --strict --noEmit --target es2022 \
             --module nodenext --lib es2022,dom,esnext.disposable "types.$1"

@@ -10,12 +10,12 @@ shipped = [f"order-{i}" for i in range(0, 10_000, 2)]
 
 sender = petal.Filter(len(shipped), 0.001)
 sender.update(shipped)
-message = sender.to_bytes()  # 10 KB, in place of the 5,000 keys
+message = sender.to_bytes()  # 10 KB instead of the 5,000 keys
 
 receiver: petal.Filter = petal.Filter.from_bytes(message)
 found = receiver.contains_batch([order for order, _ in orders])
 open_orders = list(compress(orders, (not answer for answer in found)))
 
-# Never one that was shipped; of the others, about one in a thousand is missed.
+# Never one that was shipped; about one in a thousand of the others is missed.
 assert not {order for order, _ in open_orders} & set(shipped)
 print(f"{len(open_orders)} of 5000 open orders found, with {len(message)} bytes sent")

@@ -57,7 +57,7 @@ async def crawl(
     for task in [ended, *tasks]:
         task.cancel()
     for task in done:
-        task.result()  # a visit that raised ends the crawl
+        task.result()  # if a visit raises, the crawl ends
 
 
 async def crawl_new_pages(

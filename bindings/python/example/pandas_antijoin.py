@@ -12,7 +12,7 @@ import petal
 
 def known_keys(column: pd.Series, rate: float = 0.001) -> petal.Filter:
     known = petal.Filter(len(column), rate)
-    known.update(column)  # an Arrow or numpy column is read where it is
+    known.update(column)  # an Arrow or numpy column is read in place
     return known
 
 

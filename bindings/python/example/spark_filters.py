@@ -15,7 +15,7 @@ def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> peta
     """A filter with the keys of a column: a part on each executor, merged pair by pair."""
 
     def part(rows: Iterable[Row]) -> Iterable[bytes]:
-        made = petal.Filter(capacity, rate)  # of the whole, so that parts can be merged
+        made = petal.Filter(capacity, rate)  # sized for the whole, so that parts can be merged
         made.update(row[0] for row in rows if row[0] is not None)
         yield made.to_bytes()
 
@@ -36,10 +36,10 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
     def ask(column: Iterator[pd.Series]) -> Iterator[pd.Series]:
         with petal.Filter.view(sent.value) as filter:  # no copy
             for keys in column:
-                # as Arrow, since a missing key has no place in an array of bool
+                # as Arrow, since an array of bool can't hold a missing key
                 yield pa.array(filter.contains_batch(pa.array(keys, from_pandas=True))).to_pandas()
 
-    # Spark takes the kind of function from its annotations.
+    # Spark determines the kind of function from its annotations.
     return pandas_udf(ask, "boolean")(key)  # type: ignore[call-overload, no-any-return]
 
 
@@ -51,7 +51,7 @@ def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> p
     stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)
     text = frame.schema[key].dataType.typeName() == "string"
-    key_type = "text" if text else "i64"  # its bytes do not say
+    key_type = "text" if text else "i64"  # the bytes don't say it
     return petal.Filter.from_bytes(bytes(stream.toByteArray()), format="spark", key_type=key_type)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-# Run from the top of the repository, like every test: vectors are found from there.
+# Run from the top of the repository, like every test, so that vectors is found.
 assert Path("vectors").is_dir(), "run the tests from the top of the repository"
 
 

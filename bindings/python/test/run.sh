@@ -1,6 +1,6 @@
 #!/bin/sh
-# The wheel, in a Python that has nothing else, and the sdist in another, read every vector; with
-# numpy, pyarrow, polars and pandas every batch is answered like one key at a time and by the tool.
+# The wheel, in a Python with nothing else, and the sdist in another read every vector; with numpy,
+# pyarrow, polars and pandas, every batch gives the same answers as keys one by one and as the tool.
 #
 # What it needs (bindings/python/needs) stays in build/interop. It is installed by ./dev test --all
 # and by ./dev test bindings/python; without it, this is a skip.
@@ -68,7 +68,7 @@ if [ -z "${PETAL_INSTALL-}" ]; then
     skip 'mypy and pyright' 'long: ./dev test bindings/python, or --all'
     finish
 fi
-# Those with other libraries: tests/interop/python-recipes.sh.
+# tests/interop/python-recipes.sh checks those that need other libraries.
 typed="$here/src/petal $here/example/antijoin.py $here/example/dedupe.py"
 # shellcheck disable=SC2086 # two words
 ok 'mypy accepts the stubs and the examples' "$tools" -m mypy --strict --cache-dir "$work/mypy" $typed

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from petal import Filter
 
-COUNT = 10_000  # more than a piece of the work
+COUNT = 10_000  # more than one piece
 
 
 def small(**options):
@@ -62,7 +62,7 @@ HALVES, SINGLES = floats(np.float16), floats(np.float32)
 SINGLES[6] = float(np.float32(1e-45))
 HALVES[6] = float(np.float16(6e-8))
 
-# name -> keys as Python has them, type for the tool, container
+# name -> keys in Python, type for the tool, container
 CASES = {
     "list of str": (TEXTS, "text", list),
     "tuple of str": (TEXTS, "text", tuple),
@@ -232,7 +232,7 @@ def test_a_null_is_no_answer_of_bool():
     for wrong in (bytes, memoryview, lambda answers: np.frombuffer(answers, bool)):
         with pytest.raises(BufferError, match="null"):
             wrong(answers)
-    assert f.update(pd.Series(["c", None])) == 1  # nulls are not added
+    assert f.update(pd.Series(["c", None])) == 1  # nulls are skipped
     assert pl.Series(answers).to_list() == [True, None, False]
 
 

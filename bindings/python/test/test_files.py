@@ -167,7 +167,7 @@ def test_bytes_and_views(path):
     lent.clear()
     with pytest.raises(petal.Error):
         Filter.view(lent, format="petal")
-    lent.append(1)  # given back after the failure
+    lent.append(1)  # released after the failure
 
 
 class Raw:
@@ -227,7 +227,7 @@ def test_file_objects_that_fail():
     with pytest.raises(petal.Error) as caught:
         Filter.read_from(io.BytesIO(f.to_bytes()[:-1]))
     assert caught.value.status == "truncated"
-    f.add("a")  # it is free again
+    f.add("a")  # writable again
 
 
 def test_a_file_object_that_changes_its_filter_is_refused():

@@ -36,7 +36,7 @@ def test_length_is_estimated_and_truth_means_not_empty():
     full = Filter(bits=64, hashes=1)
     full.update(range(10_000))
     assert full.stats().saturated and len(full) == 10_000
-    # Guava does not count: the bits say that it is not empty.
+    # Guava's files don't record the number: the bits show that the filter is not empty.
     foreign = Filter.from_bytes(filled(format="guava").to_bytes("guava"), format="guava")
     assert foreign.info().items == 0 and foreign and len(foreign) > 900
 
@@ -105,7 +105,7 @@ def test_union_and_intersection():
     assert a is same and a.to_bytes() == union.to_bytes()
     a &= b
     assert a.contains_all(range(400, 1000))
-    before |= before  # with itself: the same keys
+    before |= before  # with itself: no new keys
     assert before.contains_all(range(600)) and before.stats().bits_set < union.stats().bits_set
     twice = filled(scheme="counting")
     twice |= twice
@@ -145,7 +145,7 @@ def test_counts_are_dropped():
 @pytest.mark.parametrize("scheme", ["blocked", "classic"])
 def test_a_folded_filter_is_the_one_made_small(scheme):
     large = Filter(rate=0.01, memory=4_000_000, foldable=True, scheme=scheme, metadata=b"kept")
-    large.update(n for n in range(1000))  # nobody knows how many
+    large.update(n for n in range(1000))  # the number is unknown
     folded = large.fold()
     info = folded.info()
     assert "fold" in info.abilities and info.bytes < 2000 and folded.metadata == b"kept"

@@ -70,7 +70,7 @@ class File:
         self.typed += 1
 
     def expect_same(self, filter):
-        if self.packed:  # other bytes, and the same in them
+        if self.packed:  # bytes differ, but decompress to the same
             again = Filter.from_bytes(filter.to_bytes(self.format), format=self.format)
             assert again.to_bytes() == self.read.to_bytes(), self.path
         else:
@@ -222,7 +222,7 @@ def update(keys):
 
 texts, integers, two, nothing = update(TEXTS), update(range(100)), update("a b".split()), update([])
 METADATA = b'{"made": "for a test"}\0\xff\0'
-# vectors/README.md says the same in words.
+# vectors/README.md describes them in words.
 RECIPES = {
     "textbook": (two, dict(scheme="classic", bits=11, hashes=2, seed=197072)),
     "one-bit": (two, dict(scheme="classic", bits=1, hashes=1)),

@@ -16,7 +16,7 @@ def make(keys: str, out: str, rate: str) -> None:
     spark = session()
     lines = [(line,) for line in Path(keys).read_text().splitlines()]
     frame = spark.createDataFrame(lines, ["key"]).coalesce(1)
-    # PySpark has no call of its own for it.
+    # PySpark has no call for it.
     filter = frame._jdf.stat().bloomFilter("key", len(lines), float(rate))
     stream = spark._jvm.java.io.FileOutputStream(out)
     filter.writeTo(stream)

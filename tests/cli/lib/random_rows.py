@@ -97,10 +97,10 @@ def make_json(seed, rows):
             value = {"b": value, "a": {"x": 1, "é": found, "y": [value]}}
         line = json.dumps(value, ensure_ascii=random_.random() < 0.5,
                           separators=random_.choice(((",", ":"), (", ", ": "), ("  ,\t", " :\r"))))
-        if random_.random() < 0.05:  # broken: cut off, or with a byte that is not there
+        if random_.random() < 0.05:  # broken: cut off, or with a missing byte
             at = random_.randrange(len(line))
             line = random_.choice((line[:at], line[:at] + random_.choice('x"},\\1') + line[at:]))
-        if random_.random() < 0.02:  # half of a pair, and a member that comes twice
+        if random_.random() < 0.02:  # an unpaired surrogate, and a duplicate member
             line = random_.choice(('{"a":{"é":["\\ud83d"]}}', '{"a":{"é":[1]},"a":{"\\u00e9":["two"]}}',
                                    '{"a":{"é":["\\ud83c\\udf38"],"é":5}}', '{"a":{"é":[1e5,]}}', "", " "))
         lines.append(line.encode())
@@ -110,7 +110,7 @@ def make_json(seed, rows):
     write("rows", [line + b"\n" for line in lines])
     write("members", [t + b"\n" for t, k in zip(lines, keys) if k in chosen])
     write("others", [t + b"\n" for t, k in zip(lines, keys) if k not in chosen])
-    # Keys that hold a NUL come as base64.
+    # Keys that contain a NUL are given as base64.
     import base64
     write("set", [base64.b64encode(key) + b"\n" for key in sorted(chosen)])
     write("strays", [b"%d\n" % sum(key is None for key in keys)])

@@ -1,12 +1,12 @@
-# blocks.sh - a document's blocks do what they show. Sourced; who sources it has ok(), a scratch
-# folder TMPDIR, and the document's name relative to $top.
+# blocks.sh - runs a document's blocks and compares what they show. Sourced by a script that has
+# ok(), a scratch folder TMPDIR, and the document's name relative to $top.
 #
 # A block whose first line is a comment with a file's name becomes that file. A ```console block is
-# a terminal: lines that begin with "$ " are commands, a command goes on after a "\" at the end of
-# its line, and all others are what they print (stderr too). All of them are typed into one shell,
-# as a reader types them: a folder that one command has entered is still entered in the next block.
+# a terminal: lines that begin with "$ " are commands, a "\" at the end of a line continues the
+# command, and all others are the output (stderr too). All blocks are typed into one shell, as a
+# reader would: a folder that one command enters is still current in the next block.
 
-# run_blocks DOCUMENT [FIRST LAST]: the blocks that begin between these lines, here.
+# run_blocks DOCUMENT [FIRST LAST]: runs the blocks that begin between these lines, here.
 run_blocks() {
     rm -rf "$TMPDIR/blocks" && mkdir "$TMPDIR/blocks"
     awk -v folder="$TMPDIR/blocks" -v first="${2-1}" -v last="${3-0}" '
@@ -27,7 +27,7 @@ run_blocks() {
     done
 }
 
-# blocks_step BLOCK: what the shell does for it. What it prints goes to BLOCK.got.
+# blocks_step BLOCK: what the shell does for it. Its output goes to BLOCK.got.
 blocks_step() {
     read -r blocks_language _ <"$1"
     blocks_name=$(sed -n '2s|^[/#*< !-]*\([A-Za-z_]*\.[a-z]*\)[ */>-]*$|\1|p' "$1")

@@ -10,7 +10,7 @@ from query import contains
 from reader import Refused, open_filter
 
 SECRET = bytes(range(16))
-# No query depends on what is wrong with these.
+# No query depends on the defects of these.
 TAKEN = {
     "key-type-8", "rate-nan", "rate-infinite", "rate-1", "rate-minus-0", "reserved-not-zero",
     "time-of-a-layer", "secret-without-siphash",

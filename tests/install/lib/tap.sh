@@ -27,7 +27,7 @@ nightly() {
     return 1
 }
 
-# relay COMMAND...: the lines of TAP that it prints, as lines of this test. relay_as LABEL
+# relay COMMAND...: prints the command's lines of TAP as lines of this test. relay_as LABEL
 # COMMAND... puts a label before each. Both outputs stay in $TMPDIR/relayed and relayed.err.
 relay() { relay_as '' "$@"; }
 relay_as() {

@@ -1,6 +1,5 @@
-# interop.sh - what the interop tests share: packages by name, the common keys, and what every
-# library is asked.
-# Sourced, not run.
+# interop.sh - what the interop tests share: packages by name, the common keys, and the queries for
+# every library. Sourced, not run.
 #
 # A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both speak one
 # language:
@@ -9,14 +8,14 @@
 #   add FORMAT TYPE FILE KEYS OUT      the filter of FILE with more keys
 #   ask FORMAT TYPE FILE QUERIES       a line for each query: 1 (probably in) or 0 (certainly not)
 #
-# FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT files in
-# the format.
+# FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT are files
+# in the format.
 . tests/install/lib/tap.sh
 
 # ---- packages ------------------------------------------------------------------------------------
 . tests/interop/lib/packages.sh
 
-# PySpark looks that name up, which a bare system may not know.
+# PySpark looks up that name, which a bare system may not know.
 needs_localhost() { # needs_localhost WHAT
     getent hosts localhost >/dev/null && return
     skip "$1" 'the name localhost has no address on this machine'
@@ -41,8 +40,8 @@ ok 'the driver of Petal compiles' "${CC:-cc}" -std=c11 -Iinclude tests/interop/l
 
 # ---- keys ----------------------------------------------------------------------------------------
 
-# keys TYPE: makes TYPE.keys, its halves, and TYPE.queries, which asks for each key and for as many
-# others. $no_empty leaves out the empty key for libraries that do not take it.
+# keys TYPE: makes TYPE.keys, its halves, and TYPE.queries, which has each key and as many others.
+# $no_empty leaves out the empty key for libraries that reject it.
 keys() {
     [ ! -f "$TMPDIR/$1.keys" ] || return 0
     case $1 in utf16le) list=text ;; wtf8) list=units ;; *) list=$1 ;; esac
@@ -55,8 +54,8 @@ no_empty=
 
 # ---- what is asked of all ------------------------------------------------------------------------
 
-# Answers to TYPE.queries say something: every key is in, of the others most are not, but some are
-# by mistake (unless the filter is so large that $mistakes is no).
+# The answers to TYPE.queries mean something: every key is present, and most others are not, but
+# some are by mistake (unless the filter is so large that $mistakes is no).
 telling() { # telling TYPE ANSWERS
     awk -v keys="$(wc -l <"$TMPDIR/$1.keys")" -v least="$([ "$mistakes" = no ] && echo 0 || echo 1)" '
         NR <= keys { missed += $0 != 1; next }
@@ -68,17 +67,16 @@ telling() { # telling TYPE ANSWERS
 }
 mistakes=yes
 
-# The same file asked by both.
+# Both query the same file.
 answers_alike() { # answers_alike FORMAT TYPE FILE
     theirs ask "$1" "$2" "$3" "$TMPDIR/$2.queries" >"$3.theirs" && ours ask "$1" "$2" "$3" "$TMPDIR/$2.queries" >"$3.ours" &&
         telling "$2" "$3.theirs" && cmp "$3.theirs" "$3.ours"
 }
 
-# Where equal filters may be packed in different bytes, a test redefines this.
+# If equal filters may be encoded in different bytes, a test redefines this.
 same_file() { cmp "$1" "$2"; }
 
-# The first half of the keys in one of ours or theirs, the second added by the other: the same as
-# WHOLE.
+# One side adds the first half of the keys, the other the second: the same as WHOLE.
 theirs_then_ours() { # FORMAT TYPE N P WHOLE
     theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
         same_file "$5" "$5.both"
@@ -92,7 +90,7 @@ through_petal() { # through_petal FORMAT FILE
     ours convert "$1" "$2" petal "$2.petal" && ours convert petal "$2.petal" "$1" "$2.back" && cmp "$2" "$2.back"
 }
 
-# theirs_to_us LIBRARY FORMAT TYPE N P: their files with us.
+# theirs_to_us LIBRARY FORMAT TYPE N P: Petal reads their files.
 theirs_to_us() {
     keys "$3"
     at=$TMPDIR/$tap_count.$2 said="$1, $2, $3"
@@ -102,8 +100,8 @@ theirs_to_us() {
     ok "$said: into a petal file and back" through_petal "$2" "$at"
 }
 
-# alike LIBRARY FORMAT TYPE N P: both ways. $make is `size` where the library has no rule for sizes,
-# so that N and P are bits and hashes; with $same_bytes no, ours differs in form.
+# alike LIBRARY FORMAT TYPE N P: in both directions. $make is `size` if the library has no rule for
+# sizes, so that N and P are bits and hashes; with $same_bytes no, Petal's file has another form.
 alike() {
     theirs_to_us "$@"
     ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"

@@ -1,20 +1,21 @@
-# packages.sh - other libraries through their own package clients, by name and version. Sourced, not
-# run.
+# packages.sh - installs other libraries with their own package clients, by name and version.
+# Sourced, not run.
 #
-# What is installed stays in build/interop, a folder for each version; `./dev clean` removes it. Who
-# sources this has skip() and ok(), which hear of what cannot be had (tap.sh, bench/peers/run).
+# Installed packages stay in build/interop, one folder per version; `./dev clean` removes it. The
+# sourcing script has skip() and ok(), which report what is unavailable (tap.sh, bench/peers/run).
 interop=$PWD/build/interop
 top=$PWD
 mkdir -p "$interop"
 
-# What package clients say where nobody answers, or where the registry will not serve.
+# What package clients print if nobody answers, or if the registry refuses to serve.
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
 'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
-# install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there.
-# False where it did not: a skip where the registry is out of reach, a failure for any other reason.
+# install FOLDER WHAT COMMAND...: runs COMMAND in a new folder of build/interop, to which it must
+# bring WHAT. False if it didn't: a skip if the registry is unreachable, a failure for any other
+# reason.
 install() {
     folder=$interop/$1 what=$2
     shift 2
@@ -34,14 +35,15 @@ install() {
 }
 log_of_failure() { cat "$1" && return 1; }
 
-# may_install FOLDER WHAT TEST: is it there, or did who runs the tests ask for it? If not, a skip.
+# may_install FOLDER WHAT TEST: is it installed, or did the caller of the tests request it? If not,
+# a skip.
 may_install() {
     [ ! -d "$interop/$1" ] && [ -z "${PETAL_INSTALL-}" ] || return 0
     skip "$2" "not installed: ./dev test --all or ./dev test $3 installs it"
     return 1
 }
 
-# The coordinates' jars and those they need. Maven's own store does not like two writers.
+# The coordinates' jars and those they need. Maven's own store doesn't support two writers.
 maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
     classpath="$interop/$1/*"
     install "$1" "$2" maven_get "$@"
@@ -59,8 +61,8 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
-# Petal's own wheel, built from this tree by the Python in PATH, into OUT. Builds share their
-# objects, one at a time.
+# Petal's own wheel, built from this tree by the Python in PATH, in OUT. Builds share their objects,
+# one at a time.
 petal_wheel() { # petal_wheel OUT
     install scikit-build-core-1.1.2 scikit-build-core petal_wheel_builders || return
     ok 'the Python package is built' petal_wheel_into "$1"
@@ -79,7 +81,7 @@ petal_wheel_into() (
         "--config-settings=build-dir=$top/build/bindings/python/shared"
 )
 
-# Petal's own jar, built from this tree; what Maven needs for it is installed.
+# Petal's own jar, built from this tree; Maven's needs must be installed.
 petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
     petal_pom=$top/bindings/java/pom.xml
     petal_store=java-jar-$(built_of "$petal_pom")
@@ -112,7 +114,7 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
 # Another source is another program.
 built_of() { cat "$@" | cksum | cut -d' ' -f1; }
 
-# The driver, built with the module at that version.
+# Builds the driver with the module at that version.
 go_program() { # go_program FOLDER MODULE@VERSION SOURCE...; the program is $program
     folder=$1 module=$2
     shift 2
@@ -127,7 +129,7 @@ go_build() {
     go mod init interop && go get "$module" && go build -o driver .
 }
 
-# The source, built with the crates at those versions.
+# Builds the source with the crates at those versions.
 rust_program() { # rust_program FOLDER SOURCE CRATE@VERSION...; the program is $program
     source=$2 folder=$1-$(built_of "$2")
     program=$interop/$folder/target/release/driver

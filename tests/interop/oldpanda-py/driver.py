@@ -12,7 +12,7 @@ FUNNELS = {"text": "UTF8_STRING_FUNNEL", "i32": "INTEGER_FUNNEL", "i64": "LONG_F
 class Driver:
     def __init__(self, form, kind):
         self.strategy = MURMUR128_MITZ_64 if form == "guava" else MURMUR128_MITZ_32
-        # Version 1.3 brought funnels.
+        # Version 1.3 introduced funnels.
         self.options = {"funnel": getattr(bloomfilter, FUNNELS[kind])} if hasattr(bloomfilter, "Funnel") else {}
 
     def create(self, n, p):

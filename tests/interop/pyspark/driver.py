@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import interop
 
-# Any of its parts may end up in any of several tasks: the filter is merged from theirs.
+# Any part may end up in any of several tasks: the filter is merged from theirs.
 PARTITIONS = 5
 COLUMNS = {"text": "string", "i32": "int", "i64": "long"}
 

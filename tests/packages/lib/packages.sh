@@ -1,27 +1,27 @@
-# packages.sh - for the tests of what packaging/make has put into build/packages. Sourced, not run.
+# packages.sh - for tests of what packaging/make has put into build/packages. Sourced, not run.
 #
-# ./dev test packages and ./dev test --all make the packages first. Where zig or Debian's sources
-# are out of reach there are none, and the test is skipped.
+# ./dev test packages and ./dev test --all make the packages first. If zig or Debian's sources are
+# unreachable there are none, and the test is skipped.
 . tests/install/lib/tap.sh
 . packaging/lib.sh
 packages=$PWD/build/packages
 version=$(sed -n 's/^#define PETAL_VERSION_[MP][AIJNOTCHR]* \([0-9]*\)$/\1/p' include/petal/petal.h | paste -sd .)
 
-# Ends the test with a skip where packages for other systems cannot be made.
+# Ends the test with a skip if packages for other systems can't be made.
 needs_zig() {
     "$ZIG" -m ziglang version >/dev/null 2>&1 && [ -d "$ZLIB" ] && [ -d build/cmocka ] && return 0
     skip 'packages of other systems' 'unreachable: ziglang, or the sources of zlib and cmocka'
     finish
 }
 
-# unpacked SYSTEM: the tool's package of this system, unpacked; its folder is $unpacked.
+# unpacked SYSTEM: unpacks the tool's package of this system; its folder is $unpacked.
 unpacked() {
     unpacked=$TMPDIR/petal-$version-$1
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
-# Wine, with a folder of its own in $TMPDIR; its server ends with the test, and would stay for a
-# while. Ends the test with a skip where there is none.
+# Wine, with its own folder in $TMPDIR; its server ends with the test, and would otherwise stay for
+# a while. Ends the test with a skip if there is none.
 needs_wine() {
     wine=/usr/lib/wine/wine64
     [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
@@ -31,24 +31,24 @@ needs_wine() {
     trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
 }
 
-# piped PROGRAM ARGUMENT...: under Wine, with pipes as its streams; some start only so, or never end
-# where the input is what Linux calls /dev/null. Its status is lost.
+# piped PROGRAM ARGUMENT...: under Wine, with pipes as its streams; some programs start only with
+# these, or never end if their input is Linux's /dev/null. Its status is lost.
 piped() { : | timeout -s KILL 600 $wine "$@" 2>&1 | tr -d '\r'; }
 
 # wheel_of TAG: the wheel of that platform.
 wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
 
-# python_vectors PYTHON [SITE]: the tests of the binding that need the standard library alone.
+# python_vectors PYTHON [SITE]: the tests of the binding that need only the standard library.
 python_vectors() {
     PYTHONPATH=bindings/python/test${2:+$(python_path "$1")$2} "$1" -B bindings/python/test/bare.py \
         test_vectors test_cases >"$TMPDIR/said" 2>&1
     cat "$TMPDIR/said"
     ! grep -q '^not ok' "$TMPDIR/said" && [ "$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMPDIR/said")" = "$(grep -c '^ok' "$TMPDIR/said")" ]
 }
-# What stands between two folders there.
+# The separator between two folders there.
 python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
 
-# command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments.
+# command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments
 command_of() {
     command_folder=$1
     shift
@@ -58,7 +58,7 @@ command_of() {
 }
 
 # cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library,
-# which zig compiled with these flags before, for the tool.
+# which zig has already compiled with these flags for the tool.
 cmocka_has='STDINT_H INTTYPES_H SETJMP_H STDARG_H STDDEF_H STDBOOL_H STDIO_H STDLIB_H STRING_H
     STRINGS_H SIGNAL_H TIME_H UNISTD_H MALLOC_H SIGNAL SNPRINTF VSNPRINTF STRSIGNAL STRUCT_TIMESPEC
     CLOCK_GETTIME'

@@ -1,8 +1,8 @@
 # root.sh - a new Debian in a folder, as small as debootstrap makes it. Sourced, not run, after
-# packages.sh; ends the test with a skip where a program is missing.
+# packages.sh; ends the test with a skip if a program is missing.
 needs debootstrap || finish
 
-# bare_debian FOLDER: made there; false after a skip, or a failure.
+# bare_debian FOLDER: makes it there; false after a skip, or a failure
 bare_debian() {
     [ "$(id -u)" -eq 0 ] || { skip 'a new Debian' 'this machine: needs root'; return 1; }
     debian_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")

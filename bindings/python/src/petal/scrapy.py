@@ -62,7 +62,7 @@ class DupeFilter:
     def open(self) -> None:
         if self.paused and self.paused.exists():
             self.seen = Filter.open(self.paused, "load")
-            # It is true of the queue as it is now. After a crash it would hide what the queue lost.
+            # It describes the queue as it is now. After a crash it would hide what the queue lost.
             self.paused.unlink()
         elif self.paused and self._queue_is_left():
             raise RuntimeError(f"{self.paused.parent}: its job crashed; remove it to begin again")
