@@ -40,7 +40,7 @@ static const char *command_name(const void *context, size_t i)
     return commands[i]->name;
 }
 
-/* Our name for what others call it. */
+/* Petal's word for a command that other tools call `name`. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {

@@ -1,4 +1,4 @@
-# lib.sh - for those who source packages.sh and need Node packages that a file lists, one
+# lib.sh - for scripts that source packages.sh and need the Node packages listed in a file, one
 # NAME@VERSION per line. Sourced, not run.
 web_folder() { echo "web-$(built_of "$1")"; }
 web_packages() { # web_packages FILE; then Node finds them

@@ -26,7 +26,7 @@ import rbloom
 
 MASK = (1 << 64) - 1
 RATE = 0.01
-SLOW = 10  # these libraries get a tenth of the keys
+SLOW = 10  # only a tenth of the keys for these libraries
 
 
 def mix(x):
@@ -199,7 +199,7 @@ def integer_contenders(table, members, absent):
 ROWS = (*ONE, "update", "batch, again", "batch, absent")
 
 COMPARED = [
-    # Petal's, the other's, the least ratio that is a goal
+    # Petal's, the other's, the minimum ratio that is a goal
     *((("petal", row), ("rbloom", row), 1) for row in ONE),
     *((("petal", row), ("rbloom, portable hash", row), 8) for row in ONE),
     (("petal, batch", "update"), ("rbloom", "update"), 1.8),

@@ -8,9 +8,8 @@
  *     atomic OR    what sharing could have been: a relaxed atomic OR for each of a key's k words
  *     check, OR    the same, but only if a load before it finds the bit clear
  *
- * A way's time is the CPU time of its slowest thread: what it would take if the machine had a CPU
- * for each. It includes waiting for a stripe. The bits of every way are compared with those of
- * plain adding. */
+ * The time is the CPU time of the slowest thread: the wall time if each thread had its own CPU. It
+ * includes waiting for a stripe. The bits of every way are compared with those of plain adding. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 #include <petal/petal_inline.h>

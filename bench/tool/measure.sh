@@ -1,14 +1,14 @@
-# measure.sh - what the scripts of this folder share: one run of a program, and the table of all of
-# them. Sourced by a shell that has die(), in a folder of its own.
+# measure.sh - what the scripts of this folder share: one run of a program, and the table of all
+# runs. Sourced by a shell that has die(), in its own folder.
 #
 # Every round runs every contender once, so that a machine that slows down slows them all; the
 # medians of wall time and CPU time and the largest peak memory are printed as a table, with wall
-# time as a multiple of the first tool of each job. What comes out is counted each time, and a wrong
-# count ends it all: a fast wrong answer is no answer.
+# time as a multiple of the first tool of each job. The output lines are counted each time, and a
+# wrong count ends everything: a fast wrong answer is no answer.
 
 : >results
 
-# run JOB NAME INPUT COMMAND...: measures it, and leaves in $count how many lines came out.
+# run JOB NAME INPUT COMMAND...: measures it, and stores the number of output lines in $count.
 run() {
     job=$1 name=$2 from=$3
     shift 3
@@ -17,7 +17,7 @@ run() {
 }
 have() { command -v "$1" >/dev/null; }
 
-# is EXPECTED: of the last run.
+# is EXPECTED: checks the last run.
 is() { [ "$count" -eq "$1" ] || die "$name: $count lines, expected $1"; }
 
 print_table() {

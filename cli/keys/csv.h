@@ -29,8 +29,8 @@ size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char de
                       struct csv_scan *scan, struct marks *marks);
 
 /* Searches a text from scan->at on for the end of one row, which begins at `start`, or before the
- * text: SIZE_MAX. Returns that end, or 0: then the bytes before scan->at are no longer needed,
- * except the last one. */
+ * text: then `start` is SIZE_MAX. Returns that end. If the text doesn't contain it, returns 0; the
+ * bytes before scan->at are then no longer needed, except the last one. */
 size_t csv_row_end(const char *text, size_t size_bytes, size_t start, char delimiter,
                    struct csv_scan *scan);
 

@@ -950,8 +950,8 @@ typedef struct petal_fold_options {
  * Without `bits` it takes the largest d that keeps the rate by the scheme's exact model. If the
  * next larger d does not, the filter stays as large as it is: *folded is then a copy. The number of
  * keys is petal_info.items if the bits agree with it, otherwise petal_stats.estimated_items. The
- * capacity of *folded is the number of keys at which it has the rate, items and metadata are those
- * of the filter. A growing filter can be folded while it has one layer; *folded does not grow.
+ * capacity of *folded is the number of keys at which it has the rate. It has the filter's items and
+ * metadata. A growing filter can be folded while it has one layer; *folded does not grow.
  *
  * On failure *folded is NULL.
  *   PETAL_ERR_ARGUMENT     the rate is not between 0 and 1, or neither given nor recorded; bits

@@ -52,7 +52,7 @@ static int complain(const char *what, const char *why)
     return FAILED;
 }
 
-/* A command of texts, the last of which may be binary. NULL after a line on stderr. */
+/* Sends a command, given as words; the last one may be binary. NULL after a line on stderr. */
 static redisReply *call(struct job *job, int count, const char **words, size_t last_bytes)
 {
     size_t sizes[8];

@@ -284,7 +284,7 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
     }
 }
 
-/* xxh3 is inlined into each loop: for a short key a call would cost as much as the hash. */
+/* xxh3 is inlined into each loop: if keys are short, a call would cost as much as the hash. */
 __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint64_t from,
                                                   size_t count, uint64_t seed, uint64_t *words)
 {

@@ -114,9 +114,8 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* The share's sd if `common` keys are common. There can't be more than the smaller set has, but it
- * may be larger than estimated, and the share with it: the sd is then that of one set within the
- * other. */
+/* The share's sd if `common` keys are common. `common` may exceed the estimated size of the smaller
+ * set, which may itself be too low: the sd is then computed as if one set were within the other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
 {
     double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;

@@ -23,8 +23,8 @@ petal_status petal_filter_refuse_empty_key(petal_error *error)
 }
 
 /* An empty key may come with a NULL pointer, on which hashes may do arithmetic, so it gets a valid
- * one. If each layer has its own hash, nothing is hashed yet. The default hash is inlined here: for
- * a short key a call would cost as much as the hash. */
+ * one. If each layer has its own hash, nothing is hashed yet. The default hash is inlined here: if
+ * keys are short, a call would cost as much as the hash. */
 static inline struct probe probe_of(const petal_filter *filter, const void *key, size_t key_bytes,
                                     uint64_t *words)
 {

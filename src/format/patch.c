@@ -169,7 +169,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Reads the slot of the result. What is invalid in a file is invalid here. */
+/* Reads the slot of the result. It is checked like a file's slot. */
 static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error)
 {

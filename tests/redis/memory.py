@@ -64,7 +64,7 @@ def check_saving(tap, program, size_mib):
         client = server.connect()
         make_big(client, "big", size_mib * MIB)
         before = digest(client, "big")
-        client.close()  # or the server gives its buffers back meanwhile, to the child alone
+        client.close()  # or the server frees its buffers and only the child has them
         client = server.connect()
         client("MEMORY", "PURGE")
         client("BGSAVE")

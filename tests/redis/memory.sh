@@ -1,8 +1,8 @@
 #!/bin/sh
-# The memory of a server: a child that saves a big filter takes none of its own, RESTORE none beside
-# payload and filter; filters made and deleted leave nothing; defragmentation moves them.
+# A server's memory: a child that saves a large filter needs none of its own, RESTORE none besides
+# payload and filter; filters created and deleted leave nothing; defragmentation moves them.
 #
-# PETAL_MIB: the big filter (256); PETAL_FILTERS: how many are made and deleted (100,000; ./dev
+# PETAL_MIB: the large filter (256); PETAL_FILTERS: how many are created and deleted (100,000; ./dev
 # nightly: 1,000,000).
 set -u
 . tests/redis/lib/servers.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples/packed: packed batches from Python, Go and JavaScript, over clients that others wrote,
-# are what one item at a time is.
+# examples/packed: packed batches from Python, Go and JavaScript, with other people's clients, give
+# the same results as one item at a time.
 set -u
 . tests/redis/lib/servers.sh
 

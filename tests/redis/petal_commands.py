@@ -367,7 +367,7 @@ def check_tool(tap, program, folder):
                   (run("pull", "none", folder + "/x").returncode,
                    tool("petal-redis", "pull", "127.0.0.1:1", "k", folder + "/x").returncode,
                    tool("petal-redis", "pull").returncode), (1, 1, 2))
-        # A run that broke off: what it left is used.
+        # If a run was interrupted, the next one uses the part that it left.
         parts = f"{folder}/half"
         run("pull", "k", parts)
         whole = open(parts, "rb").read()
@@ -493,7 +493,7 @@ def check_corrupt(tap, program, count, folder):
         taken = unusable = 0
         for _ in range(count):
             value, version = rng.choice(payloads)
-            head = rng.random() < 0.5 # the header is a small part of it
+            head = rng.random() < 0.5  # the header is a small share of it
             changed = mutate(rng, value[:200]) + value[200:] if head else mutate(rng, value)
             if client("RESTORE", "k", 0, rdb.seal(changed, version)) == "OK":
                 taken += 1

@@ -262,7 +262,7 @@ def check_huge_batch(tap, server, client):
 def check_categories(tap, client):
     categories = client("ACL", "CAT")
     if b"bloom" not in categories:
-        return  # Redis 7.0 has no categories of modules
+        return  # Redis 7.0 has no categories for modules
     names = {name.decode().lower() for name in client("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")}
     own = {name.decode() for name in client("ACL", "CAT", "petal")} if b"petal" in categories else {}
     tap.equal("PETAL.* have a category of their own", own,

@@ -1,7 +1,7 @@
 #!/bin/sh
-# PETAL.* as Redis users expect: what grows and what is full, windows that forget when they are
-# queried, merging, BF.EXISTS, counts, categories; and random commands on filters of distinct
-# parameters, compared with sets, on a replica and through the AOF, too.
+# PETAL.* as Redis users expect: growing and full filters, windows that forget when they are
+# queried, merging, BF.EXISTS, counts, categories; and random commands on filters with distinct
+# parameters, compared with sets, also on a replica and through the AOF.
 #
 # PETAL_COMMANDS: how many random commands per server (3,000; ./dev nightly: 60,000).
 set -u

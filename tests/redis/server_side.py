@@ -60,7 +60,8 @@ def check_replication(tap, program):
                       ["BF.INSERT", "inserted", "ITEMS", "x"], ["BF.ADD", "once", "new"],
                       ["BF.MADD", "once", "new"], ["BF.RESERVE", "added", "0.1", "10"]) * 20:
             master(*words)
-        # What the server sends by itself, pings and requests for acknowledgement, is a few bytes.
+        # What the server sends on its own, pings and requests for acknowledgement, is only a few
+        # bytes.
         sent = int(info(master, "replication")["master_repl_offset"]) - offset
         tap.ok("what changes nothing is not sent", sent < 500, sent)
         with Server(program, port=True) as three:
@@ -164,8 +165,8 @@ def check_extras(tap, program):
         tap.equal("WATCH sees changes only", (unchanged, watcher("EXEC")), (["PONG"], None))
         client("FLUSHALL")
         client("BF.RESERVE", "big", "0.01", 1000000)
-        size = client("BF.INFO", "big", "SIZE")[0]  # RedisBloom's: 96 bytes beside the bits
-        # Valkey's FLUSHALL frees in the background.
+        size = client("BF.INFO", "big", "SIZE")[0]  # RedisBloom's: 96 bytes in addition to the bits
+        # Valkey's FLUSHALL frees memory in the background.
         tap.ok("INFO bf", wait_for(lambda: info(client, "bf")["bf_num_objects"] == "1") and
                size - 96 < int(info(client, "bf")["bf_total_memory_bytes"]) < size + (64 << 10),
                info(client, "bf"))

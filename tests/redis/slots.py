@@ -11,7 +11,7 @@ import time
 from effects import digest
 from servers import Error, Server, Tap, wait_for
 
-FILTERS = {  # name: how it is made; each has a slot of its own
+FILTERS = {  # name: how it is created; each has its own slot
     "layers": ["BF.RESERVE", "layers", 0.01, 300, "EXPANSION", 1],
     "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # in three pieces of up to 16 MiB
     "fixed": ["BF.RESERVE", "fixed", 0.001, 200_000, "NONSCALING"],
@@ -65,7 +65,7 @@ class Writer(threading.Thread):
                 else:
                     added += items
             self.rounds += 1
-            time.sleep(0.01)  # so that there are some layers, not hundreds
+            time.sleep(0.01)  # so that a few layers result, not hundreds
 
     def goes_on(self):
         goal = self.rounds + ENOUGH // 10

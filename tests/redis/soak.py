@@ -146,7 +146,7 @@ class Writer(threading.Thread):
                     filters[at] = self.next_filter()
             for filter in filters:
                 self.missing += filter.missing(self.client)
-        except Exception as error:  # a thread that ends in silence would be a test that passes
+        except Exception as error:  # if a thread ended silently, the test would pass
             self.failure = repr(error)
 
 
@@ -272,7 +272,7 @@ def soak(tap, servers, minutes):
         reshards += reshard(servers, rng)
         well = wait_for(lambda: is_well(servers), 120, 0.5)
         time.sleep(max(0, min(began + SECONDS_BETWEEN_KILLS, end) - time.time()))
-        gone = evicted(servers)  # the count of the one that is killed begins anew
+        gone = evicted(servers)  # the count of the killed server restarts
         takeovers += kill_a_master(servers, rng)
         kills += 1
         well = well and wait_for(lambda: is_well(servers), 180, 0.5)

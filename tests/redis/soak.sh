@@ -5,8 +5,8 @@
 # ./dev nightly for 3. PETAL_SERVER names the server; Debian's is the default.
 #
 # What is promised: an item is acknowledged when BF.MADD or PETAL.MADD has been answered with
-# `appendfsync always`, and WAIT 1 after it: it is on the master's disk, and its replica has it. A
-# reshard is not interrupted by a kill, since MIGRATE does not wait for the target's replica.
+# `appendfsync always`, and WAIT 1 after it: it is on the master's disk, and its replica has it. No
+# kill interrupts a reshard, since MIGRATE doesn't wait for the target's replica.
 set -u
 . tests/redis/lib/servers.sh
 

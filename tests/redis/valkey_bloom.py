@@ -325,7 +325,7 @@ LOADS = [
 
 
 def check_words(tap, program):
-    with Server(program, *FIXED) as server:  # or an item would be seen by chance, now and then
+    with Server(program, *FIXED) as server:  # or an item may be a false positive
         client = server.connect()
         prepare(client)
         pairs = []

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The page, in Chromium: makes, plans, opens and queries filters as the tool does, from a server and
-# from file:, in English and Chinese, by keyboard and on a phone; nothing comes from elsewhere, and
-# axe-core finds nothing serious.
+# The page, in Chromium: creates, plans, opens and queries filters like the tool, from a server and
+# from file:, in English and Chinese, by keyboard and on a phone; it loads nothing from elsewhere,
+# and axe-core finds nothing serious.
 #
-# What it needs (web/needs, page/needs) stays in build/interop. It is installed by ./dev test --all
-# and by ./dev test web/; without it, this is a skip.
+# Its needs (web/needs, page/needs) stay in build/interop. ./dev test --all and ./dev test web/
+# install them; without them, this is a skip.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh

@@ -26,7 +26,7 @@ fi
 PYTHONPATH=$PWD/tests/redis/lib${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE module redisbloom
 
-# The servers that most tests are run in, as NAME=PATH: Debian's, and in ./dev nightly all.
+# The servers in which most tests run, as NAME=PATH: Debian's, and in ./dev nightly all.
 servers() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then every_server; else every_server | head -n 1; fi
 }
