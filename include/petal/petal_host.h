@@ -125,9 +125,13 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
                                         uint64_t *count, petal_error *error);
 
 /* petal_contains() from the bytes of these ranges, one after the other. Only their number is
- * verified: take them from blocks that passed petal_verify_block(), or trust your storage. *answer
- * is written only with PETAL_OK. PETAL_ERR_ARGUMENT: another number of bytes. Other failures and
- * cost are those of petal_key_ranges(). */
+ * verified: take them from blocks that passed petal_verify_block(), or trust your storage. The
+ * ranges of the first layers may be enough: in a static filter, those of the first layer answer for
+ * 95 % of the keys. *answer is written only with PETAL_OK. Other failures and cost are those of
+ * petal_key_ranges().
+ *   PETAL_ERR_TRUNCATED  these are not enough; error->offset is how many bytes there must be, with
+ *                        those of the next layer
+ *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
 PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key,
                                                 size_t key_bytes, const void *bytes,
                                                 uint64_t size_bytes, bool *answer,

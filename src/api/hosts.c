@@ -433,12 +433,13 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
     if (status != PETAL_OK) return status;
     uint64_t hash = petal_hash_key(filter, key, key_bytes);
     for (uint32_t i = 0; i < filter->layer_count; i++, at += taken) {
+        if (first != TURN_NEXT && at == size_bytes) break; /* nothing is asked of the others */
         enum turn turn = turn_of(&filter->layers[i], filter->scheme, hash,
                                  (const uint8_t *)bytes + at, size_bytes - at, &taken);
         if (taken > size_bytes - at)
-            return petal_fail(error, PETAL_ERR_ARGUMENT,
-                              "the ranges of this key have more than %llu bytes",
-                              (unsigned long long)size_bytes);
+            return petal_fail_at(error, PETAL_ERR_TRUNCATED, at + taken,
+                                 "the next of this key's ranges end after %llu bytes, not %llu",
+                                 (unsigned long long)(at + taken), (unsigned long long)size_bytes);
         if (first == TURN_NEXT) first = turn;
     }
     if (at != size_bytes)

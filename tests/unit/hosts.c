@@ -579,9 +579,10 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
                 error);
             require(answer == wanted, "%s: key %lld", kind_names[kind], (long long)i);
             require_status(
-                PETAL_ERR_ARGUMENT,
+                PETAL_ERR_TRUNCATED,
                 petal_contains_in_ranges(header, key, 8, bytes, size_bytes - 1, &answer, &error),
                 error);
+            require_that(error.offset, <=, size_bytes);
             require_status(
                 PETAL_ERR_ARGUMENT,
                 petal_contains_in_ranges(header, key, 8, bytes, size_bytes + 64, &answer, &error),

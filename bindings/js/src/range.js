@@ -1,6 +1,7 @@
 // range.js - a filter that stays on its host. The header is fetched once. For each key the 64 KiB
 // block that contains its bits is fetched (several for some filters) and compared with its
-// checksum; with verify: false, only the 64-byte line. The core computes the byte ranges.
+// checksum; with verify: false, only the 64-byte line (about 100 bytes of a static filter). The
+// core computes the byte ranges.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
@@ -18,6 +19,13 @@ class Changed extends Error {}
 
 // Copies a part from bytes that begin at whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
+
+// As many of the ranges as have that many bytes.
+const firstOf = (ranges, bytes) => {
+    let count = 0;
+    for (let sum = 0; sum < bytes; count++) sum += ranges[count].to - ranges[count].from;
+    return ranges.slice(0, count);
+};
 
 const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
 
@@ -61,6 +69,7 @@ export class RangeFilter {
     #verify;
     #filter = null;
     #etag;
+    #inTurn;
     #cache = new Map();
     #waiting = [];
     #disposed = false;
@@ -113,6 +122,7 @@ export class RangeFilter {
             size = error.offset;
         }
         this.#etag = etag;
+        this.#inTurn = this.#filter.info.scheme === 'static';
         this.#cache = new Map(); // a running query keeps the old one
     }
 
@@ -175,13 +185,31 @@ export class RangeFilter {
         }
     }
 
+    // Of a static filter layer by layer, since the first one answers nearly all keys; of all others
+    // the ranges of all layers are fetched at once.
     async #query(keys, signal) {
         const etag = this.#etag,
             cache = this.#cache,
             ranges = keys.map((key, i) => this.#rangesOf(key, i)),
             lines = new Map(), // by offset; all that is kept of a block outside the cache
-            missing = new Map();
-        for (const line of new Map(ranges.flat().map((range) => [range.from, range])).values()) {
+            answers = keys.map((key) => (this.#inTurn ? this.#answer(key, [], lines) : null));
+        let left = keys.map((_, i) => i);
+        const asked = (i) => (this.#inTurn ? firstOf(ranges[i], answers[i].needed) : ranges[i]);
+        while (left.length > 0) {
+            await this.#bring(left.flatMap(asked), lines, cache, signal);
+            this.#open();
+            if (this.#etag !== etag) throw new Changed(); // as another query noticed
+            for (const i of left) answers[i] = this.#answer(keys[i], asked(i), lines);
+            left = left.filter((i) => answers[i].needed !== undefined);
+        }
+        return answers;
+    }
+
+    // Fetches what is neither in `lines` nor in the cache.
+    async #bring(ranges, lines, cache, signal) {
+        const missing = new Map();
+        for (const line of new Map(ranges.map((range) => [range.from, range])).values()) {
+            if (lines.has(line.from)) continue;
             const unit = this.#verify ? this.#blockOf(line) : line,
                 cached = cache.get(unit.from);
             if (cached) lines.set(line.from, cut(cached, unit, line));
@@ -196,9 +224,6 @@ export class RangeFilter {
             for (const line of unit.lines) lines.set(line.from, error);
         };
         await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
-        this.#open();
-        if (this.#etag !== etag) throw new Changed(); // another query noticed the change meanwhile
-        return keys.map((key, i) => this.#answer(key, ranges[i], lines));
     }
 
     // What to fetch, and what receives it. A block waits for its checksum, which precedes all
@@ -266,6 +291,7 @@ export class RangeFilter {
         });
     }
 
+    // -> 0, 1, the error of a damaged block, or how many bytes of its ranges are needed.
     #answer(key, ranges, lines) {
         const damaged = ranges.find(({ from }) => lines.get(from) instanceof PetalError);
         if (damaged) return lines.get(damaged.from);
@@ -277,9 +303,13 @@ export class RangeFilter {
             place += lines.get(from).length;
         }
         return Filter.withKey(this.#filter, key, (engine, filter, at, size) =>
-            engine.with(bytes, (from, length) =>
-                engine.check(engine.calls.contains_in_ranges(filter, at, size, from, length)),
-            ),
+            engine.with(bytes, (from, length) => {
+                const answer = engine.calls.contains_in_ranges(filter, at, size, from, length);
+                if (answer >= 0) return answer;
+                const error = engine.error();
+                if (error.code !== 'truncated') throw error;
+                return { needed: error.offset };
+            }),
         );
     }
 

@@ -284,6 +284,33 @@ const placeOf = async (server, key) => {
 // The bits end where the file ends.
 const payloadOf = (bytes, f) => bytes.length - f.info.bytes;
 
+test('of a static filter a key takes the page that answers, or 113 bytes of it', async () => {
+    const server = await serve(),
+        bytes = read('static/two-pages.petal'),
+        f = await Filter.load(bytes),
+        keys = Array.from({ length: 1500 }, (_, i) => BigInt(i * 97));
+    server.files.set('/a.petal', bytes);
+    for (const [verify, most, rounds] of [
+        [true, BLOCK + 8 + 256, 2], // a gap of up to 256 bytes comes along
+        [false, 113, 2],
+    ]) {
+        let once = 0;
+        for (const key of keys.slice(0, 200)) {
+            const range = await Filter.range(`${server.url}a.petal`, { verify });
+            server.log.length = 0;
+            same(await range.has(key), f.has(key));
+            const sent = sizesOf(server.log).reduce((sum, { size }) => sum + size, 0);
+            if (sent <= most && server.log.length <= rounds) once++;
+            range.dispose();
+        }
+        check(once >= 170, `${once} of 200 keys`); // 95.5 % in the mean
+        const range = await Filter.range(`${server.url}a.petal`, { verify });
+        sameBytes(await range.hasMany(keys), f.hasMany(keys));
+        range.dispose();
+    }
+    await server.close();
+});
+
 test('a block and its checksum are fetched once, and answer for all keys in them', async () => {
     const server = await serve(),
         f = await made({ capacity: LARGE }),
