@@ -55,7 +55,7 @@ struct contender {
  * see CMakeLists.txt here. */
 extern const struct contender libbloom_contenders[], petal_contenders[], petal_inline_contenders[],
     split_block_contenders[], boost_contenders[], rocksdb_contenders[], rocksdb_inline_contenders[],
-    leveldb_contenders[], floor_contenders[];
+    leveldb_contenders[], fuse_contenders[], floor_contenders[];
 
 /* Sets options.hashes (of a petal_options) to Petal's choice, computed once per size: other
  * libraries get their k at compile time, and choosing takes longer than adding 10,000 keys. */

@@ -59,6 +59,9 @@ static const struct contender *const tables[] = {
 #ifndef WITHOUT_LEVELDB
     leveldb_contenders,
 #endif
+#ifndef WITHOUT_FUSE
+    fuse_contenders,
+#endif
     floor_contenders,
 };
 
@@ -77,6 +80,9 @@ static const struct missing missing[] = {
 #endif
 #ifdef WITHOUT_LEVELDB
     {"leveldb", WITHOUT_LEVELDB},
+#endif
+#ifdef WITHOUT_FUSE
+    {"fuse", WITHOUT_FUSE},
 #endif
     {NULL, NULL},
 };

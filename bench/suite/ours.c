@@ -6,6 +6,7 @@
 
 #include <petal/petal.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,67 @@ static void drop(void *filter)
     petal_free(filter);
 }
 
+/* ---- static filters -------------------------------------------------------------------------- */
+
+/* Made for the rate that takes as many bits per key. */
+struct static_filter {
+    petal_static_builder *builder;
+    petal_filter *filter; /* once it is finished */
+};
+
+static void *make_static(size_t keys, double bits_per_key)
+{
+    struct static_filter *made = calloc(1, sizeof *made);
+    petal_options options = PETAL_OPTIONS_INIT;
+    (void)keys;
+    options.rate = exp2(-bits_per_key / 1.0044);
+    if (made && petal_static_create(&options, 1, &made->builder, NULL) == PETAL_OK) return made;
+    free(made);
+    return NULL;
+}
+
+static void add_to_static(void *memory, const struct keys *keys)
+{
+    struct static_filter *made = memory;
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_LAYOUT_FIXED;
+    batch.key_bytes = keys->key_bytes;
+    batch.data = keys->bytes;
+    batch.count = keys->count;
+    if (keys->key_bytes == 8) batch = batch_of_numbers(as_numbers(keys), keys->count);
+    petal_static_add(made->builder, 0, &batch, NULL); /* its failure is that of the finish */
+}
+
+static void finish_static(void *memory)
+{
+    struct static_filter *made = memory;
+    if (petal_static_finish(made->builder, NULL, NULL, &made->filter, NULL) != PETAL_OK) abort();
+    made->builder = NULL;
+}
+
+static size_t count_found_static(void *memory, const struct keys *keys)
+{
+    return count_found(((struct static_filter *)memory)->filter, keys);
+}
+
+static size_t count_found_static_all(void *memory, const struct keys *keys)
+{
+    return count_found_all(((struct static_filter *)memory)->filter, keys);
+}
+
+static double bits_of_static(void *memory)
+{
+    return bits(((struct static_filter *)memory)->filter);
+}
+
+static void drop_static(void *memory)
+{
+    struct static_filter *made = memory;
+    if (made->builder) (void)!petal_static_finish(made->builder, NULL, NULL, NULL, NULL);
+    petal_free(made->filter);
+    free(made);
+}
+
 #define ONE add, NULL, count_found, add_new, bits, drop
 #define BATCH add_all, NULL, count_found_all, add_new_all, bits, drop
 #define KEYS add_pieces, NULL, count_found_keys, add_new_keys, bits, drop
@@ -233,5 +295,9 @@ const struct contender petal_contenders[] = {
     {"petal classic batch", 0, make_classic, BATCH},
     {"petal parquet one", 0, make_parquet, ONE},
     {"petal parquet batch", 0, make_parquet, BATCH},
+    {"petal static one", 0, make_static, add_to_static, finish_static, count_found_static, NULL,
+     bits_of_static, drop_static},
+    {"petal static batch", 0, make_static, add_to_static, finish_static, count_found_static_all,
+     NULL, bits_of_static, drop_static},
     {.name = NULL},
 };

@@ -63,15 +63,30 @@ Slice slice_at(const struct keys *keys, size_t i)
     return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
 }
 
-/* It creates at most 4 GiB. */
-void *make(size_t keys, double bits_per_key)
+void *make_by(const FilterPolicy *policy)
 {
-    if (static_cast<double>(keys) * bits_per_key / 8 >= 4e9) return nullptr;
     auto made = std::make_unique<filter>();
-    made->policy.reset(NewBloomFilterPolicy(bits_per_key));
+    made->policy.reset(policy);
     made->table.format_version = 5;
     made->builder.reset(made->policy->GetBuilderWithContext(FilterBuildingContext(made->table)));
     return made->builder ? made.release() : nullptr;
+}
+
+/* It creates at most 4 GiB. */
+bool fits(size_t keys, double bits_per_key)
+{
+    return static_cast<double>(keys) * bits_per_key / 8 < 4e9;
+}
+
+void *make(size_t keys, double bits_per_key)
+{
+    return fits(keys, bits_per_key) ? make_by(NewBloomFilterPolicy(bits_per_key)) : nullptr;
+}
+
+/* For the rate of a Bloom filter of so many bits per key; it takes 30 % fewer. */
+void *make_ribbon(size_t keys, double bits_per_key)
+{
+    return fits(keys, bits_per_key) ? make_by(NewRibbonFilterPolicy(bits_per_key, -1)) : nullptr;
 }
 
 void add(void *memory, const struct keys *keys)
@@ -129,5 +144,7 @@ void drop(void *memory)
 extern "C" const struct contender rocksdb_contenders[] = {
     {"rocksdb one", 0, make, add, finish, count_found, nullptr, bits, drop},
     {"rocksdb batch", 0, make, add, finish, count_found_batch, nullptr, bits, drop},
+    {"rocksdb ribbon one", 0, make_ribbon, add, finish, count_found, nullptr, bits, drop},
+    {"rocksdb ribbon batch", 0, make_ribbon, add, finish, count_found_batch, nullptr, bits, drop},
     {},
 };

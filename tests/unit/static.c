@@ -727,8 +727,7 @@ int main(void)
         cmocka_unit_test(saved_and_opened_in_every_way_it_is_the_same),
         cmocka_unit_test(damage_of_a_page_is_found_and_leaves_the_others),
         cmocka_unit_test(ranges_of_the_file_answer_as_the_whole_filter_does),
-        cmocka_unit_test(
-            a_query_by_ranges_reads_only_the_layers_up_to_the_one_that_answers),
+        cmocka_unit_test(a_query_by_ranges_reads_only_the_layers_up_to_the_one_that_answers),
         cmocka_unit_test(a_query_by_ranges_reads_113_bytes_of_a_layer),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_noticed),
         cmocka_unit_test(sealed_headers_that_are_wrong_are_refused),
