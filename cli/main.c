@@ -19,10 +19,10 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &plan_command,      &create_command,  &build_command,   &add_command,    &remove_command,
-    &check_command,     &seen_command,    &info_command,    &verify_command, &merge_command,
-    &intersect_command, &fold_command,    &compare_command, &diff_command,   &patch_command,
-    &shard_command,     &convert_command, &formats_command, &bench_command,
+    &plan_command,  &create_command,    &build_command,   &add_command,     &remove_command,
+    &check_command, &which_command,     &seen_command,    &info_command,    &verify_command,
+    &merge_command, &intersect_command, &fold_command,    &compare_command, &diff_command,
+    &patch_command, &shard_command,     &convert_command, &formats_command, &bench_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -51,7 +51,7 @@ static const char *our_word(const char *name)
         {"reserve", "create"}, {"init", "create"},    {"stats", "info"},     {"show", "info"},
         {"inspect", "info"},   {"import", "convert"}, {"export", "convert"}, {"split", "shard"},
         {"shrink", "fold"},    {"compact", "fold"},   {"resize", "fold"},    {"halve", "fold"},
-        {"redis", "convert"},
+        {"redis", "convert"},  {"find", "which"},     {"many", "which"},     {"where", "which"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(words[i][0], name) == 0) return words[i][1];
@@ -73,7 +73,7 @@ static int no_such_command(const char *name)
 static void print_overview(FILE *out)
 {
     fprintf(out, "usage: petal COMMAND ...\n"
-                 "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
+                 "Bloom filters in files: is it in the set? Certainly not, or probably.\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "petal help COMMAND tells more, petal help keys what keys are, man petal all.\n"

@@ -90,12 +90,16 @@ static void try_size(const char *text)
 static void try_rate(const char *text)
 {
     struct why why;
-    double rate = 0, again = 0;
+    double rate = 0, again = 0, share = 0;
     char plain[40];
+    bool is_share = parse_share(text, &share, &why);
+    if (!is_share) must_be_a_reason(why.text);
     if (!parse_rate(text, &rate, &why)) {
         must_be_a_reason(why.text);
+        must(!is_share || share == 1);
         return;
     }
+    must(is_share && share == rate);
     must(rate > 0 && rate < 1);
     snprintf(plain, sizeof plain, "%.17g", rate);
     must(parse_rate(plain, &again, &why) && again == rate);
@@ -441,6 +445,7 @@ static void try_options(const struct command *command, char *text)
     must_be_one_line(&heard, !good);
     if (good) {
         must(args.rate == 0 || (args.rate > 0 && args.rate < 1));
+        must(args.before_dashes <= args.operand_count);
         for (size_t i = 0; i < args.operand_count; i++) must(args.operands[i] != NULL);
         for (size_t i = 0; i < args.literal_count; i++) must(args.literals[i] != NULL);
         if (command == &plan_command || command == &create_command) try_request(command, &args);
@@ -466,6 +471,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     case 4: try_u64(text); break;
     case 5: try_key(key_types[choice % 6], text, size); break;
     case 6: try_utf8(data + 1, size); break;
+    case 28: try_options(&which_command, text); break;
     case 29: try_magic(data + 1, size); break;
     case 30: try_time(text, size); break;
     case 31: try_rows(choice, text, size); break;

@@ -161,17 +161,6 @@ static int check(const struct args *args, petal_filter *filter)
     return check.selected ? STATUS_OK : STATUS_NO;
 }
 
-/* Drops what has expired by the clock, in a copy: the file stays unchanged. */
-static petal_filter *make_current(petal_filter *filter, const struct args *args)
-{
-    petal_filter *copy = NULL;
-    petal_error error;
-    if (petal_clone(filter, &copy, &error) != PETAL_OK) complain_of(args->operands[0], &error);
-    petal_free(filter);
-    if (copy) tell_time(copy, args);
-    return copy;
-}
-
 static int run(const struct args *args)
 {
     if (args->operand_count == 0) return misused("check", "needs a filter FILE");
@@ -180,8 +169,7 @@ static int run(const struct args *args)
     const char *format;
     petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
                                          : open_live(args->operands[0], args, &format);
-    if (filter && info_of(filter).policy == PETAL_POLICY_WINDOW_TIME)
-        filter = make_current(filter, args);
+    filter = make_current(filter, args->operands[0], args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);
     return status;

@@ -13,6 +13,7 @@ _petal_options() {
     add) echo "$keys --time-field --now --threads --from --secret-file $files --verbose" ;;
     remove) echo "$keys --threads --secret-file $files --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --secret-file --from --memory-limit --verbose" ;;
+    which) echo "--list --count --min --json --no-verify $keys --now --threads --secret-file --from --memory-limit" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time-field --now $hash $keys --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
     verify) echo "--present --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
@@ -39,7 +40,7 @@ _petal_values() {
     --from | --to) petal formats --json 2>/dev/null | sed 's/{"format":"\([^"]*\).*/\1/' ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit | --row-limit) echo 'none' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | \
+    --capacity | --rate | --min | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | \
         --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac
@@ -54,7 +55,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect fold compare diff patch shard convert formats bench help'
+    local commands='plan create build add remove check which seen info verify merge intersect fold compare diff patch shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

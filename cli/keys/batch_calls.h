@@ -46,16 +46,23 @@ static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hash
     return add_batch(filter, &batch, results, fresh);
 }
 
+/* *found is how many keys of a batch are probably present. results may be NULL. */
+static inline petal_status look_up_batch(const petal_filter *filter, const petal_batch *batch,
+                                         uint8_t *results, size_t *found, petal_error *error)
+{
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_status status = petal_contains_batch(filter, batch, results, &outcome, error);
+    *found = (size_t)outcome.positive;
+    return status;
+}
+
 /* Looks up keys; *found is how many are probably present. results may be NULL. A failure, for a
  * damaged map, is recorded for petal_last_error(). */
 static inline petal_status try_to_look_up(const petal_filter *filter, const petal_key *keys,
                                           size_t count, uint8_t *results, size_t *found)
 {
     petal_batch batch = keys_batch(keys, count);
-    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    petal_status status = petal_contains_batch(filter, &batch, results, &outcome, NULL);
-    *found = (size_t)outcome.positive;
-    return status;
+    return look_up_batch(filter, &batch, results, found, NULL);
 }
 
 /* The same for filters whose bits are known to be sound. */

@@ -167,16 +167,22 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     return !reader->decode || has_one_column(reader, "--key-type", args->key_type);
 }
 
-bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
-                      const petal_filter *filter)
+bool keys_use_type(struct key_reader *reader, const struct args *args, const char *path,
+                   uint32_t recorded)
 {
-    uint32_t recorded = info_of(filter).key_type, given = find_key_type(args->key_type);
+    uint32_t given = find_key_type(args->key_type);
     uint32_t type = given == PETAL_KEY_TYPE_NONE ? recorded : given;
     reader->decode = find_decoder(type);
     if (!key_types_agree(recorded, given))
         return complain(path, "has keys of type %s, not %s; leave out --key-type",
                         key_type_name(recorded), args->key_type);
     return !reader->decode || has_one_column(reader, path, key_type_name(type));
+}
+
+bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
+                      const petal_filter *filter)
+{
+    return keys_use_type(reader, args, path, info_of(filter).key_type);
 }
 
 /* Printed once, for the first such file. */
@@ -277,6 +283,7 @@ void keys_free_block(struct key_block *block)
     free(block->joined);
     free(block->arena);
     free(block->numbered);
+    free(block->own);
     *block = (struct key_block){0};
 }
 

@@ -35,6 +35,8 @@ struct key_block {
     bool keeps_header;   /* the header belongs to the output */
     uint64_t *hashes;    /* room for `count` of each: for the holder's use */
     uint8_t *results;
+    void *own;           /* so too: of malloc(), or NULL; freed with the block */
+    size_t own_bytes;    /* its size, of which only the holder knows */
     size_t selected;     /* so too */
     bool is_unanswered;  /* likewise: the filter is damaged where one of the keys lies */
     const char *file;    /* each block is from one file */
@@ -134,6 +136,8 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
 
 /* Uses the --key-type that the filter in `path` records, unless one was given; then the two must
  * agree. False: reported. */
+bool keys_use_type(struct key_reader *reader, const struct args *args, const char *path,
+                   uint32_t recorded);
 bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
                       const petal_filter *filter);
 

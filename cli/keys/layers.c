@@ -3,6 +3,7 @@
 
 #include "keys/layers.h"
 
+#include "files/formats.h"
 #include "keys/batch_calls.h"
 #include "options/times.h"
 #include "output/filter_info.h"
@@ -19,6 +20,17 @@ void tell_time(petal_filter *filter, const struct args *args)
     if (info_of(filter).policy != PETAL_POLICY_WINDOW_TIME) return;
     /* Can't fail: the filter is in memory. */
     petal_set_clock(filter, args->now ? args->now : time_now(), NULL);
+}
+
+petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args)
+{
+    petal_filter *copy = NULL;
+    petal_error error;
+    if (!filter || info_of(filter).policy != PETAL_POLICY_WINDOW_TIME) return filter;
+    if (petal_clone(filter, &copy, &error) != PETAL_OK) complain_of(path, &error);
+    petal_free(filter);
+    if (copy) tell_time(copy, args);
+    return copy;
 }
 
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)

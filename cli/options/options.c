@@ -165,6 +165,7 @@ static bool set_option(const struct option *option, const char *shown, char *val
         break;
     case TIME: good = parse_time(value, field, &why); break;
     case RATE: good = parse_rate(value, field, &why); break;
+    case SHARE: good = parse_share(value, field, &why); break;
     }
     char what[128];
     snprintf(what, sizeof what, "%s %.80s", shown, value);
@@ -241,11 +242,13 @@ bool parse_options(const struct command *command, int argc, char **argv, struct 
         if (ended || word[0] != '-' || word[1] == '\0')
             args->operands[args->operand_count++] =
                 word; /* never ahead of what is still to be read */
-        else if (strcmp(word, "--") == 0)
+        else if (strcmp(word, "--") == 0) {
             ended = true;
-        else if (!(word[1] == '-' ? take_long(&walk, word) : take_short(&walk, word + 1)))
+            args->before_dashes = args->operand_count;
+        } else if (!(word[1] == '-' ? take_long(&walk, word) : take_short(&walk, word + 1)))
             return false;
     }
+    if (!ended) args->before_dashes = args->operand_count;
     return true;
 }
 

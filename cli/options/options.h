@@ -28,6 +28,8 @@ struct args {
     char **literals;  /* -e, each */
     size_t literal_count;
     bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
+    bool list;                                                  /* which */
+    double share;                                               /* --min */
     const char *present, *absent;                               /* verify */
     bool recover, show_metadata;
     const char *chart, *progress;
@@ -41,6 +43,7 @@ struct args {
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
+    size_t before_dashes; /* operands that stand before --; all if there is none */
 };
 
 enum option_kind {
@@ -51,6 +54,7 @@ enum option_kind {
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */
     RATE,   /* double, parse_rate() */
+    SHARE,  /* double, parse_share() */
     TIME,   /* uint64_t, parse_time() */
     LITERAL /* appended to args.literals */
 };

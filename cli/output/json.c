@@ -104,6 +104,13 @@ void json_list(struct json *json, const char *name)
     json->begun = false;
 }
 
+void json_item(struct json *json, const char *value)
+{
+    if (json->begun) putc(',', json->out);
+    json->begun = true;
+    put_string(json->out, value, strlen(value));
+}
+
 void json_open(struct json *json)
 {
     if (json->begun) putc(',', json->out);

@@ -203,6 +203,13 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     return check_rate(*rate, text, false, why);
 }
 
+bool parse_share(const char *text, double *share, struct why *why)
+{
+    bool all = strcmp(text, "100%") == 0 || strcmp(text, "1") == 0;
+    if (all) *share = 1;
+    return all || parse_rate(text, share, why) || refuse(why, "not a share; write 80%% or 0.8");
+}
+
 static const struct time_unit {
     const char *name;
     uint64_t ms;

@@ -22,6 +22,9 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why);
 /* "0.01", "1%", "1:1000", "1/1000", "1 in 1000". Above 0 and below 1. */
 bool parse_rate(const char *text, double *rate, struct why *why);
 
+/* A share: "80%", "0.8". Above 0; 1 and 100% are the whole. */
+bool parse_share(const char *text, double *share, struct why *why);
+
 /* A window: *keys from "10M", written like a count, or *ms from "7d", "12h", "30min", "90s", "2w";
  * the other becomes 0. "10m" could be both and is refused. */
 bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why);

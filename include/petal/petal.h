@@ -428,7 +428,8 @@ PETAL_API petal_status petal_remove_batch(petal_filter *filter, const petal_batc
                                           uint8_t *results, petal_batch_outcome *outcome,
                                           petal_error *error);
 
-/* petal_hash_key() of each key. hashes has room for batch->count.
+/* petal_hash_key() of each key. hashes has room for batch->count. To query many filters whose
+ * petal_info has equal hash, seed and secret_id, hash the keys once.
  *   PETAL_ERR_ARGUMENT        the batch is malformed; see petal_add_batch()
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  * Cost: O(keys). */

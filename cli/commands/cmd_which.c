@@ -1,0 +1,380 @@
+/* cmd_which.c - petal which: of many filters, those that may have a key.
+ *
+ * A key is hashed once for all filters of one hash and seed. What a filter answers becomes a column
+ * of bits, a row for each key:
+ *
+ *      key 0    0 0 1 0 0 ...     printed with one name
+ *      key 1    0 0 0 0 0 ...     not printed
+ *               filter 0, 1, ...  in the order in which they were named
+ *
+ * A block of keys has one slice of such rows. If there are very many filters it has several: then
+ * those after the first are answered as the block is printed. */
+#include "commands/commands.h"
+#include "commands/many.h"
+#include "files/stream.h"
+#include "keys/keys.h"
+#include "keys/pipeline.h"
+#include "options/decode.h"
+#include "output/json.h"
+#include "output/progress.h"
+#include "output/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one slice. */
+#define MAX_ROWS_WORDS ((size_t)1 << 20)
+
+struct which {
+    const struct args *args;
+    struct many many;
+    struct key_reader reader;
+    bool prints_rows; /* otherwise filters, at the end */
+    size_t row_words;
+    const char **names; /* by place */
+    uint64_t *found;    /* keys, by place */
+    bool any;
+    bool failed; /* a failure other than the reader's */
+};
+
+/* What the filters said to the keys of a slice; block->own. */
+struct answers {
+    size_t from, count;
+    const struct one *failed; /* the one that failed, and why; its message is empty: reported */
+    petal_error error;
+    uint64_t *found; /* by place */
+    uint64_t *rows;
+};
+
+/* ---- querying -------------------------------------------------------------------------------- */
+
+/* Makes room for what there is to answer, and begins. NULL: no memory. */
+static struct answers *begin_answers(const struct which *which, struct key_block *block)
+{
+    size_t filters = which->many.count, rows = 0;
+    if (which->prints_rows) {
+        size_t most = MAX_ROWS_WORDS / which->row_words + 1;
+        rows = block->count < most ? block->count : most;
+    }
+    size_t words = filters + rows * which->row_words;
+    if (words > SIZE_MAX / 16) return NULL;
+    size_t bytes = sizeof(struct answers) + words * sizeof(uint64_t);
+    if (bytes > block->own_bytes) {
+        free(block->own);
+        block->own = malloc(bytes);
+        block->own_bytes = block->own ? bytes : 0;
+        if (!block->own) return NULL;
+    }
+    struct answers *answers = block->own;
+    *answers = (struct answers){.count = which->prints_rows ? rows : block->count};
+    answers->found = (uint64_t *)(answers + 1);
+    answers->rows = answers->found + filters;
+    return answers;
+}
+
+static void mark_rows(const struct which *which, const struct key_block *block,
+                      struct answers *answers, size_t place)
+{
+    uint64_t *word = answers->rows + place / 64, bit = (uint64_t)1 << place % 64;
+    const uint8_t *result = block->results;
+    for (size_t i = 0; i < answers->count; i++, word += which->row_words)
+        if (result[i]) *word |= bit;
+}
+
+/* `before` is the filter before it whose hashes of the keys are in block->hashes, or NULL. */
+static bool query_one(const struct which *which, struct key_block *block, struct answers *answers,
+                      const struct one *one, const struct one *before)
+{
+    const petal_key *keys = block->keys + answers->from;
+    size_t in = 0;
+    petal_filter *filter = many_borrow(&which->many, one);
+    if (!filter) return false;
+    petal_batch batch = hashes_batch(block->hashes, answers->count);
+    if (one->hashing.is_own)
+        batch = keys_batch(keys, answers->count);
+    else if (!before || !shares_hash(one, before))
+        hash_keys(filter, keys, answers->count, block->hashes);
+    petal_status status = look_up_batch(filter, &batch, block->results, &in, &answers->error);
+    answers->found[one->place] = in;
+    if (status == PETAL_OK && in > 0 && which->prints_rows)
+        mark_rows(which, block, answers, one->place);
+    many_return(one, filter);
+    return status == PETAL_OK;
+}
+
+/* Every filter, for the keys of the slice. */
+static void query_slice(const struct which *which, struct key_block *block, struct answers *answers)
+{
+    const struct many *many = &which->many;
+    if (which->prints_rows)
+        memset(answers->rows, 0, answers->count * which->row_words * sizeof *answers->rows);
+    for (size_t i = 0; i < many->count && !answers->failed; i++) {
+        const struct one *one = &many->each[i];
+        if (!query_one(which, block, answers, one, i > 0 ? one - 1 : NULL)) answers->failed = one;
+    }
+}
+
+static void query(void *context, struct key_block *block)
+{
+    const struct which *which = context;
+    struct answers *answers = begin_answers(which, block);
+    block->is_unanswered = !answers;
+    if (answers && block->count > 0) query_slice(which, block, answers);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_names(const struct which *which, const uint64_t *row, struct json *json)
+{
+    for (size_t word = 0; word < which->row_words; word++)
+        for (uint64_t bits = row[word]; bits; bits &= bits - 1) {
+            const char *name = which->names[word * 64 + (size_t)__builtin_ctzll(bits)];
+            if (json)
+                json_item(json, name);
+            else
+                printf("\t%s", name);
+        }
+}
+
+static void print_row(const struct which *which, const petal_key *line, const uint64_t *row)
+{
+    const struct args *args = which->args;
+    size_t size = line->size_bytes;
+    bool has_return = args->crlf && size > 0 && ((const char *)line->data)[size - 1] == '\r';
+    size -= has_return;
+    if (args->json) {
+        struct json json;
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", line->data, size);
+        json_list(&json, "filters");
+        print_names(which, row, &json);
+        json_list_end(&json);
+        json_end(&json);
+        return;
+    }
+    fwrite(line->data, 1, size, stdout);
+    print_names(which, row, NULL);
+    if (has_return) putchar('\r');
+    putchar(args->nul ? '\0' : '\n');
+}
+
+static bool has_any(const struct which *which, const uint64_t *row)
+{
+    size_t word = 0;
+    while (word < which->row_words && row[word] == 0) word++;
+    return word < which->row_words;
+}
+
+static void print_rows(struct which *which, const struct key_block *block,
+                       const struct answers *answers)
+{
+    const uint64_t *row = answers->rows;
+    for (size_t i = 0; i < answers->count; i++, row += which->row_words)
+        if (has_any(which, row)) print_row(which, &block->lines[answers->from + i], row);
+}
+
+static bool complain_of_filter(const struct answers *answers)
+{
+    if (!answers->error.message[0]) return false;
+    return complain(
+        answers->failed->name, "%s%s", answers->error.message,
+        answers->error.status == PETAL_ERR_DAMAGED ? "; --no-verify trusts what is there" : "");
+}
+
+static bool take_answers(struct which *which, struct key_block *block, struct answers *answers)
+{
+    if (answers->failed) return complain_of_filter(answers);
+    for (size_t place = 0; place < which->many.count; place++) {
+        which->found[place] += answers->found[place];
+        which->any = which->any || answers->found[place];
+    }
+    if (which->prints_rows) print_rows(which, block, answers);
+    return true;
+}
+
+static bool deliver(void *context, struct key_block *block)
+{
+    struct which *which = context;
+    struct answers *answers = block->own;
+    if (block->is_unanswered) which->failed = !complain(NULL, "out of memory");
+    if (block->count == 0 || which->failed) return !which->failed;
+    while (!(which->failed = !take_answers(which, block, answers))) {
+        answers->from += answers->count;
+        size_t left = block->count - answers->from;
+        if (left == 0) return !ferror(stdout);
+        if (left < answers->count) answers->count = left;
+        query_slice(which, block, answers);
+    }
+    return false;
+}
+
+/* Whether so many keys are a share of all; a division does not decide about the last one. */
+static bool is_enough(const struct which *which, uint64_t found)
+{
+    double all = (double)which->reader.keys_read;
+    return found > 0 && (double)found >= which->args->share * all * (1 - 1e-14);
+}
+
+static void print_filter(const struct which *which, size_t place)
+{
+    const struct args *args = which->args;
+    if (args->json) {
+        struct json json;
+        json_begin(&json, stdout);
+        json_text(&json, "filter", which->names[place]);
+        json_count(&json, "keys", which->found[place]);
+        json_count(&json, "of", which->reader.keys_read);
+        json_end(&json);
+        return;
+    }
+    fputs(which->names[place], stdout);
+    if (args->count) printf("\t%" PRIu64, which->found[place]);
+    putchar(args->nul ? '\0' : '\n');
+}
+
+/* Those that have none are counted as well, unless a share was asked for. */
+static void print_filters(struct which *which)
+{
+    bool counts_all = which->args->count && !which->args->share;
+    which->any = false;
+    for (size_t place = 0; place < which->many.count; place++) {
+        bool enough = is_enough(which, which->found[place]);
+        which->any = which->any || enough;
+        if (enough || counts_all) print_filter(which, place);
+    }
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static bool is_standard_input(const char *name)
+{
+    return is_stream(name) || strcmp(name, "@-") == 0;
+}
+
+/* Standard input is one thing only. */
+static bool check_standard_input(const struct args *args)
+{
+    bool is_filter = false;
+    bool is_keys = args->before_dashes == args->operand_count && args->literal_count == 0;
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (is_standard_input(args->operands[i]))
+            *(i < args->before_dashes ? &is_filter : &is_keys) = true;
+    return !(is_filter && is_keys) ||
+           complain("standard input", "is a filter or a list; name the files of the keys, or use "
+                                      "-e");
+}
+
+static const char *type_in_words(uint32_t type)
+{
+    return key_type_name(type) ? key_type_name(type) : "text";
+}
+
+/* A line stands for the same key in all filters. */
+static bool agree_on_keys(struct which *which)
+{
+    struct key_reader *reader = &which->reader;
+    const struct one *each = which->many.each;
+    for (size_t i = 0; i < which->many.count; i++) {
+        decoder *before = reader->decode;
+        if (!keys_use_type(reader, which->args, each[i].name, each[i].key_type)) return false;
+        if (i > 0 && reader->decode != before)
+            return complain(each[i].name,
+                            "has keys of type %s, but %s of type %s; query them apart, or pass "
+                            "--key-type",
+                            type_in_words(each[i].key_type), each[i - 1].name,
+                            type_in_words(each[i - 1].key_type));
+    }
+    return true;
+}
+
+/* In a line of output, the end of a name must be found again. */
+static bool check_names(const struct which *which)
+{
+    const char *ends = which->prints_rows ? "\t\n" : "\n";
+    for (size_t place = 0; place < which->many.count && !which->args->json; place++)
+        if (strpbrk(which->names[place], ends))
+            return complain(which->names[place],
+                            "its name has a tab or a newline, which end names here; pass --json");
+    return true;
+}
+
+static bool prepare(struct which *which)
+{
+    const struct many *many = &which->many;
+    which->row_words = (many->count + 63) / 64;
+    which->names = calloc(many->count, sizeof *which->names);
+    which->found = calloc(many->count, sizeof *which->found);
+    if (!which->names || !which->found) return complain(NULL, "out of memory");
+    for (size_t i = 0; i < many->count; i++) which->names[many->each[i].place] = many->each[i].name;
+    return check_names(which) && agree_on_keys(which);
+}
+
+static int query_filters(struct which *which)
+{
+    static const struct stages stages = {.work = query, .leave = deliver};
+    const struct args *args = which->args;
+    size_t first = args->before_dashes;
+    if (!keys_open(&which->reader, args, args->operands + first, args->operand_count - first, true))
+        return STATUS_ERROR;
+    which->failed = !prepare(which);
+    which->reader.watch_output = which->prints_rows;
+    which->reader.fate = "queried nowhere";
+    if (!which->many.all_open) which->reader.threads = 1;
+    progress_start(args->progress, which->prints_rows);
+    if (!which->failed) run_pipeline(&which->reader, &stages, which);
+    if (!which->failed && !which->prints_rows) print_filters(which);
+    keys_close(&which->reader);
+    if (which->failed || which->reader.failed) return STATUS_ERROR;
+    return which->any ? STATUS_OK : STATUS_NO;
+}
+
+static int run(const struct args *args)
+{
+    struct which which = {.args = args};
+    int status = STATUS_ERROR;
+    if (args->before_dashes == 0)
+        return misused("which", "needs filters; files of keys stand after --");
+    if (args->list && args->count)
+        return misused("which", "-l prints names alone, -c names and numbers; choose one");
+    if (!check_standard_input(args)) return STATUS_ERROR;
+    which.prints_rows = !args->list && !args->count && !args->share;
+    if (many_open(&which.many, args)) {
+        if (which.many.count == 0)
+            complain(args->operands[0], "names no filter");
+        else
+            status = query_filters(&which);
+    }
+    many_close(&which.many);
+    free(which.names);
+    free(which.found);
+    return status;
+}
+
+static const struct option options[] = {
+    {'l', "list", FLAG, AT(list), NULL, "only the names of filters that may have a key"},
+    {'c', "count", FLAG, AT(count), NULL, "each filter, and how many keys it may have"},
+    {0, "min", SHARE, AT(share), "SHARE", "filters that may have that share of all keys: 80%"},
+    OPTION_JSON,
+    OPTION_NO_VERIFY,
+    OPTION_KEY,
+    OPTIONS_OF_KEYS,
+    OPTION_NOW,
+    OPTION_THREADS,
+    OPTION_SECRET_FILE,
+    OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    END_OF_OPTIONS,
+};
+
+const struct command which_command = {
+    .name = "which",
+    .summary = "print which of many filters (probably) have a key",
+    .usage = "FILTER... [-e KEY...] [-- KEYS...]",
+    .about = "Prints each key that is probably in a filter, and the names of all such filters,\n"
+             "separated by tabs. FILTER is a file, or @LIST: a file that names one per line.\n"
+             "Exits like grep: 0 when a filter was found, 1 when none was, 2 after an error.",
+    .options = options,
+    .example = "example: petal which logs/*.petal -e req-9f3c",
+    .run = run,
+};
