@@ -350,8 +350,8 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
     if (status == PETAL_OK) status = describe(&own, &about, error);
     if (status == PETAL_OK && petal_scheme_find(about.layers->shape.scheme)->is_in_turn)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a static filter is built from all its keys at once; use "
-                          "petal_static_create()");
+                          "a static filter is built from all its keys at once: petal build "
+                          "--scheme static, or petal_static_create() in C");
     if (status != PETAL_OK) return status;
     if (about.policy.kind == POLICY_TIME)
         about.layer_count = 1; /* later layers are created when needed */
