@@ -1,7 +1,6 @@
 /* fuse.c - binary fuse filters of FastFilter's xor_singleheader, 3-wise, with fingerprints of 8 and
- * of 16 bits: the library that most users of such filters take. Its keys are 64-bit numbers; other
- * keys are hashed by XXH3. It sorts out repeats itself. Its bits per key don't depend on those that
- * are asked for. */
+ * of 16 bits: the most common library for such filters. Its keys are 64-bit numbers; XXH3 hashes
+ * other keys. It removes duplicates itself. Its bits per key are fixed, whatever is requested. */
 #include "bench.h"
 
 #include <binaryfusefilter.h>
@@ -12,7 +11,7 @@
 #include <xxhash.h>
 
 struct filter {
-    uint64_t *hashes; /* until it is finished */
+    uint64_t *hashes; /* until finish */
     size_t count, room;
     binary_fuse8_t fuse8;
     binary_fuse16_t fuse16;
@@ -52,7 +51,7 @@ static void require_built(bool built)
     exit(1);
 }
 
-/* FUSE(8) and FUSE(16): the calls of each width. */
+/* FUSE(8) and FUSE(16): the functions for each width. */
 #define FUSE(width) \
     static void finish##width(void *memory) \
     { \

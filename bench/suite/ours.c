@@ -220,10 +220,10 @@ static void drop(void *filter)
 
 /* ---- static filters -------------------------------------------------------------------------- */
 
-/* Made for the rate that takes as many bits per key. */
+/* Created for the rate at which it takes this many bits per key. */
 struct static_filter {
     petal_static_builder *builder;
-    petal_filter *filter; /* once it is finished */
+    petal_filter *filter; /* after finish */
 };
 
 static void *make_static(size_t keys, double bits_per_key)
@@ -246,7 +246,7 @@ static void add_to_static(void *memory, const struct keys *keys)
     batch.data = keys->bytes;
     batch.count = keys->count;
     if (keys->key_bytes == 8) batch = batch_of_numbers(as_numbers(keys), keys->count);
-    petal_static_add(made->builder, 0, &batch, NULL); /* its failure is that of the finish */
+    petal_static_add(made->builder, 0, &batch, NULL); /* if it fails, so does the finish */
 }
 
 static void finish_static(void *memory)

@@ -83,7 +83,7 @@ void *make(size_t keys, double bits_per_key)
     return fits(keys, bits_per_key) ? make_by(NewBloomFilterPolicy(bits_per_key)) : nullptr;
 }
 
-/* For the rate of a Bloom filter of so many bits per key; it takes 30 % fewer. */
+/* For the rate of a Bloom filter with this many bits per key; it takes 30 % fewer. */
 void *make_ribbon(size_t keys, double bits_per_key)
 {
     return fits(keys, bits_per_key) ? make_by(NewRibbonFilterPolicy(bits_per_key, -1)) : nullptr;

@@ -1,14 +1,14 @@
-/* cmd_which.c - petal which: of many filters, those that may have a key.
+/* cmd_which.c - petal which: prints which of many filters may contain a key.
  *
- * A key is hashed once for all filters of one hash and seed. What a filter answers becomes a column
- * of bits, a row for each key:
+ * A key is hashed once for all filters with the same hash and seed. Each filter's answers become a
+ * column of bits, with one row per key:
  *
  *      key 0    0 0 1 0 0 ...     printed with one name
  *      key 1    0 0 0 0 0 ...     not printed
  *               filter 0, 1, ...  in the order in which they were named
  *
- * A block of keys has one slice of such rows. If there are very many filters it has several: then
- * those after the first are answered as the block is printed. */
+ * A block of keys has one slice of such rows. With very many filters it has several: all after the
+ * first are answered while the block is printed. */
 #include "commands/commands.h"
 #include "commands/many.h"
 #include "files/stream.h"
@@ -23,25 +23,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one slice. */
+/* In one slice, at most. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {
     const struct args *args;
     struct many many;
     struct key_reader reader;
-    bool prints_rows; /* otherwise filters, at the end */
+    bool prints_rows; /* otherwise prints filters, at the end */
     size_t row_words;
     const char **names; /* by place */
-    uint64_t *found;    /* keys, by place */
+    uint64_t *found;    /* numbers of keys, by place */
     bool any;
     bool failed; /* a failure other than the reader's */
 };
 
-/* What the filters said to the keys of a slice; block->own. */
+/* The filters' answers for the keys of a slice; block->own. */
 struct answers {
     size_t from, count;
-    const struct one *failed; /* the one that failed, and why; its message is empty: reported */
+    const struct one *failed; /* the filter that failed; if error is empty, already reported */
     petal_error error;
     uint64_t *found; /* by place */
     uint64_t *rows;
@@ -49,7 +49,7 @@ struct answers {
 
 /* ---- querying -------------------------------------------------------------------------------- */
 
-/* Makes room for what there is to answer, and begins. NULL: no memory. */
+/* Makes room for the answers, and initialises them. NULL: no memory. */
 static struct answers *begin_answers(const struct which *which, struct key_block *block)
 {
     size_t filters = which->many.count, rows = 0;
@@ -82,7 +82,7 @@ static void mark_rows(const struct which *which, const struct key_block *block,
         if (result[i]) *word |= bit;
 }
 
-/* `before` is the filter before it whose hashes of the keys are in block->hashes, or NULL. */
+/* `before` is the previous filter, whose hashes of the keys are in block->hashes, or NULL. */
 static bool query_one(const struct which *which, struct key_block *block, struct answers *answers,
                       const struct one *one, const struct one *before)
 {
@@ -103,7 +103,7 @@ static bool query_one(const struct which *which, struct key_block *block, struct
     return status == PETAL_OK;
 }
 
-/* Every filter, for the keys of the slice. */
+/* Queries every filter for the keys of the slice. */
 static void query_slice(const struct which *which, struct key_block *block, struct answers *answers)
 {
     const struct many *many = &which->many;
@@ -209,7 +209,8 @@ static bool deliver(void *context, struct key_block *block)
     return false;
 }
 
-/* Whether so many keys are a share of all; a division does not decide about the last one. */
+/* Is this the required share of all keys? The tolerance keeps rounding from rejecting an exact
+ * share. */
 static bool is_enough(const struct which *which, uint64_t found)
 {
     double all = (double)which->reader.keys_read;
@@ -233,7 +234,7 @@ static void print_filter(const struct which *which, size_t place)
     putchar(args->nul ? '\0' : '\n');
 }
 
-/* Those that have none are counted as well, unless a share was asked for. */
+/* Filters with no keys are counted too, unless a share is requested. */
 static void print_filters(struct which *which)
 {
     bool counts_all = which->args->count && !which->args->share;
@@ -252,7 +253,7 @@ static bool is_standard_input(const char *name)
     return is_stream(name) || strcmp(name, "@-") == 0;
 }
 
-/* Standard input is one thing only. */
+/* Standard input can be only one of these. */
 static bool check_standard_input(const struct args *args)
 {
     bool is_filter = false;
@@ -270,7 +271,7 @@ static const char *type_in_words(uint32_t type)
     return key_type_name(type) ? key_type_name(type) : "text";
 }
 
-/* A line stands for the same key in all filters. */
+/* A line must mean the same key in all filters. */
 static bool agree_on_keys(struct which *which)
 {
     struct key_reader *reader = &which->reader;
@@ -288,7 +289,7 @@ static bool agree_on_keys(struct which *which)
     return true;
 }
 
-/* In a line of output, the end of a name must be found again. */
+/* A reader of the output must be able to find the end of a name. */
 static bool check_names(const struct which *which)
 {
     const char *ends = which->prints_rows ? "\t\n" : "\n";

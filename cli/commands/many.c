@@ -1,6 +1,6 @@
-/* many.c - see many.h. A map holds a descriptor as long as it is open, and what is no map holds its
- * bits in memory. So each filter is opened once at the beginning, which finds those that can't be,
- * and stays open while there is room; the others are opened again for every block of keys. */
+/* many.c - see many.h. A map needs a descriptor while it is open, and every other filter holds its
+ * bits in memory. So each filter is opened once at the beginning, to report those that can't be,
+ * and stays open while there is room; the others are reopened for every block of keys. */
 #define _DEFAULT_SOURCE /* RLIMIT_NOFILE */
 
 #include "commands/many.h"
@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Descriptors: what macOS allows at most; those that keys and messages take. */
+/* Descriptors: the maximum that macOS allows; those needed for keys and messages. */
 enum { MAX_HANDLES = 10240, OTHER_HANDLES = 32 };
 
-/* Of filters that are not mapped. */
+/* For filters that are not mapped. */
 #define MAX_KEPT_BYTES ((uint64_t)1 << 30)
 
-/* Of a LIST, without --memory-limit. */
+/* For a LIST, without --memory-limit. */
 #define MAX_LIST_BYTES ((uint64_t)256 << 20)
 
 enum { MAX_SHOWN = 10 };
@@ -46,7 +46,8 @@ static bool add_name(struct many *many, size_t *room, const char *name)
     return true;
 }
 
-/* Names end with a newline, or with NUL if there is one, as find -print0 ends them. */
+/* Names end with a newline, or, if the list contains a NUL, with NUL, as find -print0 writes
+ * them. */
 static bool add_list(struct many *many, size_t *room, const char *path)
 {
     uint64_t limit = many->args->memory_limit ? many->args->memory_limit : MAX_LIST_BYTES;
@@ -83,7 +84,7 @@ static bool add_names(struct many *many)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Some may be keyed and others not, which refuse a secret. */
+/* Some filters may be keyed; the others refuse a secret. */
 static bool is_keyed(const char *name)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -129,7 +130,7 @@ bool shares_hash(const struct one *a, const struct one *b)
     return !a->hashing.is_own && compare_hashings(&a->hashing, &b->hashing) == 0;
 }
 
-/* How many files may be open, after that was raised as far as it can be. */
+/* The maximum number of open files, after raising it as far as possible. */
 static size_t handle_limit(void)
 {
     struct rlimit limit;
@@ -142,7 +143,7 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* What comes from a pipe, or is being changed, can't be opened again, or not without a remark. */
+/* A filter from a pipe can't be opened again, and one that is being changed only with a remark. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;
@@ -189,7 +190,7 @@ petal_filter *many_borrow(const struct many *many, const struct one *one)
     struct args args = *many->args;
     const char *format;
     if (one->filter) return one->filter;
-    args.from = args.from ? args.from : one->format; /* no remark again on what it looks like */
+    args.from = args.from ? args.from : one->format; /* remarked on once only */
     petal_filter *filter = open_one(one->name, &args, &format);
     struct hashing now = filter ? hashing_of(filter) : one->hashing;
     if (compare_hashings(&now, &one->hashing) == 0) return filter;

@@ -46,7 +46,7 @@ static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hash
     return add_batch(filter, &batch, results, fresh);
 }
 
-/* *found is how many keys of a batch are probably present. results may be NULL. */
+/* *found is the number of keys in a batch that are probably present. results may be NULL. */
 static inline petal_status look_up_batch(const petal_filter *filter, const petal_batch *batch,
                                          uint8_t *results, size_t *found, petal_error *error)
 {

@@ -35,9 +35,9 @@ struct key_block {
     bool keeps_header;   /* the header belongs to the output */
     uint64_t *hashes;    /* room for `count` of each: for the holder's use */
     uint8_t *results;
-    void *own;           /* so too: of malloc(), or NULL; freed with the block */
-    size_t own_bytes;    /* its size, of which only the holder knows */
-    size_t selected;     /* so too */
+    void *own;           /* likewise; from malloc(), or NULL; freed with the block */
+    size_t own_bytes;    /* its size, known only to the holder */
+    size_t selected;     /* likewise */
     bool is_unanswered;  /* likewise: the filter is damaged where one of the keys lies */
     const char *file;    /* each block is from one file */
     uint64_t first_line; /* in that file, counted from 1; valid after keys_arrive() */

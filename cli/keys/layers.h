@@ -11,8 +11,8 @@
  * others. */
 void tell_time(petal_filter *filter, const struct args *args);
 
-/* For queries as of now, of the filter in `path` or NULL: a time-window filter becomes a copy, from
- * which what has expired is dropped, so that the file stays unchanged. NULL: reported. */
+/* For current queries of the filter in `path`, or NULL: a time-window filter becomes a copy without
+ * its expired keys, so that the file is unchanged. NULL: reported. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
 /* Rows with times are added in runs: sets the filter's clock to the time of the first one, unless

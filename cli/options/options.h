@@ -43,7 +43,7 @@ struct args {
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
-    size_t before_dashes; /* operands that stand before --; all if there is none */
+    size_t before_dashes; /* operands before --; all if there is none */
 };
 
 enum option_kind {

@@ -22,7 +22,7 @@ void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 void json_list(struct json *json,
                const char *name); /* of objects, each between json_open() and json_close() */
-void json_item(struct json *json, const char *value); /* of a list of texts */
+void json_item(struct json *json, const char *value); /* of a list of strings */
 void json_open(struct json *json);
 void json_close(struct json *json);
 void json_list_end(struct json *json);

@@ -433,7 +433,7 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
     if (status != PETAL_OK) return status;
     uint64_t hash = petal_hash_key(filter, key, key_bytes);
     for (uint32_t i = 0; i < filter->layer_count; i++, at += taken) {
-        if (first != TURN_NEXT && at == size_bytes) break; /* nothing is asked of the others */
+        if (first != TURN_NEXT && at == size_bytes) break; /* the other layers are not needed */
         enum turn turn = turn_of(&filter->layers[i], filter->scheme, hash,
                                  (const uint8_t *)bytes + at, size_bytes - at, &taken);
         if (taken > size_bytes - at)

@@ -143,7 +143,8 @@ static void no_set_of_keys_fails_or_misses_one(void **state)
         }
 }
 
-/* 10^6 sets in ./dev nightly, else 10^4, of 0 to 16,383 keys, as many of each number of digits. */
+/* 10^6 sets in ./dev nightly, else 10^4, of 0 to 16,383 keys; every order of magnitude is equally
+ * frequent. */
 static void no_random_set_of_any_size_fails_or_misses_one(void **state)
 {
     uint64_t count = is_nightly() ? 1000000 : 10000;
@@ -443,7 +444,7 @@ static void require_in_ranges(const petal_filter *header, const petal_filter *fi
     free(own.data);
 }
 
-/* Layer by layer, as docs/hosts.md says: how many bytes that takes. */
+/* Queries layer by layer, as docs/hosts.md describes; returns the number of bytes needed. */
 static uint64_t ask_in_turn(const petal_filter *header, const petal_filter *filter,
                             const struct bytes file, int64_t number)
 {
@@ -485,7 +486,7 @@ static void a_query_by_ranges_reads_only_the_layers_up_to_the_one_that_answers(v
         once += size <= 1 + 16 * ((uint64_t)info.hashes + 1);
         sum += size;
     }
-    require_that(once, >=, count * 94 / 100); /* 95.5 % are not bumped: 6 sd more */
+    require_that(once, >=, count * 94 / 100); /* 95.5 % are not bumped: the bound is 6 sd lower */
     require_that(sum, <=, count * 130);
     free(file.data);
     petal_free(header);

@@ -20,7 +20,7 @@ class Changed extends Error {}
 // Copies a part from bytes that begin at whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
-// As many of the ranges as have that many bytes.
+// The first ranges, with this many bytes in total.
 const firstOf = (ranges, bytes) => {
     let count = 0;
     for (let sum = 0; sum < bytes; count++) sum += ranges[count].to - ranges[count].from;
@@ -185,8 +185,8 @@ export class RangeFilter {
         }
     }
 
-    // Of a static filter layer by layer, since the first one answers nearly all keys; of all others
-    // the ranges of all layers are fetched at once.
+    // A static filter is queried layer by layer, since the first one answers nearly all keys; for
+    // all other filters the ranges of all layers are fetched together.
     async #query(keys, signal) {
         const etag = this.#etag,
             cache = this.#cache,
@@ -198,14 +198,14 @@ export class RangeFilter {
         while (left.length > 0) {
             await this.#bring(left.flatMap(asked), lines, cache, signal);
             this.#open();
-            if (this.#etag !== etag) throw new Changed(); // as another query noticed
+            if (this.#etag !== etag) throw new Changed(); // another query noticed it
             for (const i of left) answers[i] = this.#answer(keys[i], asked(i), lines);
             left = left.filter((i) => answers[i].needed !== undefined);
         }
         return answers;
     }
 
-    // Fetches what is neither in `lines` nor in the cache.
+    // Fetches the ranges that are neither in `lines` nor in the cache.
     async #bring(ranges, lines, cache, signal) {
         const missing = new Map();
         for (const line of new Map(ranges.map((range) => [range.from, range])).values()) {
@@ -291,7 +291,7 @@ export class RangeFilter {
         });
     }
 
-    // -> 0, 1, the error of a damaged block, or how many bytes of its ranges are needed.
+    // -> 0, 1, the error of a damaged block, or the number of bytes needed from its ranges.
     #answer(key, ranges, lines) {
         const damaged = ranges.find(({ from }) => lines.get(from) instanceof PetalError);
         if (damaged) return lines.get(damaged.from);

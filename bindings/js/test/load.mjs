@@ -291,7 +291,7 @@ test('of a static filter a key takes the page that answers, or 113 bytes of it',
         keys = Array.from({ length: 1500 }, (_, i) => BigInt(i * 97));
     server.files.set('/a.petal', bytes);
     for (const [verify, most, rounds] of [
-        [true, BLOCK + 8 + 256, 2], // a gap of up to 256 bytes comes along
+        [true, BLOCK + 8 + 256, 2], // a gap of up to 256 bytes is included
         [false, 113, 2],
     ]) {
         let once = 0;
@@ -303,7 +303,7 @@ test('of a static filter a key takes the page that answers, or 113 bytes of it',
             if (sent <= most && server.log.length <= rounds) once++;
             range.dispose();
         }
-        check(once >= 170, `${once} of 200 keys`); // 95.5 % in the mean
+        check(once >= 170, `${once} of 200 keys`); // 95.5 % on average
         const range = await Filter.range(`${server.url}a.petal`, { verify });
         sameBytes(await range.hasMany(keys), f.hasMany(keys));
         range.dispose();
