@@ -5,6 +5,10 @@
 #include "base/error.h"
 
 #define WALK classic
+#define WALK_HASH classic_hash
+#define WALK_HASH_ID PETAL_HASH_XXH3
+#define WALK_HASH_WORDS 1
+#define WALK_COUNTS_NEW_ONLY false
 #include "scheme/walk.inc"
 
 petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,

@@ -10,6 +10,8 @@
 #define PETAL_SCHEME_CLASSIC_H
 
 #include "base/bytes.h"
+#include "hash/hash.h"
+#include "petal/petal_inline.h"
 #include "scheme/scheme.h"
 
 #define CLASSIC_STEP 0xDA942042E4DD58B5u
@@ -29,6 +31,13 @@ static inline uint64_t walk_next(struct walk *at)
     uint64_t position = mulhi64(at->a, at->bits);
     at->a *= CLASSIC_STEP;
     return position;
+}
+
+/* The hash of a key by itself: XXH3, for filters that have it. */
+static inline void classic_hash(uint64_t seed, const void *key, size_t key_bytes, uint64_t *hash)
+{
+    *hash = key_bytes == 8 ? petal_inline_xxh3(load64le(key), petal_xxh3_seed_flip(seed))
+                           : petal_xxh3(key, key_bytes, seed);
 }
 
 /* scheme_def.positions of both, for positions of `width` bits. */

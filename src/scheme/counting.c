@@ -15,96 +15,130 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "scheme/classic.h"
+#include "scheme/walk.h"
 
 #define COUNTER_BITS 4u
 #define MAX 15u /* and it sticks */
 
 #define POSITIONS_PER_BYTE 2u
 
-/* ---- one counter ----------------------------------------------------------------------------- */
+/* ---- one counter, by words of 16 ------------------------------------------------------------- */
 
+/* CPUs take shifts mod 64 by themselves; a compiler sees that if it doesn't see the factor of 4. */
 static inline unsigned shift_of(uint64_t position)
 {
-    return (unsigned)(position % POSITIONS_PER_BYTE) * COUNTER_BITS;
+    uint64_t shift = position * COUNTER_BITS;
+    __asm__("" : "+r"(shift));
+    return shift & 63;
 }
 
 static inline unsigned value_at(const uint8_t *bytes, uint64_t position)
 {
-    return bytes[position / POSITIONS_PER_BYTE] >> shift_of(position) & MAX;
+    return load64le(bytes + position / 16 * 8) >> shift_of(position) & MAX;
+}
+
+static inline bool is_zero(const uint8_t *bytes, uint64_t position)
+{
+    return !(load64le(bytes + position / 16 * 8) & (uint64_t)MAX << shift_of(position));
+}
+
+static inline void set_value(uint8_t *bytes, uint64_t position, uint64_t value)
+{
+    uint8_t *at = bytes + position / 16 * 8;
+    uint64_t word = load64le(at);
+    unsigned shift = shift_of(position);
+    store64le(at, word ^ ((word >> shift ^ value) & MAX) << shift);
 }
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Has this position occurred before? k is small, and the list is in registers or close to them. */
-static inline bool is_repeat(const uint64_t *positions, uint32_t i)
+/* All counters are read before the first is written. Where a position comes up twice, both write
+ * the same value, so it is counted once. Kept are positions, of 46 bits, with the new value on top:
+ * side by side, GCC would fill two arrays in two loops, and walk twice. */
+#define POSITION_BITS 46u
+
+/* The key's positions, and there one more than each counter, or one less, unless it sticks; false:
+ * some counter is zero. 0 less 1 has the highest bit. */
+static inline bool read_values(const struct bit_array *array, uint64_t hash, bool adds,
+                               uint64_t *counted)
 {
-    bool repeat = false;
-    for (uint32_t j = 0; j < i; j++) repeat |= positions[j] == positions[i];
-    return repeat;
+    struct walk at = walk_from(array, &hash);
+    const uint8_t *bytes = array->bytes;
+    uint32_t k = array->shape.hashes, wrapped = 0;
+    for (uint32_t i = 0; i < k; i++) {
+        uint64_t position = walk_next(&at);
+        unsigned value = value_at(bytes, position);
+        wrapped |= value - 1;
+        uint64_t next = adds ? value + (value < MAX) : value - (value < MAX);
+        counted[i] = next << POSITION_BITS | position;
+    }
+    return !(wrapped >> 31);
 }
 
-static inline bool test_all(uint8_t *bytes, const uint64_t *positions, uint32_t count)
+static inline void write_values(const struct bit_array *array, const uint64_t *counted)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (value_at(bytes, positions[i]) == 0) return false;
-    return true;
+    uint8_t *bytes = array->bytes;
+    uint32_t k = array->shape.hashes;
+    for (uint32_t i = 0; i < k; i++) {
+        uint64_t position = counted[i] & (((uint64_t)1 << POSITION_BITS) - 1);
+        set_value(bytes, position, counted[i] >> POSITION_BITS);
+    }
 }
 
 /* True: some counter was zero. */
-static inline bool count_up(uint8_t *bytes, const uint64_t *positions, uint32_t count)
+static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
-    bool changed = false;
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned value = value_at(bytes, positions[i]);
-        if (value == MAX || is_repeat(positions, i)) continue;
-        bytes[positions[i] / POSITIONS_PER_BYTE] += (uint8_t)(1u << shift_of(positions[i]));
-        changed |= value == 0;
-    }
-    return changed;
+    uint64_t key[CLASSIC_MAX_HASHES];
+    bool was_in = read_values(array, hash, true, key);
+    write_values(array, key);
+    return !was_in;
 }
 
 /* False: some counter is zero, so the key is absent, and nothing was changed. */
-static inline bool count_down(uint8_t *bytes, const uint64_t *positions, uint32_t count)
+static inline bool count_down(const struct bit_array *array, uint64_t hash)
 {
-    if (!test_all(bytes, positions, count)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (value_at(bytes, positions[i]) == MAX || is_repeat(positions, i)) continue;
-        bytes[positions[i] / POSITIONS_PER_BYTE] -= (uint8_t)(1u << shift_of(positions[i]));
+    uint64_t key[CLASSIC_MAX_HASHES];
+    bool is_in = read_values(array, hash, false, key);
+    if (is_in) write_values(array, key);
+    return is_in;
+}
+
+/* Counters are looked at by twos, as nobody can foresee what one is in a half-full filter. */
+static inline bool has_key(const struct bit_array *array, uint64_t hash)
+{
+    struct walk at = walk_from(array, &hash);
+    const uint8_t *bytes = array->bytes;
+    uint32_t left = array->shape.hashes;
+    for (; left >= 2; left -= 2) {
+        bool one = is_zero(bytes, walk_next(&at)), other = is_zero(bytes, walk_next(&at));
+        if (one | other) return false;
     }
-    return true;
+    return left == 0 || !is_zero(bytes, walk_next(&at));
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* A batch computes the positions of a group of keys and prefetches their bytes before the first is
- * needed, so that the misses overlap. */
+/* Of an array that is not in cache, the counters of a group of keys are asked for before the first
+ * is needed, so that the misses overlap. */
 #define GROUP_KEYS 16u
-#define GROUP_POSITIONS (GROUP_KEYS * CLASSIC_MAX_HASHES)
 
-static void find_positions(const struct bit_array *array, const uint64_t *hashes, size_t count,
-                           uint64_t *positions)
+static inline void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
 {
     for (size_t key = 0; key < count; key++) {
         struct walk at = walk_from(array, &hashes[key]);
-        for (uint32_t i = 0; i < array->shape.hashes; i++) {
-            uint64_t position = walk_next(&at);
-            __builtin_prefetch(array->bytes + (position / POSITIONS_PER_BYTE));
-            *positions++ = position;
-        }
+        for (uint32_t i = 0; i < array->shape.hashes; i++)
+            __builtin_prefetch(array->bytes + walk_next(&at) / POSITIONS_PER_BYTE);
     }
 }
 
 static inline size_t many(const struct bit_array *array, const uint64_t *hashes, size_t count,
-                          uint8_t *results, bool (*each)(uint8_t *, const uint64_t *, uint32_t))
+                          uint8_t *results, bool (*each)(const struct bit_array *, uint64_t))
 {
-    uint64_t positions[GROUP_POSITIONS];
-    uint32_t k = array->shape.hashes;
     size_t sum = 0;
-    for (size_t from = 0; from < count; from += GROUP_KEYS) {
-        size_t group = count - from < GROUP_KEYS ? count - from : GROUP_KEYS;
-        find_positions(array, hashes + from, group, positions);
-        for (size_t i = 0; i < group; i++)
-            sum += results[from + i] = each(array->bytes, positions + i * k, k);
+    for (size_t from = 0, group; from < count; from += group) {
+        group = at_most(count - from, GROUP_KEYS);
+        if (is_far(array)) fetch(array, hashes + from, group);
+        for (size_t i = from; i < from + group; i++) sum += results[i] = each(array, hashes[i]);
     }
     return sum;
 }
@@ -118,7 +152,7 @@ static size_t add_many(const struct bit_array *array, const uint64_t *hashes, si
 static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results)
 {
-    return many(array, hashes, count, results, test_all);
+    return many(array, hashes, count, results, has_key);
 }
 
 static size_t remove_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
@@ -127,19 +161,93 @@ static size_t remove_many(const struct bit_array *array, const uint64_t *hashes,
     return many(array, hashes, count, results, count_down);
 }
 
+static inline bool add_key(const struct bit_array *array, uint64_t hash)
+{
+    if (is_far(array)) fetch(array, &hash, 1);
+    return count_up(array, hash);
+}
+
 static bool add(const struct bit_array *array, const uint64_t *hash)
 {
-    uint64_t positions[CLASSIC_MAX_HASHES];
-    find_positions(array, hash, 1, positions);
-    return count_up(array->bytes, positions, array->shape.hashes);
+    return add_key(array, *hash);
 }
 
 static bool contains(const struct bit_array *array, const uint64_t *hash)
 {
-    struct walk at = walk_from(array, hash);
-    for (uint32_t i = 0; i < array->shape.hashes; i++)
-        if (value_at(array->bytes, walk_next(&at)) == 0) return false;
-    return true;
+    return has_key(array, *hash);
+}
+
+/* ---- one key, with its hash: see direct in scheme.h ------------------------------------------ */
+
+static bool direct_contains(const struct direct *way, const void *key, size_t key_bytes)
+{
+    uint64_t hash;
+    classic_hash(way->seed, key_bytes ? key : "", key_bytes, &hash);
+    return has_key(way->array, hash);
+}
+
+static bool direct_contains_i64(const struct direct *way, int64_t value)
+{
+    return has_key(way->array, petal_inline_xxh3((uint64_t)value, way->flip));
+}
+
+static inline petal_status direct_add_hash(const struct direct *way, uint64_t hash)
+{
+    *way->items = saturating_add(*way->items, 1);
+    return status_of_add(add_key(way->array, hash));
+}
+
+static petal_status direct_add(const struct direct *way, const void *key, size_t key_bytes)
+{
+    uint64_t hash;
+    classic_hash(way->seed, key_bytes ? key : "", key_bytes, &hash);
+    return direct_add_hash(way, hash);
+}
+
+static petal_status direct_add_i64(const struct direct *way, int64_t value)
+{
+    return direct_add_hash(way, petal_inline_xxh3((uint64_t)value, way->flip));
+}
+
+/* The same with products and shifts that need no fixed registers. */
+#ifdef WALK_BMI2
+static WALK_BMI2 bool direct_contains_bmi2(const struct direct *way, const void *key,
+                                           size_t key_bytes)
+{
+    return direct_contains(way, key, key_bytes);
+}
+
+static WALK_BMI2 bool direct_contains_i64_bmi2(const struct direct *way, int64_t value)
+{
+    return direct_contains_i64(way, value);
+}
+
+static WALK_BMI2 petal_status direct_add_bmi2(const struct direct *way, const void *key,
+                                              size_t key_bytes)
+{
+    return direct_add(way, key, key_bytes);
+}
+
+static WALK_BMI2 petal_status direct_add_i64_bmi2(const struct direct *way, int64_t value)
+{
+    return direct_add_i64(way, value);
+}
+#endif
+
+static bool direct(struct direct *way, uint32_t hash)
+{
+    way->calls = (struct direct_calls){.contains = direct_contains,
+                                       .contains_i64 = direct_contains_i64,
+                                       .add = UNLESS_READ_ONLY(direct_add),
+                                       .add_i64 = UNLESS_READ_ONLY(direct_add_i64)};
+#ifdef WALK_BMI2
+    if (petal_cpu_has(CPU_BMI2))
+        way->calls = (struct direct_calls){.contains = direct_contains_bmi2,
+                                           .contains_i64 = direct_contains_i64_bmi2,
+                                           .add = UNLESS_READ_ONLY(direct_add_bmi2),
+                                           .add_i64 = UNLESS_READ_ONLY(direct_add_i64_bmi2)};
+#endif
+    return hash == PETAL_HASH_XXH3;
 }
 
 static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
@@ -154,7 +262,8 @@ static const struct kernel generic = {.name = "generic",
                                       .add = UNLESS_READ_ONLY(add),
                                       .contains = contains,
                                       .add_many = UNLESS_READ_ONLY(add_many),
-                                      .contains_many = contains_many};
+                                      .contains_many = contains_many,
+                                      .direct = direct};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
 /* ---- all counters: 16 to a word, whose byte order does not matter ---------------------------- */
@@ -286,6 +395,6 @@ const struct scheme_def petal_scheme_counting = {
     .positions = positions_of,
     .max_hashes = CLASSIC_MAX_HASHES,
     .step_bits = 1,
-    .max_bits = (uint64_t)1 << 46, /* 32 TiB */
+    .max_bits = (uint64_t)1 << POSITION_BITS, /* 32 TiB */
     .counters = &counters,
 };
