@@ -109,10 +109,12 @@ static void query_slice(const struct which *which, struct key_block *block, stru
     const struct many *many = &which->many;
     if (which->prints_rows)
         memset(answers->rows, 0, answers->count * which->row_words * sizeof *answers->rows);
-    for (size_t i = 0; i < many->count && !answers->failed; i++) {
-        const struct one *one = &many->each[i];
-        if (!query_one(which, block, answers, one, i > 0 ? one - 1 : NULL)) answers->failed = one;
-    }
+    const struct one *before = NULL, *end = many->each + many->count;
+    for (const struct one *one = many->each; one < end; before = one++)
+        if (!query_one(which, block, answers, one, before)) {
+            answers->failed = one;
+            return;
+        }
 }
 
 static void query(void *context, struct key_block *block)
