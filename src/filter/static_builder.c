@@ -216,8 +216,9 @@ static petal_status gather(petal_static_builder *builder, const struct runner *r
 static void solve_page(petal_static_builder *builder, struct worker *worker, uint64_t page)
 {
     uint64_t from = builder->page_begins[page], to = builder->page_begins[page + 1];
-    builder->page_bumped[page] = petal_static_solve(&builder->layer->array, page,
-                                                    builder->keys + from, to - from, &worker->room);
+    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* of no keys there is no array */
+    builder->page_bumped[page] =
+        petal_static_solve(&builder->layer->array, page, hashes, to - from, &worker->room);
 }
 
 /* Moves the hashes that pages have bumped to the front, and converts them to the next layer's
