@@ -167,7 +167,7 @@ static void change(petal_filter *filter, struct input *in)
         uint32_t what = take_below(in, 8), from = take_below(in, 4096), count = take_below(in, 200);
         for (uint32_t i = from; i < from + count && what < 3; i++) petal_add_i64(filter, i);
         for (uint32_t i = from; i < from + count && what == 3; i++) petal_remove_i64(filter, i);
-        if (what == 4 && count > 150) petal_clear(filter, NULL);
+        if (what == 4 && count > 150) must(petal_clear(filter, NULL) == PETAL_OK);
         if (what == 5) (void)petal_set_metadata(filter, "more metadata", count % 14, NULL);
         if (what >= 6) (void)petal_set_clock(filter, clock += from, NULL);
     }

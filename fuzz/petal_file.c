@@ -379,7 +379,8 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     must(merged == PETAL_OK || merged == PETAL_ERR_MISMATCH || merged == PETAL_ERR_UNSUPPORTED);
     must(!has_key || petal_contains(copy, "key", 3));
     add_batch(copy);
-    (void)petal_intersect(copy, filter, &error);
+    petal_status common = petal_intersect(copy, filter, &error);
+    must(common == PETAL_OK || common == PETAL_ERR_MISMATCH || common == PETAL_ERR_UNSUPPORTED);
     uncount(copy);
     write_and_read(copy, with_secret);
     must(petal_clear(copy, &error) == PETAL_OK && !petal_contains(copy, "key", 3));

@@ -179,11 +179,17 @@ static petal_filter *new_filter(const struct setting *with, uint32_t scheme)
     return filter;
 }
 
+static void empty(petal_filter *filter)
+{
+    petal_error error;
+    if (petal_clear(filter, &error) != PETAL_OK) give_up("clear", &error);
+}
+
 /* Writes to all memory of a new filter. */
 static double touch(petal_filter *filter)
 {
     double start = now();
-    petal_clear(filter, NULL);
+    empty(filter);
     return now() - start;
 }
 
@@ -365,10 +371,10 @@ static petal_filter *build_twice(const struct setting *with, struct figures *ns,
     touch(filter);
     ns->loop = sample_loop(filter, "plain loop of petal_add_i64(), sample", sample);
     ns->batch = sample_batch(filter, sample, sample);
-    petal_clear(filter, NULL);
+    empty(filter);
     ns->alone = build(filter, with, 1);
     uint64_t first = content_of(filter);
-    petal_clear(filter, NULL);
+    empty(filter);
     ns->together = build(filter, with, with->threads);
     *same = content_of(filter) == first;
     return filter;

@@ -100,9 +100,9 @@ static void *make_parquet(size_t keys, double bits_per_key)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     options.format = "parquet";
-    petal_load(image, at + size, &options, &filter, NULL);
+    petal_status status = petal_load(image, at + size, &options, &filter, NULL);
     free(image);
-    return filter;
+    return status == PETAL_OK ? filter : NULL;
 }
 
 /* ---- one key per call ------------------------------------------------------------------------ */

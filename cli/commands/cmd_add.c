@@ -11,8 +11,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-static int add(const struct args *args, petal_filter *filter, const char *format,
-               struct key_reader *reader)
+static int add(const struct args *args, petal_filter *filter, struct key_reader *reader)
 {
     const char *path = args->operands[0];
     progress_start(args->progress, false);
@@ -20,7 +19,7 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     bool read = try_to_fill(reader, filter, path, &failure);
     uint64_t added = reader->keys_read;
     keys_close(reader);
-    if (!update_file(filter, path, format, args,
+    if (!update_file(filter, path, args,
                      "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
     if (failure < 0) complain_of_change(path, filter, failure, "the keys after that are not in");
@@ -44,13 +43,12 @@ static int run(const struct args *args)
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
         return STATUS_ERROR;
     catch_stop_signals();
-    const char *format = NULL;
-    petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
+    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
     if (filter && !args->time_field) tell_time(filter, args);
     petal_info info = filter ? info_of(filter) : PETAL_INFO_INIT;
     bool good = filter && agrees_with_time(args->operands[0], &info, args, reader.regular_file) &&
                 keys_use_type_of(&reader, args, args->operands[0], filter);
-    int status = good ? add(args, filter, format, &reader) : STATUS_ERROR;
+    int status = good ? add(args, filter, &reader) : STATUS_ERROR;
     if (!good) keys_close(&reader);
     petal_free(filter);
     return status;

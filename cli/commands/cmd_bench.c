@@ -180,13 +180,20 @@ static void measure(struct bench *bench, enum measure what, void (*run)(struct b
     bench->ns[what][bench->rounds] = (now() - start) * 1e9 / (double)bench->count;
 }
 
+/* A filter in memory can always be cleared. */
+static void empty(struct bench *bench)
+{
+    petal_status status = petal_clear(bench->work, NULL);
+    (void)status;
+}
+
 static void run_round(struct bench *bench)
 {
     make_keys(bench, 0);
     if (bench->work) {
-        petal_clear(bench->work, NULL);
+        empty(bench);
         measure(bench, ADD_ONE, add_one);
-        petal_clear(bench->work, NULL);
+        empty(bench);
         measure(bench, ADD_MANY, add_many);
         measure(bench, FOUND_ONE, found_one);
         measure(bench, FOUND_MANY, found_many);

@@ -166,9 +166,8 @@ static int run(const struct args *args)
     if (args->operand_count == 0) return misused("check", "needs a filter FILE");
     if (args->explain && (args->invert || args->count || args->quiet || args->line_numbers))
         return misused("check", "--explain shows every key; leave out -v, -c, -q and -n");
-    const char *format;
     petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
-                                         : open_live(args->operands[0], args, &format);
+                                         : open_live(args->operands[0], args);
     filter = make_current(filter, args->operands[0], args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);

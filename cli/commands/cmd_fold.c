@@ -28,13 +28,13 @@ static petal_filter *fold_file(const char *path, const petal_filter *filter,
 
 static bool fold(const struct args *args)
 {
-    const char *path = args->operands[0], *format = NULL;
+    const char *path = args->operands[0];
     petal_filter *folded = NULL,
-                 *filter = open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args, &format);
+                 *filter = open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
     if (filter) folded = fold_file(path, filter, args);
-    bool saved = folded && stop_signal() == 0 &&
-                 save_filter(folded, args->output,
-                             args->to ? args->to : format_to_keep(folded, format), args);
+    bool saved =
+        folded && stop_signal() == 0 &&
+        save_filter(folded, args->output, args->to ? args->to : file_format_of(filter), args);
     if (saved && info_of(folded).bits == info_of(filter).bits)
         remark(args->output, "stays at %s bytes: the next smaller size exceeds the rate",
                grouped(info_of(folded).bytes).s);

@@ -310,7 +310,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     const void *metadata = petal_metadata(filter, &metadata_bytes);
     json_begin(&json, stdout);
     json_text(&json, "file", path);
-    json_text(&json, "format", is_petal(format) ? "petal" : format);
+    json_text(&json, "format", format);
     json_text(&json, "origin", info->format_name);
     json_text(&json, "scheme", info->scheme_name);
     json_text(&json, "hash", info->hash_name);
@@ -351,12 +351,12 @@ static void print_raw_metadata(const petal_filter *filter)
 /* Returns the exit status: a dirty or damaged file is described and gives 1. */
 static int show(const char *path, const struct args *args, bool first)
 {
-    const char *format = NULL;
     forget_failure();
     if (!args->from && is_parquet_file(path))
         return list_parquet(path, args->json) ? STATUS_OK : STATUS_ERROR;
-    petal_filter *filter = open_to_describe(path, args, &format);
+    petal_filter *filter = open_to_describe(path, args);
     if (!filter) return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
+    const char *format = file_format_of(filter);
     petal_info info = info_of(filter);
     petal_stats all = PETAL_STATS_INIT, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
     petal_error error;

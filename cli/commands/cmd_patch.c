@@ -33,13 +33,13 @@ static bool apply(petal_filter *filter, const struct args *args)
 /* `in_place`: replaces the loaded file, whose lock is held. */
 static bool patch(const struct args *args, bool in_place)
 {
-    const char *file = args->operands[0], *out = in_place ? file : args->output, *format = NULL;
+    const char *file = args->operands[0], *out = in_place ? file : args->output;
     unsigned locked = in_place ? PETAL_OPEN_LOCKED : 0;
-    petal_filter *filter = open_container(file, PETAL_OPEN_LOAD | locked, args, &format);
+    petal_filter *filter = open_filter(file, PETAL_OPEN_LOAD | locked, args);
     bool good = filter && apply(filter, args) && !stop_signal();
     if (good)
-        good = in_place ? replace_file(filter, out, format, args)
-                        : save_filter(filter, out, format_to_keep(filter, format), args);
+        good = in_place ? replace_file(filter, out, args)
+                        : save_filter(filter, out, file_format_of(filter), args);
     if (good) warn_if_overfilled(out, filter);
     if (good) print_summary(out, filter, args);
     petal_free(filter);

@@ -72,7 +72,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     progress_start(args->progress, false);
     bool whole = remove_keys(reader, &removing);
     keys_close(reader);
-    if (!update_file(filter, removing.path, NULL, args,
+    if (!update_file(filter, removing.path, args,
                      "petal verify --recover keeps the other keys; do not remove these again"))
         return STATUS_ERROR;
     if (removing.failure < 0)

@@ -33,8 +33,7 @@ struct seen {
     petal_filter *filter; /* decides what is new */
     petal_filter *kept;   /* FILE's, locked: the same or its follower; NULL without -f */
     struct delivery delivery;
-    const char *format; /* of FILE */
-    petal_info start;   /* before the first key */
+    petal_info start; /* before the first key */
     petal_layers_info window;
     petal_stats stats;
     struct drops drops; /* if is_verbose() */
@@ -354,7 +353,7 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
         seen->filter = make_filter(args);
     else if (there || make_file(args))
         seen->filter = seen->kept =
-            open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
+            open_filter(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args);
     if (!seen->filter) return false;
     seen->start = info_of(seen->filter);
     seen->stats = stats_of(seen->filter);
@@ -385,8 +384,7 @@ static bool keep(struct seen *seen)
     if (!changed) return !seen->delivery.failed;
     if (!sync_output())
         return false; /* what a power cut would lose must not be remembered forever */
-    return replace_file(seen->kept, seen->args->file, seen->format, seen->args) &&
-           !seen->delivery.failed;
+    return replace_file(seen->kept, seen->args->file, seen->args) && !seen->delivery.failed;
 }
 
 /* ---- command --------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <petal/petal_host.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -134,11 +134,10 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
  * untouched. */
 static bool recover(const char *path, const struct args *args, unsigned flags)
 {
-    const char *format = NULL;
     petal_filter *filter =
-        open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER | flags, args, &format);
+        open_filter(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER | flags, args);
     petal_file_info file = filter ? file_info_of(filter) : PETAL_FILE_INFO_INIT;
-    bool good = filter && update_file(filter, path, format, args, "it stays dirty");
+    bool good = filter && update_file(filter, path, args, "it stays dirty");
     if (good)
         remark(path, "%s of %s blocks differ from their last checksums",
                grouped(file.recovered_blocks).s, grouped(file.compared_blocks).s);
@@ -204,8 +203,9 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-static void say_intact(const char *path, const petal_filter *filter, const char *format)
+static void say_intact(const char *path, const petal_filter *filter)
 {
+    const char *format = file_format_of(filter);
     uint64_t content_id = 0;
     if (!is_petal(format)) {
         printf("%s: looks like a valid %s file; this format has no checksums\n", path, format);
@@ -222,8 +222,7 @@ static int verify(const char *path, const struct args *args)
     unsigned flags;
     forget_failure();
     if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return STATUS_ERROR;
-    const char *format = NULL;
-    petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
+    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
     if (!filter) return status_of_failure(args);
     int status = check_blocks(filter, path, args);
     bool intact = status == STATUS_OK;
@@ -232,7 +231,7 @@ static int verify(const char *path, const struct args *args)
         json_text(to, "file", path);
         json_bool(to, "intact", intact);
     } else if (intact) {
-        say_intact(path, filter, format);
+        say_intact(path, filter);
     }
     if (intact && args->present) status = check_present(filter, path, args, to);
     if (intact && args->absent && !measure_absent(filter, args, to)) status = STATUS_ERROR;

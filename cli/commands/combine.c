@@ -80,14 +80,13 @@ static bool take_in(struct combining *with, const char *path)
 }
 
 /* The result has the format of the first file, or the one that --to names. */
-static bool take_in_all(struct combining *with, const char *format)
+static bool take_in_all(struct combining *with)
 {
     const struct args *args = with->args;
+    const char *to = args->to ? args->to : file_format_of(with->filter);
     for (size_t i = 1; i < args->operand_count; i++)
         if (stop_signal() || !take_in(with, args->operands[i])) return false;
-    return stop_signal() == 0 &&
-           save_filter(with->filter, args->output,
-                       args->to ? args->to : format_to_keep(with->filter, format), args);
+    return stop_signal() == 0 && save_filter(with->filter, args->output, to, args);
 }
 
 int combine(const struct args *args, const char *verb, operation *operate, bool folds)
@@ -99,12 +98,11 @@ int combine(const struct args *args, const char *verb, operation *operate, bool 
     if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
     catch_stop_signals(); /* so that no temporary file is left behind */
-    const char *format = NULL;
     /* If the first file is replaced, nobody else may change it meanwhile. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
     struct combining with = {args, verb, operate, folds, onto_first, NULL};
-    with.filter = open_container(args->operands[0], PETAL_OPEN_LOAD | locked, args, &format);
-    bool good = with.filter && take_in_all(&with, format);
+    with.filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | locked, args);
+    bool good = with.filter && take_in_all(&with);
     if (good) {
         warn_if_overfilled(args->output, with.filter);
         print_summary(args->output, with.filter, args);

@@ -96,11 +96,11 @@ static bool is_keyed(const char *name)
     return keyed;
 }
 
-static petal_filter *open_one(const char *name, const struct args *all, const char **format)
+static petal_filter *open_one(const char *name, const struct args *all)
 {
     struct args args = *all;
     if (args.secret_file && !is_keyed(name)) args.secret_file = NULL;
-    return make_current(open_live(name, &args, format), name, &args);
+    return make_current(open_live(name, &args), name, &args);
 }
 
 static struct hashing hashing_of(const petal_filter *filter)
@@ -156,9 +156,10 @@ static bool open_all(struct many *many)
     many->all_open = true;
     for (size_t i = 0; i < many->count && failed < MAX_SHOWN; i++) {
         struct one *one = &many->each[i];
-        petal_filter *filter = open_one(one->name, many->args, &one->format);
+        petal_filter *filter = open_one(one->name, many->args);
         if (!filter) failed++;
         if (!filter) continue;
+        one->format = file_format_of(filter);
         uint64_t bytes = info_of(filter).memory_bytes;
         bool fits = open < handles && bytes <= MAX_KEPT_BYTES - kept_bytes;
         one->hashing = hashing_of(filter);
@@ -188,10 +189,9 @@ bool many_open(struct many *many, const struct args *args)
 petal_filter *many_borrow(const struct many *many, const struct one *one)
 {
     struct args args = *many->args;
-    const char *format;
     if (one->filter) return one->filter;
     args.from = args.from ? args.from : one->format; /* remarked on once only */
-    petal_filter *filter = open_one(one->name, &args, &format);
+    petal_filter *filter = open_one(one->name, &args);
     struct hashing now = filter ? hashing_of(filter) : one->hashing;
     if (compare_hashings(&now, &one->hashing) == 0) return filter;
     petal_free(filter);

@@ -99,15 +99,15 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
 
 /* A file that is not a petal file: another library's, if exactly one format fits. */
 static petal_status open_strange(const char *path, petal_open_options options,
-                                 petal_filter **filter, const char **format, petal_error *error)
+                                 petal_filter **filter, petal_error *error)
 {
     petal_error why = *error;
     options.format = "auto";
     petal_status status = open_as(path, options, filter, error);
     if (status == PETAL_OK) {
-        *format = info_of(*filter).format_name;
-        remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", *format,
-               *format);
+        const char *format = file_format_of(*filter);
+        remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", format,
+               format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
         error->status = PETAL_ERR_ARGUMENT; /* it may contain filters: more can be reported */
         snprintf(
@@ -123,8 +123,8 @@ static petal_status open_strange(const char *path, petal_open_options options,
 }
 
 /* A filter from a pipe is in memory, and can't be changed where it came from. */
-static petal_status open_stream(petal_open_options options, const char **format,
-                                petal_filter **filter, petal_error *error)
+static petal_status open_stream(petal_open_options options, petal_filter **filter,
+                                petal_error *error)
 {
     bool changes =
         (options.flags & MODE) == PETAL_OPEN_WRITABLE || options.flags & PETAL_OPEN_LOCKED;
@@ -139,11 +139,10 @@ static petal_status open_stream(petal_open_options options, const char **format,
     }
     was_read = true;
     options.flags = PETAL_OPEN_LOAD;
-    return read_stream(options, format, filter, error);
+    return read_stream(options, filter, error);
 }
 
-petal_filter *open_container(const char *path, unsigned flags, const struct args *args,
-                             const char **format)
+petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
 {
     petal_filter *filter = NULL;
     petal_error error;
@@ -151,18 +150,14 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     const void *given = args->secret_file ? secret : NULL;
     petal_open_options options = options_of(flags, args, given);
     const char *place = parquet_place(args->from);
-    if (place) {
-        *format = "parquet";
-        return open_parquet_place(path, place);
-    }
+    if (place) return open_parquet_place(path, place);
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret)))
         return NULL;
-    *format = args->from;
     progress_begin("opening", is_stream(path) ? "standard input" : path);
-    petal_status status = is_stream(path) ? open_stream(options, format, &filter, &error)
+    petal_status status = is_stream(path) ? open_stream(options, &filter, &error)
                                           : open_as(path, options, &filter, &error);
     if (status == PETAL_ERR_NOT_A_FILTER && !args->from && !is_stream(path))
-        status = open_strange(path, options, &filter, format, &error);
+        status = open_strange(path, options, &filter, &error);
     progress_end();
     wipe(secret, sizeof secret);
     if (status == PETAL_OK) return filter;
@@ -173,21 +168,14 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     return NULL;
 }
 
-petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
+petal_filter *open_to_describe(const char *path, const struct args *args)
 {
-    const char *format;
-    return open_container(path, flags, args, &format);
+    return open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE | PETAL_OPEN_RECOVER, args);
 }
 
-petal_filter *open_to_describe(const char *path, const struct args *args, const char **format)
+petal_filter *open_live(const char *path, const struct args *args)
 {
-    return open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE | PETAL_OPEN_RECOVER, args,
-                          format);
-}
-
-petal_filter *open_live(const char *path, const struct args *args, const char **format)
-{
-    return open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE, args, format);
+    return open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE, args);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -256,33 +244,24 @@ bool publish_filter(const petal_filter *filter, const char *path, const struct a
            complain_of_save(path, before, &error);
 }
 
-bool replace_file(const petal_filter *filter, const char *path, const char *format,
-                  const struct args *args)
+bool replace_file(const petal_filter *filter, const char *path, const struct args *args)
 {
-    petal_save_options options = how_to_save(args, format_to_keep(filter, format), true);
+    petal_save_options options = how_to_save(args, file_format_of(filter), true);
     return save(filter, path, &options);
 }
 
-bool update_file(petal_filter *filter, const char *path, const char *format,
-                 const struct args *args, const char *way_out)
+bool update_file(petal_filter *filter, const char *path, const struct args *args,
+                 const char *way_out)
 {
     petal_error error;
-    if (!is_petal(format) || info_of(filter).policy != PETAL_POLICY_NONE)
-        return replace_file(filter, path, format, args);
+    if (!is_petal(file_format_of(filter)) || info_of(filter).policy != PETAL_POLICY_NONE)
+        return replace_file(filter, path, args);
     progress_begin("saving", path);
     petal_status status = petal_sync(filter, &error);
     progress_end();
     if (status == PETAL_OK) return true;
     if (error.status == PETAL_ERR_REPLACED) return complain_of(path, &error);
     return complain(path, "%s; %s", error.message, way_out);
-}
-
-const char *format_to_keep(const petal_filter *filter, const char *format)
-{
-    petal_info info = PETAL_INFO_INIT;
-    if (is_petal(format) || petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL) != PETAL_OK)
-        return format;
-    return info.format_name;
 }
 
 bool is_file_of_its_own(const char *path, const struct args *args)

@@ -9,27 +9,19 @@
 /* Opens the filter in `path` with PETAL_OPEN_* `flags`, the secret of --secret-file and the format
  * of --from. A map checks its blocks before use, unless --no-verify was given. A file that is not
  * Petal's is opened as the only format it fits, with a remark. "-" is standard input, for commands
- * that don't change the file. NULL: reported. */
+ * that don't change the file. Other libraries' files are never opened PETAL_OPEN_WRITABLE, nor are
+ * those that grow or forget: they are loaded with their lock kept, and update_file() saves them.
+ * NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
-/* Like open_filter(), and returns the file's format. Other libraries' files are never opened
- * PETAL_OPEN_WRITABLE, nor are those that grow or forget: they are loaded with their lock kept, and
- * update_file() saves them. */
-petal_filter *open_container(const char *path, unsigned flags, const struct args *args,
-                             const char **format);
-
-/* Like open_container() for queries only: also opens a file that another process is changing, with
- * a remark. */
-petal_filter *open_live(const char *path, const struct args *args, const char **format);
+/* Like open_filter() for queries only: also opens a file that another process is changing, with a
+ * remark. */
+petal_filter *open_live(const char *path, const struct args *args);
 
 /* Like open_live() for petal info: also opens a dirty file, and shows what recovery would keep, but
  * still reports that as a failure. For a keyed one without --secret-file it opens only the header:
  * a filter without PETAL_CAN_STATS. */
-petal_filter *open_to_describe(const char *path, const struct args *args, const char **format);
-
-/* The format for writing a changed filter back to a file of `format`: some names read several forms
- * (dcso plain and compressed), and a file keeps its own. */
-const char *format_to_keep(const petal_filter *filter, const char *format);
+petal_filter *open_to_describe(const char *path, const struct args *args);
 
 /* May a filter opened from `path` be written back there? False: reported. */
 bool is_file_of_its_own(const char *path, const struct args *args);
@@ -47,14 +39,12 @@ bool save_filter(const petal_filter *filter, const char *path, const char *forma
  * failure. */
 bool publish_filter(const petal_filter *filter, const char *path, const struct args *args);
 
-/* Replaces the file from which the filter was loaded, or for which it was created. False:
- * reported. */
-bool replace_file(const petal_filter *filter, const char *path, const char *format,
-                  const struct args *args);
+/* Replaces the file from which the filter was loaded. False: reported. */
+bool replace_file(const petal_filter *filter, const char *path, const struct args *args);
 
-/* Updates the file that open_container() opened: in place, or by replacing it. `way_out` follows
- * the message if the file stays dirty. False: reported. */
-bool update_file(petal_filter *filter, const char *path, const char *format,
-                 const struct args *args, const char *way_out);
+/* Updates the file that open_filter() opened: in place, or by replacing it. `way_out` follows the
+ * message if the file stays dirty. False: reported. */
+bool update_file(petal_filter *filter, const char *path, const struct args *args,
+                 const char *way_out);
 
 #endif

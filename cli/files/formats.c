@@ -123,9 +123,9 @@ static const char *why_not(const char *format, petal_error *error)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     options.format = format;
-    petal_load("", 0, &options, &filter, error);
+    petal_status status = petal_load("", 0, &options, &filter, error);
     petal_free(filter);
-    return error->message;
+    return status == PETAL_OK ? "" : error->message;
 }
 
 /* "a, b and c" */

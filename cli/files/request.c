@@ -181,11 +181,10 @@ static int check_template_options(const char *command, const struct args *args)
 
 static bool read_template(struct request *request, const char *command, const struct args *args)
 {
-    const char *format = NULL;
     if (check_template_options(command, args) != STATUS_OK) return false;
-    request->like = open_container(args->template_file, PETAL_OPEN_MAP, args, &format);
+    request->like = open_filter(args->template_file, PETAL_OPEN_MAP, args);
     if (!request->like) return false;
-    request->format = format_to_keep(request->like, format);
+    request->format = file_format_of(request->like);
     uint32_t recorded = info_of(request->like).key_type;
     if (!key_types_agree(recorded, find_key_type(args->key_type)))
         return complain(args->template_file, "has keys of type %s, not %s; leave out --key-type",

@@ -61,8 +61,7 @@ static petal_status feed_stream(petal_reader *reader, uint8_t *piece, size_t siz
     return status;
 }
 
-petal_status read_stream(petal_open_options options, const char **format, petal_filter **filter,
-                         petal_error *error)
+petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error)
 {
     petal_reader *reader = NULL;
     uint8_t *piece = malloc(PIECE_BYTES);
@@ -90,10 +89,10 @@ petal_status read_stream(petal_open_options options, const char **format, petal_
     petal_reader_free(reader);
     free(piece);
     if (status == PETAL_OK && strcmp(options.format, "auto") == 0) {
-        *format = info_of(*filter).format_name;
+        const char *format = file_format_of(*filter);
         remark("standard input",
-               "looks like %s (no other format fits); pass --from %s to be explicit", *format,
-               *format);
+               "looks like %s (no other format fits); pass --from %s to be explicit", format,
+               format);
     }
     return status;
 }

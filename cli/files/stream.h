@@ -9,10 +9,8 @@
 bool is_stream(const char *name);
 
 /* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
- * checked as by petal_load(). Without a format it is a petal file, or the only format that fits.
- * Stores the format in *format, unless it was given. */
-petal_status read_stream(petal_open_options options, const char **format, petal_filter **filter,
-                         petal_error *error);
+ * checked as by petal_load(). Without a format it is a petal file, or the only format that fits. */
+petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 
 /* May a filter go to standard output? Not to a terminal. False: reported. */
 bool may_write_stream(void);

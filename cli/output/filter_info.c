@@ -29,6 +29,11 @@ petal_file_info file_info_of(const petal_filter *filter)
     return info;
 }
 
+const char *file_format_of(const petal_filter *filter)
+{
+    return file_info_of(filter).format_name;
+}
+
 bool can(const petal_filter *filter, uint32_t ability)
 {
     return info_of(filter).abilities & ability;

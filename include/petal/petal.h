@@ -88,8 +88,9 @@
 #define PETAL_API
 #endif
 
-/* Before a call whose ignored failure would lose keys or a file: compilers warn if the status is
- * not used. */
+/* Compilers warn if the status is not used. Before calls that make a filter, write one out, or
+ * change it as a whole. The others need it less: petal_last_error() has failures of adding keys,
+ * petal_builder_finish() those of its workers. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define PETAL_NODISCARD [[nodiscard]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -605,8 +606,9 @@ typedef struct petal_open_options {
  *   files  PETAL_ERR_REPLACED        LOCKED, WRITABLE: the file was replaced during the call
  * Cost: MAP: milliseconds at any size. WRITABLE: allocates holes. LOAD, VERIFY and packed formats:
  * reads the whole file. */
-PETAL_API petal_status petal_open(const char *path, const petal_open_options *options,
-                                  petal_filter **filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_open(const char *path,
+                                                  const petal_open_options *options,
+                                                  petal_filter **filter, petal_error *error);
 
 /* Writable maps: makes all changes durable, with their checksums, and marks the file clean. Other
  * filters: PETAL_OK, nothing to do. After a failure the filter accepts no more changes; the file on
@@ -720,7 +722,7 @@ PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_
                                              petal_layers_info *info, petal_error *error);
 
 /* What the library knows of the file or view that a filter was opened from. All 0 for a filter that
- * was made in memory. */
+ * was made in memory, copies included. */
 typedef struct petal_file_info {
     uint32_t struct_size;
     uint8_t live; /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
@@ -735,6 +737,9 @@ typedef struct petal_file_info {
     /* Opened with PETAL_OPEN_RECOVER: how many blocks were compared with their last checksums, and
      * how many of them differ. */
     uint64_t compared_blocks, recovered_blocks;
+    /* The format of the file: save the filter in it, and the file stays what it was. A petal file
+     * may hold a filter of another format (petal_info.format_name). NULL: made in memory. */
+    const char *format_name;
 } petal_file_info;
 #define PETAL_FILE_INFO_INIT PETAL_STRUCT_INIT(petal_file_info)
 
@@ -840,8 +845,8 @@ PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
  *   PETAL_ERR_UNSUPPORTED     the pattern grows or has several layers
  *   PETAL_ERR_SECRET_MISSING  the pattern lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_MEMORY */
-PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter,
-                                         petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_create_like(const petal_filter *pattern,
+                                                         petal_filter **filter, petal_error *error);
 
 /* Makes a private copy in memory, writable even if `filter` is not, with the same parameters, keys
  * and metadata. Does not touch pages that hold no bits. On failure *copy is NULL.
@@ -850,8 +855,8 @@ PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filt
  *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
  *   PETAL_ERR_MEMORY
  * Cost: reads all bits and copies them. */
-PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
-                                   petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
+                                                   petal_error *error);
 
 /* Removes every key. Parameters, capacity, metadata and clock stay. A growing filter goes back to
  * its first layer, except in a map, where it keeps all layers.
@@ -859,13 +864,13 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
  *   PETAL_ERR_READ_ONLY
  *   PETAL_ERR_IO           a map: the file could not be marked as dirty
  * Cost: writes all bits. */
-PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
 
 /* Makes the filter permanently read-only: later changes are PETAL_ERR_READ_ONLY. Syncs a writable
  * map first, and keeps its lock until petal_free(). If the sync fails, nothing is frozen. Fails
  * like petal_sync().
  * Cost: that of petal_sync(). */
-PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 
 /* Makes `filter` the union: exactly the filter that had been given the keys of both. Items are
  * summed. Counters are added: a key that is in both must be removed as often as it was added to
@@ -879,8 +884,8 @@ PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
  *   PETAL_ERR_READ_ONLY
  *   PETAL_ERR_IO           a map: the file could not be marked as dirty
  * Cost: reads all bits of both, and writes those that change. */
-PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other,
-                                   petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other,
+                                                   petal_error *error);
 
 /* Like petal_merge(), but `filter` keeps only the bits that both have. Every key of both is still
  * present. The rate is at most that of the better filter, but higher than that of a filter made of
@@ -889,8 +894,9 @@ PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *oth
  * counters the lower one is kept: a key stays in as often as it is in both, and can be removed that
  * often. A counter raised by different keys in the two filters stays above zero: a permanent false
  * positive. Failures and cost are those of petal_merge(). */
-PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other,
-                                       petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_intersect(petal_filter *filter,
+                                                       const petal_filter *other,
+                                                       petal_error *error);
 
 /* How two sets of keys overlap. Numbers of distinct keys, and shares from 0 to 1. */
 typedef struct petal_comparison {
@@ -927,8 +933,9 @@ PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *
  *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
  *   PETAL_ERR_MEMORY
  * Cost: reads all counters, and writes the new filter. */
-PETAL_API petal_status petal_drop_counts(const petal_filter *filter, petal_filter **dropped,
-                                         petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_drop_counts(const petal_filter *filter,
+                                                         petal_filter **dropped,
+                                                         petal_error *error);
 
 /* How small. All fields may be 0, and the options NULL. */
 typedef struct petal_fold_options {
@@ -966,18 +973,17 @@ typedef struct petal_fold_options {
  *   PETAL_ERR_MEMORY
  * Cost: reads all bits twice and writes the new ones. classic: also some nanoseconds per bit of the
  * new filter. */
-PETAL_API petal_status petal_fold(const petal_filter *filter, const petal_fold_options *options,
-                                  petal_filter **folded, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_fold(const petal_filter *filter,
+                                                  const petal_fold_options *options,
+                                                  petal_filter **folded, petal_error *error);
 
 /* Sharding: a set that is too large for one machine is spread over `shards` filters (files, Redis
  * keys). The shard of a key is equal in every language and for every filter:
  * mulhi64(fmix64(fmix64(g)), shards) with g = XXH3_64bits(key, 0), from 0 to shards - 1
  * (docs/format.md, "Shards", says why). Shards are even: each has about 1/shards of the keys,
  * within a few times the square root of that number. 0 shards count as 1. Strangers who choose the
- * keys can aim at one shard. For keyed filters use petal_shard_of_hash(petal_hash_key(filter,
- * ...)), whose g is the secret hash. A hash must be well mixed and have 64 bits. */
+ * keys can aim at one shard; for keyed filters, petal_host.h has petal_shard_of_hash(). */
 PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t shards);
-PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ----------------------------------------------------------------------------- several threads */
 
@@ -1180,23 +1186,25 @@ typedef int32_t (*petal_sink)(void *context, const void *bytes, size_t size_byte
  *   PETAL_ERR_IO  the sink stopped the stream; error->system_errno is what it returned
  * and the failures of petal_serialize().
  * Cost: reads all bits, and what the sink costs. */
-PETAL_API petal_status petal_write(const petal_filter *filter, const petal_save_options *options,
-                                   petal_sink sink, void *context, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_write(const petal_filter *filter,
+                                                   const petal_save_options *options,
+                                                   petal_sink sink, void *context,
+                                                   petal_error *error);
 
 /* Makes a filter from an image in memory: a private, verified copy. Safe on hostile bytes. Modes
  * and flags are those of petal_open(); RECOVER, RESEAL, HEADER_ONLY and NO_SECRET have an effect.
  * Failures: see the table at petal_open().
  * Cost: reads and copies all bits. */
-PETAL_API petal_status petal_load(const void *bytes, uint64_t size_bytes,
-                                  const petal_open_options *options, petal_filter **filter,
-                                  petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_load(const void *bytes, uint64_t size_bytes,
+                                                  const petal_open_options *options,
+                                                  petal_filter **filter, petal_error *error);
 
 /* Like petal_load(), but read-only and without a copy. `bytes` must not change until petal_free(),
  * which passes them to options->release.
  * Cost: constant; VERIFY and packed formats read all bits. */
-PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
-                                  const petal_open_options *options, petal_filter **filter,
-                                  petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
+                                                  const petal_open_options *options,
+                                                  petal_filter **filter, petal_error *error);
 
 /* ------------------------------------------------------------------------------------- patches
  *

@@ -1,4 +1,5 @@
-/* petal_host.h - for servers and bindings, which keep the bytes of filters in places of their own.
+/* petal_host.h - for servers, bindings and tools: shards of hashes, and filters whose bytes are kept
+ * in places of their own.
  *
  * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
 #ifndef PETAL_HOST_H
@@ -9,6 +10,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ----------------------------------------------------------------------------- shards of hashes */
+
+/* The shard of a hash in place of a key (petal_shard_of()): g is the hash, which must
+ * be well mixed and have 64 bits. With petal_hash_key() of a keyed filter, strangers who choose the
+ * keys can't aim at a shard. */
+PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------ bits, layer by layer */
 
@@ -31,8 +39,9 @@ PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, co
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_MEMORY
  * Cost: O(size_bytes). */
-PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
-                                        const void *bytes, uint64_t size_bytes, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer,
+                                                        uint64_t offset, const void *bytes,
+                                                        uint64_t size_bytes, petal_error *error);
 
 /* Gives this buffer to a layer without bits. The filter owns it from then on. It must come from the
  * filter's allocator and have exactly the size that petal_bits() reports later; aligned to 64 bytes
@@ -41,8 +50,9 @@ PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, ui
  *   PETAL_ERR_DAMAGED         a bit is set that no key can set
  *   PETAL_ERR_READ_ONLY       the bits belong to a file or a view
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET) */
-PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
-                                        uint64_t size_bytes, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer,
+                                                        void *bytes, uint64_t size_bytes,
+                                                        petal_error *error);
 
 /* Sets petal_info.items, for hosts that count by a rule of their own.
  *   PETAL_ERR_UNSUPPORTED  it grows or is a window: this number tells when its newest layer is full
@@ -76,8 +86,9 @@ typedef struct petal_lent_layer {
  *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
  *   PETAL_ERR_MEMORY       nothing changed
  * Cost: O(layers). */
-PETAL_API petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers,
-                                  uint64_t count, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_lend(petal_filter *filter,
+                                                  const petal_lent_layer *layers, uint64_t count,
+                                                  petal_error *error);
 
 /* Moves a block of memory: returns its new address, with the same contents, after releasing the old
  * block; or NULL to leave it where it is. */
@@ -175,23 +186,25 @@ typedef struct petal_reader petal_reader;
  *   PETAL_ERR_ARGUMENT  unknown or contradicting flags, no such format
  *   PETAL_ERR_LIMIT     expected_bytes exceeds max_bytes
  *   PETAL_ERR_MEMORY */
-PETAL_API petal_status petal_reader_create(const petal_open_options *options,
-                                           uint64_t expected_bytes, petal_reader **reader,
-                                           petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_reader_create(const petal_open_options *options,
+                                                           uint64_t expected_bytes,
+                                                           petal_reader **reader,
+                                                           petal_error *error);
 
 /* Passes the next bytes. Fails as soon as a failure of petal_load() (the table at petal_open()) is
  * certain; while more bytes could lead to another failure, petal_reader_finish() reports it. With
  * expected_bytes, a stream that its header rules out (memory limit, secret, dirty) fails with the
  * header. After a failure, call only petal_reader_free().
  * Cost: O(size_bytes). */
-PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes, size_t size_bytes,
-                                         petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes,
+                                                         size_t size_bytes, petal_error *error);
 
 /* Ends the stream: *filter is the filter; on failure, which is one of petal_load(), it is NULL. The
  * caller still frees the reader.
  * Cost: constant for petal files; petal_load() for buffered formats. */
-PETAL_API petal_status petal_reader_finish(petal_reader *reader, petal_filter **filter,
-                                           petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_reader_finish(petal_reader *reader,
+                                                           petal_filter **filter,
+                                                           petal_error *error);
 
 /* Releases the reader; NULL is allowed. */
 PETAL_API void petal_reader_free(petal_reader *reader);

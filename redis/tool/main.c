@@ -215,7 +215,10 @@ static int push_bloom(struct job *job, const petal_filter *filter, const char *p
     char bytes[20 + 64 * 53];
     petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
     struct beginning header = {bytes, 0, 20 + info.layers * (size_t)53};
-    petal_write(filter, &options, take_beginning, &header, NULL);
+    petal_error error;
+    petal_status status = petal_write(filter, &options, take_beginning, &header, &error);
+    if (status != PETAL_OK && status != PETAL_ERR_IO) /* the sink stops at the end of the header */
+        return complain(job->path, error.message);
     const char *clear[] = {"DEL", part}, *rename[] = {"RENAME", part, job->key};
     redisReply *reply = call(job, 2, clear, 0);
     freeReplyObject(reply);
@@ -301,8 +304,8 @@ static petal_filter *open_header(struct job *job, const redisReply *header, peta
     options.format = is_petal(header) ? "petal" : "redisbloom";
     options.memory_limit = UINT64_MAX;
     options.secret = job->has_secret ? job->secret : NULL;
-    petal_load(header->str, (uint64_t)header->len, &options, &filter, error);
-    return filter;
+    petal_status status = petal_load(header->str, (uint64_t)header->len, &options, &filter, error);
+    return status == PETAL_OK ? filter : NULL;
 }
 
 /* Resumes from what an interrupted run left in PATH.part; *at is how many bytes that is. */

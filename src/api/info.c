@@ -200,6 +200,7 @@ petal_status petal_get_file_info(const petal_filter *filter, petal_file_info *in
     own.unchecked_blocks = filter->unchecked;
     own.compared_blocks = filter->blocks_compared;
     own.recovered_blocks = filter->recovered_blocks;
+    if (filter->file_format) own.format_name = petal_format_of_id(filter->file_format)->name;
     petal_sized_give(&own, sizeof own, info);
     return PETAL_OK;
 }

@@ -132,6 +132,7 @@ struct petal_filter {
     bool lacks_secret; /* a keyed header opened without its secret; then secret_id is valid */
     uint32_t secret_id;
     uint32_t key_type;
+    uint32_t file_format; /* number of the format that it was opened in; 0: made in memory */
     /* for the next layer, as given when opening: 0 for the default; UINT64_MAX for none */
     uint64_t memory_limit;
     bool refuse_overfull;

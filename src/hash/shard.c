@@ -9,6 +9,7 @@
  * mixing. */
 #include "base/bytes.h"
 #include "hash/hash.h"
+#include "petal/petal_host.h"
 
 uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards)
 {

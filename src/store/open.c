@@ -148,6 +148,9 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
+    /* Some names read several forms (dcso: plain and packed): reading has found out which. */
+    (*made)->file_format =
+        source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;
     (*made)->refuse_overfull = source->options.refuse_overfull;
     petal_filter_choose_strategy(*made);

@@ -157,6 +157,33 @@ static void a_packed_file_stays_packed_and_dcso_writes_it_plain(void **state)
     free(again.data);
 }
 
+static const char *file_format_of(const petal_filter *filter)
+{
+    return file_info_of(filter).format_name;
+}
+
+static void a_filter_names_the_format_of_the_file_that_it_was_opened_from(void **state)
+{
+    (void)state;
+    petal_filter *packed = loaded_vector("dcso/n100_p0.01.bloom.gz", "dcso"), *copy = NULL,
+                 *plain = loaded_vector("dcso/n100_p0.01.bloom", "dcso"), *kept = NULL;
+    petal_error error;
+    assert_string_equal(file_format_of(packed), "dcso-gzip");
+    assert_string_equal(file_format_of(plain), "dcso");
+    struct bytes petal_file = written(packed, "petal");
+    expect_status(petal_load(petal_file.data, petal_file.size, NULL, &kept, &error), PETAL_OK,
+                  &error);
+    assert_string_equal(file_format_of(kept), "petal");
+    assert_string_equal(info_of(kept).format_name, "dcso-gzip");
+    expect_status(petal_clone(kept, &copy, &error), PETAL_OK, &error);
+    assert_null(file_format_of(copy));
+    petal_free(packed);
+    petal_free(plain);
+    petal_free(kept);
+    petal_free(copy);
+    free(petal_file.data);
+}
+
 static void a_name_of_the_other_form_is_refused(void **state)
 {
     (void)state;
@@ -225,6 +252,7 @@ int main(void)
         cmocka_unit_test(impossible_header_fields_are_refused_by_name),
         cmocka_unit_test(a_bit_beyond_the_last_is_refused),
         cmocka_unit_test(a_packed_file_stays_packed_and_dcso_writes_it_plain),
+        cmocka_unit_test(a_filter_names_the_format_of_the_file_that_it_was_opened_from),
         cmocka_unit_test(a_name_of_the_other_form_is_refused),
         cmocka_unit_test(a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind),
         cmocka_unit_test(packed_lies_get_no_memory),

@@ -862,7 +862,7 @@ static void rates_bits_and_estimates_agree_with_the_model(void **state)
     uint64_t next = 0;
     (void)state;
     for (int i = 0; i < (int)filters; i++) {
-        petal_clear(filter, NULL);
+        assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
         for (uint64_t k = 0; k < keys; k++) petal_add_i64(filter, number(++next));
         petal_info info = info_of(filter);
         petal_stats info_stats = stats_of(filter);

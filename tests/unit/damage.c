@@ -394,7 +394,9 @@ static void use(petal_filter *filter)
                          PETAL_OK); /* the scheme rejects the empty key */
     assert_true(petal_contains(copy, "key", 3));
     require_that(contains_keys(copy, keys, taken, NULL), ==, taken);
-    (void)petal_merge(copy, filter, &error);
+    petal_status merged = petal_merge(copy, filter, &error);
+    require(merged == PETAL_OK || merged == PETAL_ERR_UNSUPPORTED || merged == PETAL_ERR_MISMATCH,
+            "%s", error.message);
     struct bytes image = serialized(copy);
     if (!info.keyed)
         require_status(PETAL_OK, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);

@@ -311,7 +311,7 @@ static void add_100_more_texts(petal_filter *filter)
 
 static void fill_anew(petal_filter *filter)
 {
-    petal_clear(filter, NULL);
+    assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     add_100_more_texts(filter);
 }
 
@@ -323,7 +323,7 @@ static void set_metadata(petal_filter *filter)
 /* Replaces half of the keys. */
 static void move_1000_integers_on(petal_filter *filter)
 {
-    petal_clear(filter, NULL);
+    assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     add_numbers(filter, 1000, 2000);
 }
 

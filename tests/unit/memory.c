@@ -39,9 +39,9 @@ static void adding_and_asking_allocate_nothing(void **state)
     petal_contains(filter, "key", 3);
     contains_keys(filter, keys, 2, NULL);
     contains_any(filter, keys, 2);
-    petal_merge(filter, other, NULL);
-    petal_intersect(filter, other, NULL);
-    petal_clear(filter, NULL);
+    assert_int_equal(petal_merge(filter, other, NULL), PETAL_OK);
+    assert_int_equal(petal_intersect(filter, other, NULL), PETAL_OK);
+    assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     info_of(filter);
     assert_int_equal(count.calls, calls);
     petal_free(filter);

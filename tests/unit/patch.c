@@ -134,7 +134,7 @@ static void what_fell_is_carried_too(void **state)
             require_patch(from, to, "intersected");
             petal_free(other);
         }
-        petal_clear(to, NULL);
+        assert_int_equal(petal_clear(to, NULL), PETAL_OK);
         require_patch(from, to, "cleared");
         require_patch(to, from, "filled");
         add_numbers(to, 700000, 4000);

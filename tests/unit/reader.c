@@ -56,6 +56,7 @@ static void require_same_outcome(const struct bytes bytes, const petal_open_opti
         require(one.recovered_blocks == other.recovered_blocks &&
                     one.compared_blocks == other.compared_blocks,
                 "%s: other blocks recovered", what);
+        require(strcmp(one.format_name, other.format_name) == 0, "%s: of another format", what);
     } else {
         require(got.error.status == loaded->error.status &&
                     got.error.offset == loaded->error.offset &&

@@ -129,7 +129,7 @@ static void structs_end_with_their_last_field(void **state)
     ENDS_WITH(petal_save_options, format);
     ENDS_WITH(petal_info, kernel_name);
     ENDS_WITH(petal_layers_info, latest_ms);
-    ENDS_WITH(petal_file_info, recovered_blocks);
+    ENDS_WITH(petal_file_info, format_name);
     ENDS_WITH(petal_stats, estimated_rate);
     ENDS_WITH(petal_comparison, containment_b_in_a);
     ENDS_WITH(petal_format_info, keys);

@@ -185,8 +185,8 @@ petal_filter *flat_load(const void *bytes, size_t size_bytes, const char *format
 {
     petal_open_options options = open_options(format, secret, flags, memory_limit);
     petal_filter *filter = NULL;
-    petal_load(bytes, size_bytes, &options, &filter, &last_error);
-    return filter;
+    return petal_load(bytes, size_bytes, &options, &filter, &last_error) == PETAL_OK ? filter
+                                                                                     : NULL;
 }
 
 EXPORT(reader_create)
@@ -195,8 +195,8 @@ petal_reader *flat_reader_create(const char *format, const void *secret, uint64_
 {
     petal_open_options options = open_options(format, secret, PETAL_OPEN_LOAD, memory_limit);
     petal_reader *reader = NULL;
-    petal_reader_create(&options, expected_bytes, &reader, &last_error);
-    return reader;
+    return petal_reader_create(&options, expected_bytes, &reader, &last_error) == PETAL_OK ? reader
+                                                                                           : NULL;
 }
 
 EXPORT(reader_feed)
@@ -208,8 +208,7 @@ petal_status flat_reader_feed(petal_reader *reader, const void *bytes, size_t si
 EXPORT(reader_finish) petal_filter *flat_reader_finish(petal_reader *reader)
 {
     petal_filter *filter = NULL;
-    petal_reader_finish(reader, &filter, &last_error);
-    return filter;
+    return petal_reader_finish(reader, &filter, &last_error) == PETAL_OK ? filter : NULL;
 }
 
 EXPORT(reader_free) void flat_reader_free(petal_reader *reader)
@@ -446,22 +445,19 @@ EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)
 EXPORT(create_like) petal_filter *flat_create_like(const petal_filter *pattern)
 {
     petal_filter *filter = NULL;
-    petal_create_like(pattern, &filter, &last_error);
-    return filter;
+    return petal_create_like(pattern, &filter, &last_error) == PETAL_OK ? filter : NULL;
 }
 
 EXPORT(clone) petal_filter *flat_clone(const petal_filter *filter)
 {
     petal_filter *copy = NULL;
-    petal_clone(filter, &copy, &last_error);
-    return copy;
+    return petal_clone(filter, &copy, &last_error) == PETAL_OK ? copy : NULL;
 }
 
 EXPORT(drop_counts) petal_filter *flat_drop_counts(const petal_filter *filter)
 {
     petal_filter *dropped = NULL;
-    petal_drop_counts(filter, &dropped, &last_error);
-    return dropped;
+    return petal_drop_counts(filter, &dropped, &last_error) == PETAL_OK ? dropped : NULL;
 }
 
 EXPORT(fold)
