@@ -62,7 +62,7 @@ static int no_such_command(const char *name)
 {
     const char *word = our_word(name), *guess = nearest(name, command_name, NULL, COMMANDS);
     if (word)
-        complain(NULL, "no command %s, its name here is %s; see petal help %s", name, word, word);
+        complain(NULL, "no command %s; here it is %s; see petal help %s", name, word, word);
     else if (guess)
         complain(NULL, "no command %s, did you mean %s? See petal help", name, guess);
     else
@@ -76,7 +76,7 @@ static void print_overview(FILE *out)
                  "Bloom filters in files: is it in the set? Certainly not, or probably.\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "petal help COMMAND tells more, petal help keys what keys are, man petal all.\n"
+    fprintf(out, "petal help COMMAND says more, petal help keys explains keys, man petal has all.\n"
                  "  petal build -o urls.petal urls.txt; petal check urls.petal new.txt\n");
 }
 

@@ -243,7 +243,8 @@ static petal_filter *fold_large(petal_filter *large, const struct args *args)
     petal_error error;
     options.by_bits = 1;
     if (info_of(large).layers > 1) {
-        remark(args->output, "grew: more keys than --memory has room for; -n KEYS is smaller");
+        remark(args->output,
+               "grew, because --memory has no room for the keys; with -n KEYS it is smaller");
         return large;
     }
     progress_begin("folding", "the filter");

@@ -44,8 +44,7 @@ static bool complain_of_damage(const struct check *check)
 {
     petal_error error;
     petal_last_error(check->filter, &error);
-    return complain(check->args->operands[0], "%s; --no-verify trusts what is there",
-                    error.message);
+    return complain(check->args->operands[0], "%s; --no-verify trusts it as it is", error.message);
 }
 
 static bool count_selected(void *context, struct key_block *block)

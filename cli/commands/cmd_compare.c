@@ -42,19 +42,18 @@ static void print_row(const char *label, petal_estimate estimate, struct text (*
 static void print_sentence(const char *a, const char *b, const petal_comparison *c)
 {
     if (c->saturated)
-        printf("Every bit of the two together is set, so nothing is known of what they share.\n");
+        printf("Together they have every bit set, so what they share is unknown.\n");
     else if (isnan(c->containment_a_in_b.value) || isnan(c->containment_b_in_a.value))
         printf("An empty filter shares no keys.\n");
     else if (c->jaccard.value == 1)
-        printf("The bits are equal: as far as they tell, the keys of %s and %s are the same.\n", a,
-               b);
+        printf("The bits are equal, so the keys of %s and %s are probably the same.\n", a, b);
     else if (c->intersection.low <= 0)
         printf("%s and %s may have no key in common; at most about %s.\n", a, b,
                keys_text(c->intersection.high).s);
     else if (c->containment_a_in_b.value == 1)
-        printf("As far as the bits tell, all keys of %s are in %s.\n", a, b);
+        printf("Probably all keys of %s are in %s.\n", a, b);
     else if (c->containment_b_in_a.value == 1)
-        printf("As far as the bits tell, all keys of %s are in %s.\n", b, a);
+        printf("Probably all keys of %s are in %s.\n", b, a);
     else
         printf("About %s of the keys of %s are in %s, and %s the other way round.\n",
                rate_text(c->containment_a_in_b.value, 2).s, a, b,

@@ -61,8 +61,9 @@ static int run(const struct args *args)
 
 static const struct option options[] = {
     OPTION_OUTPUT,
-    {'p', "rate", RATE, AT(rate), "RATE", "false positives to stay within [those of FILTER]"},
-    {'n', "capacity", COUNT, AT(capacity), "KEYS", "leave room for so many keys [those in FILTER]"},
+    {'p', "rate", RATE, AT(rate), "RATE", "false positives at most [the rate of FILTER]"},
+    {'n', "capacity", COUNT, AT(capacity), "KEYS",
+     "leave room for this many keys [those in FILTER]"},
     {0, "bits", COUNT, AT(bits), "M", "exactly M bits, which must divide those of FILTER"},
     OPTION_FROM,
     OPTION_TO,
@@ -79,7 +80,7 @@ const struct command fold_command = {
     .summary = "a smaller filter of the same keys, without the keys",
     .usage = "-o OUT [-p RATE] FILTER",
     .about = "Writes to OUT the smallest filter that keeps RATE for the keys in FILTER and is\n"
-             "a whole fraction of it. It equals the one that was made of that size.",
+             "a whole fraction of it. It equals a filter that was built with that size.",
     .options = options,
     .example = "example: petal fold -p 1% -o small.petal large.petal",
     .run = run,

@@ -116,7 +116,7 @@ static void print_rates(const petal_info *info, const petal_stats *stats)
 {
     label("false positives");
     printf("%s now", rate_text(stats->estimated_rate, 3).s);
-    if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
+    if (!isnan(info->target_rate)) printf(", %s planned", asked_rate(info->target_rate).s);
     double later = info->capacity < UINT64_MAX / 2
                        ? petal_predict_rate(info, info->capacity + info->capacity / 4)
                        : NAN;
@@ -179,9 +179,9 @@ static void print_unknown(const char *format, const petal_info *info)
     const char *unknown[4];
     size_t count = 0;
     if (!info->capacity) unknown[count++] = "the number of keys it was planned for";
-    if (isnan(info->target_rate)) unknown[count++] = "the rate that was asked";
+    if (isnan(info->target_rate)) unknown[count++] = "the requested rate";
     if (!info->items) unknown[count++] = "how many keys were added";
-    if (typed) unknown[count++] = "the funnel, which made bytes of the keys (--key-type)";
+    if (typed) unknown[count++] = "the funnel that turned keys into bytes (--key-type)";
     if (count == 0) return;
     label("not in the file");
     for (size_t i = 0; i < count; i++) printf("%s%s", i ? ", " : "", unknown[i]);
@@ -207,7 +207,7 @@ static void print_counted(const petal_info *info)
     putchar('\n');
     if (isnan(info->target_rate)) return;
     label("false positives");
-    printf("%s asked\n", asked_rate(info->target_rate).s);
+    printf("%s planned\n", asked_rate(info->target_rate).s);
 }
 
 /* `stats`: NULL if only the header could be read. */
@@ -220,7 +220,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
     case NONE: printf("%s, header looks valid; this format has no checksum\n", format); break;
     case MATCH: printf("petal 1, intact\n"); break;
     case DIFFER: printf("petal 1, header intact, contents damaged\n"); break;
-    case NO_KEY: printf("petal 1, header intact; for the rest pass --secret-file\n"); break;
+    case NO_KEY: printf("petal 1, header intact; pass --secret-file to check the rest\n"); break;
     case CHANGING: printf("petal 1, being changed, so its contents cannot be verified\n"); break;
     case NOT_COMPARED: printf("petal 1, header intact (contents: petal verify %s)\n", path); break;
     case OLD:

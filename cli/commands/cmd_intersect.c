@@ -17,7 +17,7 @@ const struct command intersect_command = {
     .name = "intersect",
     .summary = "intersect filters made with the same options",
     .usage = "-o OUT A B...",
-    .about = "Writes the bits that all of them have to OUT. Every common key is in, but other\n"
+    .about = "Writes to OUT the bits that all of them have. Every common key is in, but other\n"
              "keys pass more often than with a filter of the common keys alone. OUT has the\n"
              "metadata of A.",
     .options = options,

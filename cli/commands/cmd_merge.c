@@ -16,9 +16,9 @@ const struct command merge_command = {
     .name = "merge",
     .summary = "unite filters made with the same options",
     .usage = "-o OUT A B...",
-    .about = "Writes to OUT the filter that would have been given the keys of all. The filters\n"
-             "must be made with the same options. If one is larger by a whole factor, it is\n"
-             "folded first. Capacity and metadata are those of A.",
+    .about = "Writes to OUT the filter that all their keys would have made. The filters must\n"
+             "be made with the same options. If one is larger by a whole factor, it is folded\n"
+             "first. Capacity and metadata are those of A.",
     .options = options,
     .example = "example: petal merge -o year.petal month-*.petal",
     .run = run,

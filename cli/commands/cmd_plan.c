@@ -238,7 +238,7 @@ static int run(const struct args *args)
 static const struct option options[] = {
     OPTIONS_OF_SIZE,
     OPTION_JSON,
-    {0, "chart", TEXT, AT(chart), "OUT.svg", "draw rate against keys, one line a scheme"},
+    {0, "chart", TEXT, AT(chart), "OUT.svg", "draw rate against keys, one line per scheme"},
     {0, "force", FLAG, AT(force), NULL, "replace OUT.svg"},
     END_OF_OPTIONS,
 };

@@ -81,7 +81,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     bool all_done = whole || reader->failed; /* everything that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole && removed > 0)
-        remark(removing.path, "the %s key%s before that are out", grouped(removed).s,
+        remark(removing.path, "the %s key%s before that were removed", grouped(removed).s,
                plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
@@ -115,8 +115,9 @@ const struct command remove_command = {
     .summary = "remove keys from a counting filter, in place",
     .usage = "FILE [KEYS...]",
     .about = "Removes the lines of KEYS (files, or standard input) from the filter in FILE,\n"
-             "made with --scheme counting; a line that occurs twice, twice. Remove only what\n"
-             "was added: another key may take others with it. Status 1: some were absent.",
+             "made with --scheme counting; a line that occurs twice is removed twice. Remove\n"
+             "only keys that were added: any other may take keys with it. Status 1: some keys\n"
+             "were absent.",
     .options = options,
     .example = "example: petal remove active.petal closed-accounts.txt",
     .run = run,

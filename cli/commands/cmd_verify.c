@@ -142,11 +142,11 @@ static bool recover(const char *path, const struct args *args, unsigned flags)
         remark(path, "%s of %s blocks differ from their last checksums",
                grouped(file.recovered_blocks).s, grouped(file.compared_blocks).s);
     if (good && flags)
-        remark(path, "sealed as it is, though damage and additions look alike: keys may be missing "
-                     "that nothing tells of; rebuild it from the keys if you can");
+        remark(
+            path,
+            "resealed as it is; damage and additions look alike, so keys may be missing unnoticed: rebuild it from the keys if you can");
     else if (good)
-        remark(path,
-               "recovered what is there; keys that were added last may be missing: add them again");
+        remark(path, "recovered; the keys that were added last may be missing: add them again");
     if (good && can(filter, PETAL_CAN_REMOVE))
         remark(path, "the last keys may be only partly removed; do not remove them again");
     petal_free(filter);
@@ -256,7 +256,7 @@ static int run(const struct args *args)
 static const struct option options[] = {
     {0, "present", TEXT, AT(present), "KEYS", "keys that were added: none may be missing"},
     {0, "absent", TEXT, AT(absent), "KEYS", "keys that were not: prints how many pass"},
-    {0, "recover", FLAG, AT(recover), NULL, "make a dirty file clean, with what it holds"},
+    {0, "recover", FLAG, AT(recover), NULL, "make a dirty file clean, with the keys it has"},
     {0, "force", FLAG, AT(force), NULL, "a damaged one too: keys may be missing"},
     OPTION_JSON,
     OPTIONS_OF_KEYS,

@@ -57,8 +57,8 @@ static bool operate_on(struct combining *with, petal_filter *other, const char *
     const char *first = with->args->operands[0], *verb = with->verb;
     uint32_t type = info_of(with->filter).key_type, other_type = info_of(other).key_type;
     if (!key_types_agree(type, other_type))
-        return complain(path, "cannot %s with %s: its keys are of type %s, there of type %s", verb,
-                        first, key_type_name(other_type), key_type_name(type));
+        return complain(path, "cannot %s with %s: its keys are of type %s, the others of type %s",
+                        verb, first, key_type_name(other_type), key_type_name(type));
     progress_begin("taking in", path);
     petal_status status = with->operate(with->filter, other, &error);
     progress_end();

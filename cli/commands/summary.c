@@ -21,7 +21,7 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
     if (stats->saturated_counters)
         remark(
             path,
-            "%s of %s counters are saturated and no longer count; keys there stay in when they are removed",
+            "%s of %s counters are saturated and no longer count; keys may stay in after they are removed",
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
@@ -37,16 +37,16 @@ void warn_if_overfilled(const char *path, const petal_filter *filter)
     if (info->policy == PETAL_POLICY_WINDOW_TIME)
         remark(
             path,
-            "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
+            "the window holds more keys than planned (%s): rate now %s, planned %s; plan with a larger -n",
             grouped(info->capacity).s, rate_text(stats.estimated_rate, 2).s, asked_rate(asked).s);
     else if (stats.saturated)
-        remark(path, "every bit is set, so it answers probably to everything; plan a larger one");
+        remark(path, "every bit is set, so every key is probably in; plan a larger one");
     else if (isnan(stats.estimated_rate) || isnan(asked))
         remark(path, "holds %s keys, planned for %s: rate now %s; plan a larger one",
                rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
                rate_text(stats.estimated_rate, 2).s);
     else
-        remark(path, "holds %s keys, planned for %s: rate now %s, asked %s; plan a larger one",
+        remark(path, "holds %s keys, planned for %s: rate now %s, planned %s; plan a larger one",
                rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
                rate_text(stats.estimated_rate, 2).s, asked_rate(asked).s);
 }
@@ -104,7 +104,7 @@ petal_status add_but_empty(petal_filter *filter, const struct key_block *block, 
 void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
 {
     if (skipped)
-        remark(path, "%s empty key%s skipped: %s filters take none", grouped(skipped).s,
+        remark(path, "%s empty key%s skipped: %s filters do not accept them", grouped(skipped).s,
                plural(skipped), info_of(filter).scheme_name);
 }
 

@@ -69,7 +69,7 @@ static bool complain_of_plan(const petal_options *options, const petal_error *er
     bool blocked =
         options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
     const char *way_out =
-        blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
+        blocked ? "use a higher rate, or try --scheme classic" : "use a higher rate";
     if (error->status == PETAL_ERR_MEMORY)
         return complain(NULL, "not enough memory for a filter of that size");
     if (error->status == PETAL_ERR_UNSUPPORTED && options->scheme == PETAL_SCHEME_STATIC)

@@ -749,7 +749,7 @@ static void warn_of_magic(const struct key_block *block)
 {
     const struct magic *magic = block->magic;
     bool unpacks = magic->kind == MAGIC_GZIP || (magic->kind == MAGIC_ZSTD && unpacks_zstd());
-    const char *taken = "its bytes are taken as keys as they are";
+    const char *taken = "its bytes are read as keys as they are";
     if (unpacks)
         remark(block->file, "is compressed; %s; pass -z to unpack it (%s)", taken, magic->name);
     else if (magic->unpack)

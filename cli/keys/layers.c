@@ -71,11 +71,10 @@ void note_lateness(struct lateness *late, const uint64_t *times, size_t count, u
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms)
 {
     if (late->beyond)
-        remark(path,
-               "%s row%s more than a window (%s) older than rows before: counted as of the time of "
-               "those; pass files in the order of time",
-               grouped(late->beyond).s, late->beyond == 1 ? " is" : "s are",
-               span_text(window_ms).s);
+        remark(
+            path,
+            "%s row%s more than a window (%s) older than earlier rows: counted with the time of those; pass files in order of time",
+            grouped(late->beyond).s, late->beyond == 1 ? " is" : "s are", span_text(window_ms).s);
 }
 
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
@@ -85,8 +84,7 @@ bool agrees_with_time(const char *path, const petal_info *info, const struct arg
     if (args->time_field && !by_time)
         return complain(path, "has no window of time; leave out --time-field");
     if (by_time && !args->time_field && !args->now && file)
-        remark(file,
-               "its lines count as of now; --time-field FIELD takes the time of each from it");
+        remark(file, "its lines count as of now; --time-field FIELD reads the time of each");
     return true;
 }
 

@@ -93,13 +93,12 @@ static bool read_time_column(struct rows *rows, const char *text)
     const char *why;
     if (!text) return true;
     if (rows->form == ROWS_ARE_KEYS)
-        return complain("--time-field",
-                        "goes with -k, --csv or --jsonl, which say what is the key");
+        return complain("--time-field", "goes with -k, --csv or --jsonl, which select the key");
     if (rows->columns == MAX_COLUMNS)
         return refuse_columns("--time-field", text, "with it at most 15 fields make a key");
     const char *end = read_column(rows, rows->columns, text, &why);
     if (!end) return refuse_columns("--time-field", text, why);
-    if (*end) return refuse_columns("--time-field", text, "one field has the time");
+    if (*end) return refuse_columns("--time-field", text, "the time is one field");
     rows->has_time = true;
     rows->time_place = find_equal(rows, rows->columns);
     if (rows->time_place == rows->columns) rows->found++;
@@ -116,7 +115,7 @@ static bool read_delimiter(struct rows *rows, const char *text)
     if (text[0] == '\0' || text[1] != '\0')
         return refuse_columns("-t", text, "takes one character (one byte), \\t or TAB");
     bool ends_rows = strchr(rows->form == ROWS_OF_CSV ? "\"\r\n" : "\n", text[0]) != NULL;
-    return !ends_rows || refuse_columns("-t", text, "cannot stand between fields");
+    return !ends_rows || refuse_columns("-t", text, "cannot separate fields");
 }
 
 bool rows_read(struct rows *rows, const struct args *args)
@@ -133,7 +132,7 @@ bool rows_read(struct rows *rows, const struct args *args)
         return complain("-t", "goes with -k or --csv");
     if (args->header && !args->csv) return complain("--header", "goes with --csv");
     if (args->strict && !text) return complain("--strict", "goes with -k, --csv or --jsonl");
-    if (args->nul && args->csv) return complain(NULL, "--csv is of lines; leave out --null");
+    if (args->nul && args->csv) return complain(NULL, "--csv reads lines; leave out --null");
     if (!text) return read_time_column(rows, args->time_field);
     rows->form = args->fields ? ROWS_OF_FIELDS : args->csv ? ROWS_OF_CSV : ROWS_OF_JSON;
     if (!read_delimiter(rows, args->delimiter) || !read_columns(rows, option, text) ||

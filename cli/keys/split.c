@@ -95,7 +95,7 @@ static void split_lines(const struct rows *rows, struct key_block *block)
 static const char NO_FIELD[] = "too few fields", EMPTY[] = "an empty row",
                   HOLDS_NUL[] = "holds a NUL byte", HOLDS_JOINT[] = "a field holds the byte 0x1F",
                   NO_TIME[] = "its time cannot be read",
-                  IN_FUTURE[] = "its time is more than a day ahead (--now sets what time it is)",
+                  IN_FUTURE[] = "its time is more than a day ahead (--now sets the clock)",
                   TOO_LONG[] = "longer than a row may be (16 MiB, or --row-limit)";
 
 bool lacks_fields(const struct stray *stray)

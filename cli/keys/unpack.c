@@ -120,7 +120,7 @@ static size_t unpack_gzip(struct unpacker *unpacker, void *to, size_t room)
 static size_t unpack_gzip(struct unpacker *unpacker, void *to, size_t room)
 {
     (void)to, (void)room;
-    unpacker->damage = "was packed by gzip, and this petal has no zlib; use gzip -dc";
+    unpacker->damage = "is packed by gzip, and this build has no zlib; use gzip -dc";
     return 0;
 }
 #endif
@@ -157,7 +157,7 @@ static size_t unpack_zstd(struct unpacker *unpacker, void *to, size_t room)
 static size_t unpack_zstd(struct unpacker *unpacker, void *to, size_t room)
 {
     (void)to, (void)room;
-    unpacker->damage = "was packed by zstd, and this petal has no libzstd; use zstd -dc";
+    unpacker->damage = "is packed by zstd, and this build has no libzstd; use zstd -dc";
     return 0;
 }
 #endif
@@ -216,7 +216,7 @@ ssize_t unpack_read(struct unpacker *unpacker, int descriptor, void *to, size_t 
     }
     size_t got = 0;
     if (!unpacker->inside && !begins_piece(unpacker))
-        unpacker->damage = "has something else after the packed data";
+        unpacker->damage = "has other bytes after the packed data";
     else
         got = unpacker->packer == GZIP ? unpack_gzip(unpacker, to, room)
                                        : unpack_zstd(unpacker, to, room);

@@ -86,10 +86,10 @@ struct command {
 #define OPTION_RATE {'p', "rate", RATE, AT(rate), "RATE", "false positives at -n keys: 0.01, 1%, 1:1000 [1%]"}
 #define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most this much memory: 64KiB, 2GiB"}
 #define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
-#define OPTION_FOLDABLE {0, "foldable", FLAG, AT(foldable), NULL, "of a size that petal fold can make smaller"}
+#define OPTION_FOLDABLE {0, "foldable", FLAG, AT(foldable), NULL, "choose a size that petal fold can reduce"}
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
 #define OPTION_NOW {0, "now", TIME, AT(now), "TIME", "clock of a window of time: 2024-01-31T12:00:00Z"}
-#define OPTION_TIME {0, "time-field", TEXT, AT(time_field), "FIELD", "follow the time in this field, not the clock"}
+#define OPTION_TIME {0, "time-field", TEXT, AT(time_field), "FIELD", "take the time from this field, not from the clock"}
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits set per key"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines per key, in blocked"}
@@ -98,8 +98,8 @@ struct command {
 #define OPTION_SCHEME_OF_BITS {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
 #define OPTION_SECRET_FILE {0, "secret-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
-#define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
-#define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
+#define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "store TEXT, or the contents of FILE, in the filter"}
+#define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "make one like FILE, so that they can be merged"}
 #define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal formats)"}
 #define OPTION_TO {0, "to", NAME, AT(to), "FORMAT", "the kind of file to write"}
 #define OPTION_TO_SIZE {0, "to", NAME, AT(to), "FORMAT", "make the filter that guava, spark, ... would make"}
@@ -108,7 +108,7 @@ struct command {
 #define OPTION_NO_VERIFY {0, "no-verify", FLAG, AT(no_verify), NULL, "do not compare FILE with its checksums"}
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
                              "memory that opening FILE may take, or none"}
-#define OPTION_ROW_LIMIT {0, "row-limit", LIMIT, AT(row_limit), "SIZE", "a longer row is no key, or none [16MiB]"}
+#define OPTION_ROW_LIMIT {0, "row-limit", LIMIT, AT(row_limit), "SIZE", "longer rows have no key; none: no limit [16MiB]"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object per line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
 #define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}

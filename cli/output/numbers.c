@@ -136,7 +136,7 @@ bool parse_count(const char *text, uint64_t *value, struct why *why)
     struct decimal d;
     const char *at = read_decimal(text, &d);
     if (at == text)
-        return refuse(why, *text == '-' ? "a count is above 0"
+        return refuse(why, *text == '-' ? "a count must be above 0"
                                         : "not a count; write 1000000, 1M or 1e6");
     at = skip_blanks(at);
     int exponent = *at == 'B' ? 3 : unit_power(*at);
@@ -152,8 +152,8 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why)
     struct decimal d;
     const char *at = read_decimal(text, &d);
     if (at == text)
-        return refuse(why,
-                      *text == '-' ? "a size is above 0" : "not a size; write 64KiB, 1MB or 2GiB");
+        return refuse(why, *text == '-' ? "a size must be above 0"
+                                        : "not a size; write 64KiB, 1MB or 2GiB");
     at = skip_blanks(at);
     int exponent = unit_power(*at);
     at += exponent > 0;
@@ -174,10 +174,10 @@ static const char *after_ratio_sign(const char *at)
 static bool check_rate(double rate, const char *text, bool plain, struct why *why)
 {
     if (rate > 0 && rate < 1) return true;
-    if (rate <= 0) return refuse(why, "a rate is above 0");
+    if (rate <= 0) return refuse(why, "a rate must be above 0");
     if (plain && rate < 100 && strlen(text) < 20)
-        return refuse(why, "a rate is below 1; did you mean %s%%?", text);
-    return refuse(why, "a rate is below 1");
+        return refuse(why, "a rate must be below 1; did you mean %s%%?", text);
+    return refuse(why, "a rate must be below 1");
 }
 
 bool parse_rate(const char *text, double *rate, struct why *why)
@@ -187,7 +187,8 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     uint64_t of = 1;
     const char *at = read_decimal(text, &d);
     if (at == text)
-        return refuse(why, "%s", *text == '-' && is_digit(text[1]) ? "a rate is above 0" : example);
+        return refuse(why, "%s",
+                      *text == '-' && is_digit(text[1]) ? "a rate must be above 0" : example);
     *rate = strtod(text,
                    NULL); /* correctly rounded; everything that is not decimal was excluded above */
     at = skip_blanks(at);

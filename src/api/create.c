@@ -34,9 +34,10 @@ static petal_status check_options(const petal_options *options, petal_error *err
                           "generations are for a window; leave them out");
     if (options->foldable && (options->rate == 0 || options->bits != 0 || rotates(options)))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a filter is foldable to a rate: give that, and no bits and no window");
+                          "foldable needs a rate; leave out bits and windows");
     if (options->foldable && options->scheme > PETAL_SCHEME_CLASSIC)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "only blocked and classic filters fold");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "only blocked and classic filters can be folded");
     return petal_plan_check(options, rotates(options) ? options->window_keys : options->capacity,
                             error);
 }
@@ -61,7 +62,7 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
                           "%s has no keyed filters; leave the secret out", options->format);
     if (options->memory_bytes != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "%s is sized by a rate and either keys or memory, or by bits and hashes",
+                          "%s needs a rate with keys or memory, or bits and hashes",
                           options->format);
     return PETAL_OK;
 }
@@ -73,13 +74,14 @@ static petal_status check_layered(const petal_options *options, petal_error *err
     bool rotating = rotates(options);
     if (options->growth && rotating)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a filter grows or has a window; it cannot do both");
+                          "a filter cannot both grow and have a window; leave one out");
     if (options->scheme > PETAL_SCHEME_CLASSIC)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "only blocked and classic filters grow or have a window");
     if (options->bits != 0 || options->memory_bytes != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a filter of several layers is sized by keys and rate");
+        return petal_fail(
+            error, PETAL_ERR_ARGUMENT,
+            "a filter of several layers needs keys and a rate; leave out other sizes");
     if (options->growth && (options->hashes != 0 || options->lines_per_key != 0))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "a filter that grows chooses the hashes of each layer; leave them out");
@@ -191,7 +193,7 @@ static petal_status describe_native(const petal_options *options, struct descrip
     struct shape shape;
     if (options->hash > PETAL_HASH_SIPHASH)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "Petal's own filters are hashed by xxh3 or siphash, not number %d",
+                          "Petal's own filters use xxh3 or siphash, not hash number %d",
                           (int)options->hash);
     if (options->scheme == PETAL_SCHEME_STATIC) return describe_static(options, about, error);
     if (options->growth || rotates(options)) return describe_layered(options, about, error);
@@ -214,7 +216,7 @@ static petal_status describe_sized(const struct format_def *format, const petal_
     if (status == PETAL_OK) status = petal_format_plan(format, options, about, error);
     if (status != PETAL_OK) return status;
     if (about->seed != options->seed && options->seed != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not take this seed; leave it out",
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not support this seed; leave it out",
                           options->format);
     return PETAL_OK;
 }

@@ -109,7 +109,7 @@ static petal_status adopt(petal_filter *filter, uint32_t layer, void *bytes, uin
     if (status != PETAL_OK) return status;
     struct layer *to = &filter->layers[layer];
     if (to->array.bytes)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has its bits already", layer);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u already has bits", layer);
     if (!bytes || size_bytes != to->array.size_bytes)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u needs a buffer of %llu bytes", layer,
                           (unsigned long long)to->array.size_bytes);
@@ -176,7 +176,7 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
 {
     struct move move = {mover, context};
     if (!mover || !*filter)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is nothing to move");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter or the function is NULL");
     petal_filter *to = *filter = move_handle(&move, *filter);
     to->layers = moved(&move, to->layers, to->layer_room * sizeof *to->layers);
     for (uint32_t i = 0; i < to->layer_count; i++) {
@@ -203,7 +203,7 @@ static petal_status check_exchangeable(const petal_filter *filter, petal_error *
     if (status != PETAL_OK) return status;
     if (petal_filter_rotates(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "the layers of a window differ in more than bits and keys");
+                          "layers of a window cannot be lent: they also have times");
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_BUSY, "several threads add to the filter");
     return PETAL_OK;
@@ -217,7 +217,7 @@ petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *
     petal_status status = check_exchangeable(filter, error);
     if (status == PETAL_OK && (filter->grow || filter->layer_count != 1))
         status = petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                            "the filter grows by this number; it counts for itself");
+                            "a filter that grows or has a window counts its own items; leave them");
     if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
     filter->layers->items = items;
     return PETAL_OK;
@@ -347,7 +347,7 @@ static petal_status check_ranged(const petal_filter *filter, petal_error *error)
         return petal_filter_check_secret(filter, error);
     return petal_fail(
         error, PETAL_ERR_UNSUPPORTED,
-        "queries by ranges are for the schemes blocked, classic, counting and static");
+        "only blocked, classic, counting and static filters can be queried by ranges");
 }
 
 struct range_list {

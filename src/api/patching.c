@@ -181,7 +181,7 @@ static petal_status check_sharing(const petal_filter *filter, const petal_filter
 {
     if (!filter->sharing || petal_filter_is_single(frame)) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_MISMATCH,
-                      "the patch adds layers to a filter that threads add to; load a copy");
+                      "the patch adds layers, but threads add to the filter; load a copy");
 }
 
 static petal_status alloc_new_layers(const petal_filter *filter, const struct patch *patch,

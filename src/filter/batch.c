@@ -123,7 +123,7 @@ static petal_status check_fields(petal_batch *batch, petal_error *error)
         unused = offsets | (size ? batch->key_bytes : 0);
     if (unused)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a field of the batch that its layout does not use is not 0");
+                          "a batch field that its layout does not use must be 0");
     if (batch->layout != PETAL_LAYOUT_FIXED) batch->key_bytes = layouts[batch->layout].key_bytes;
     if (batch->stride == 0) batch->stride = size ? size : batch->key_bytes;
     return PETAL_OK;
@@ -154,7 +154,7 @@ petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, pet
         status = petal_sized_take(theirs, batch, sizeof *batch, "PETAL_BATCH_INIT", error);
     if (status != PETAL_OK) return status;
     if (batch->layout >= sizeof layouts / sizeof *layouts)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "keys have no layout number %u",
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no batch layout number %u",
                           batch->layout);
     status = check_fields(batch, error);
     return status == PETAL_OK && batch->count ? check_sizes(batch, error) : status;

@@ -225,9 +225,9 @@ petal_status petal_compare(const petal_filter *a, const petal_filter *b,
                           "the bits of static filters do not tell how their keys overlap; equal "
                           "content ids mean equal sets");
     if (status == PETAL_OK && !(petal_filter_is_single(a) && petal_filter_is_single(b)))
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "filters of several layers have no bits in common to compare: which "
-                          "layer a key is in depends on when it came");
+        return petal_fail(
+            error, PETAL_ERR_UNSUPPORTED,
+            "filters of several layers cannot be compared: which layer has a key depends on when it was added");
     if (status == PETAL_OK) status = petal_filter_check_present(a, error);
     if (status == PETAL_OK) status = petal_filter_check_present(b, error);
     if (status == PETAL_OK) status = petal_guard_check_all(a, error);

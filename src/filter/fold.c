@@ -33,17 +33,17 @@ static petal_status check_foldable(const petal_filter *filter, petal_error *erro
     if (petal_filter_can_fold(filter)) return PETAL_OK;
     if (petal_filter_rotates(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a window is planned for its keys and cannot be folded; make a new one");
+                          "a window cannot be folded; make a smaller one");
     if (filter->scheme->counters)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "counters cannot be folded; drop the counts first, and fold the result");
     if (!filter->scheme->fold_bits)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a %s filter cannot be folded; make a smaller one of its keys",
+                          "a %s filter cannot be folded; build a smaller one from its keys",
                           filter->scheme->name);
     return petal_fail(
         error, PETAL_ERR_UNSUPPORTED,
-        "the filter has grown: its layers hold different keys, so make a new one of all keys");
+        "the filter has grown, and its layers hold different keys; build a new one from the keys");
 }
 
 /* ---- how far --------------------------------------------------------------------------------- */
@@ -69,9 +69,9 @@ static petal_status count_keys(const petal_filter *filter, bool by_bits, uint64_
     petal_estimate distinct = petal_filter_estimate_distinct(filter);
     double items = (double)petal_layer_items(filter, 0);
     if (!(distinct.value <= DBL_MAX))
-        return petal_fail(error, PETAL_ERR_UNREACHABLE,
-                          "every bit is set, so nobody knows how many keys are in; "
-                          "make a larger filter of its keys");
+        return petal_fail(
+            error, PETAL_ERR_UNREACHABLE,
+            "every bit is set, so the number of keys is unknown; build a larger filter from the keys");
     bool agrees = items >= distinct.low && items <= distinct.high;
     *keys = agrees && !by_bits ? petal_layer_items(filter, 0) : (uint64_t)(distinct.value + 0.5);
     return PETAL_OK;
@@ -114,10 +114,11 @@ static petal_status check_options(const petal_fold_options *options, petal_error
 {
     if (options->rate != 0 && !(options->rate > 0 && options->rate < 1))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a false-positive rate is above 0 and below 1, not %g", options->rate);
+                          "a false-positive rate must be above 0 and below 1, not %g",
+                          options->rate);
     if (options->by_bits && options->bits != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "bits fix the size, which then is not found by bits; leave one out");
+                          "bits fixes the size, so by_bits has no effect; leave one out");
     if (options->bits != 0 && options->capacity != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "bits and capacity both fix the size; give one of them");

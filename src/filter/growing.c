@@ -34,7 +34,7 @@ petal_status petal_growing_policy(const petal_options *options, struct policy *p
             "a filter that grows needs the keys of its first layer and a rate between 0 and 1");
     if (!petal_growing_is_possible(policy))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "layers grow by 2 to %u times, at a ratio between 0 and 1",
+                          "a growth step is 2 to %u, its ratio between 0 and 1",
                           PETAL_GROWTH_MAX_STEP);
     return PETAL_OK;
 }
@@ -66,7 +66,8 @@ static petal_status plan_next(const petal_filter *filter, uint64_t *capacity, do
     petal_options options = PETAL_OPTIONS_INIT;
     if (filter->layer_count >= MAX_LAYERS ||
         !petal_growing_layer(&filter->policy, filter->layer_count, capacity, rate))
-        return petal_fail(error, PETAL_ERR_FULL, "full: %u layers, and there is no larger one",
+        return petal_fail(error, PETAL_ERR_FULL,
+                          "full: %u layers, and no larger one is possible; make a larger filter",
                           filter->layer_count);
     options.scheme = filter->scheme->id;
     options.capacity = *capacity;

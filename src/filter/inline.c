@@ -32,7 +32,7 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
     /* the loop writes whole lines, and would undo what another thread has just set */
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "the inline calls are not for filters that threads share");
+                          "the inline calls do not work after petal_allow_threads()");
     if (!array->bytes)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter has no bits yet");
     /* the loop doesn't know blocks */

@@ -191,10 +191,9 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
     filter->origin.far = copy;
     if (filter->hash->long_seed) {
         if (origin->size_bytes < PETAL_LONG_SEED_BYTES)
-            return petal_fail(
-                error, PETAL_ERR_DAMAGED,
-                "damaged: the filter's seed, of %u bytes, is not there; copy it again",
-                PETAL_LONG_SEED_BYTES);
+            return petal_fail(error, PETAL_ERR_DAMAGED,
+                              "damaged: the filter's seed of %u bytes is missing; copy it again",
+                              PETAL_LONG_SEED_BYTES);
         memcpy(filter->hash_key.secret, origin_bytes(&filter->origin), PETAL_LONG_SEED_BYTES);
     }
     return PETAL_OK;
@@ -205,7 +204,7 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
 {
     void *copy = NULL;
     if (metadata_bytes > PETAL_METADATA_MAX_BYTES)
-        return petal_fail(error, PETAL_ERR_LIMIT, "metadata of %llu bytes; the limit is %d",
+        return petal_fail(error, PETAL_ERR_LIMIT, "the metadata has %llu bytes, the limit is %d",
                           (unsigned long long)metadata_bytes, PETAL_METADATA_MAX_BYTES);
     if (metadata_bytes > 0) {
         copy = petal_alloc(&filter->allocator, metadata_bytes);
@@ -222,9 +221,10 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error)
 {
     if (!filter->lacks_secret) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_SECRET_MISSING,
-                      "was opened without its secret, whose id is %08x, to read its header alone",
-                      filter->secret_id);
+    return petal_fail(
+        error, PETAL_ERR_SECRET_MISSING,
+        "was opened without its secret (id %08x), for its header alone; open it with the secret",
+        filter->secret_id);
 }
 
 static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)

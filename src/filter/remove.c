@@ -10,9 +10,8 @@
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;
-    return petal_fail(
-        error, PETAL_ERR_UNSUPPORTED,
-        "keys can be removed from counting filters of one layer only; build one of those");
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "only counting filters of one layer can remove keys; build one of those");
 }
 
 /* How many of the hashes, from the first on, are in blocks of a map that need no check. */

@@ -249,7 +249,7 @@ static petal_status check_time(const petal_filter *filter, uint64_t now_ms, peta
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "only a filter with a window of time has a clock");
     if (now_ms > INT64_MAX)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "a clock beyond 2^63 - 1 ms");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a clock is at most 2^63 - 1 ms");
     return PETAL_OK;
 }
 

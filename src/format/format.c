@@ -190,7 +190,7 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
                                        uint64_t size_bytes)
 {
     return petal_fail_at(error, PETAL_ERR_TRUNCATED, needed_bytes,
-                         "the header has %llu bytes or more, and %llu are here; read more",
+                         "the header has at least %llu bytes, and %llu are here; read more",
                          (unsigned long long)needed_bytes, (unsigned long long)size_bytes);
 }
 

@@ -153,8 +153,8 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
     image->about.layer_count = filter->layer_count;
     if (image->about.layer_count > PETAL_MAX_LAYERS)
-        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers; a file holds %u", filter->layer_count,
-                          PETAL_MAX_LAYERS);
+        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers, and a petal file holds at most %u",
+                          filter->layer_count, PETAL_MAX_LAYERS);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
         image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
@@ -305,7 +305,7 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint6
     if (slot_bytes) return PETAL_OK;
     if (memcmp(bytes, magic, (size_t)compare) != 0) {
         if (compare >= 4 && memcmp(bytes, magic, 4) == 0)
-            return petal_format_damaged(error, 4, "line ends were converted as in a text");
+            return petal_format_damaged(error, 4, "line ends were converted as in a text file");
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal file");
     }
     if (size_bytes < PETAL_SLOTS * PETAL_SLOT_MIN_BYTES ||

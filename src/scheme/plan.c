@@ -333,7 +333,7 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
     const char *wrong = NULL;
     if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or NaN */
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a false-positive rate is above 0 and below 1, not %g", o->rate);
+                          "a false-positive rate must be above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
         wrong = "bits and memory both fix the size; give one of them";
     else if (o->memory_bytes != 0 && o->rate != 0 && keys != 0)
@@ -341,11 +341,11 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
     else if (o->bits != 0 && o->hashes == 0 && o->rate != 0)
         wrong = "rate and bits both fix the size; give one of them";
     else if (o->rate != 0 && o->memory_bytes == 0 && keys == 0)
-        wrong = "a rate holds for a number of keys; give that too, or memory";
+        wrong = "a rate needs a number of keys, or memory; give one of them";
     else if (o->memory_bytes != 0 && o->rate == 0 && keys == 0)
-        wrong = "memory fixes the size for a number of keys, or for a rate; give one of them";
+        wrong = "memory needs a number of keys, or a rate; give one of them";
     else if (o->bits != 0 && o->hashes == 0 && keys == 0)
-        wrong = "the number of hashes is open; give it, or the number of keys";
+        wrong = "bits need a number of hashes, or of keys; give one of them";
     else if (o->bits == 0 && o->memory_bytes == 0 && o->rate == 0)
         wrong = "no size; give two of keys, rate and memory, or bits and hashes";
     return wrong ? petal_fail(error, PETAL_ERR_ARGUMENT, "%s", wrong) : PETAL_OK;

@@ -16,8 +16,9 @@
 
 static petal_status refuse_after_failure(const struct backing *backing, petal_error *error)
 {
-    return petal_fail_errno(error, backing->io_errno,
-                            "an earlier write failed, and what the file holds is unknown");
+    return petal_fail_errno(
+        error, backing->io_errno,
+        "an earlier write failed, so the file's contents are unknown; open it again");
 }
 
 static petal_status refuse_after_damage(petal_error *error)
@@ -37,9 +38,9 @@ static bool is_owner(const petal_filter *filter)
 static petal_status check_owner(const petal_filter *filter, petal_error *error)
 {
     if (is_owner(filter)) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_READ_ONLY,
-                      "the file was opened by the process that this one is a fork of, and is for "
-                      "reading only here; open it here, when that one has closed it");
+    return petal_fail(
+        error, PETAL_ERR_READ_ONLY,
+        "the parent process opened the file, so this fork cannot change it; open it here after the parent has closed it");
 }
 
 /* ---- checking -------------------------------------------------------------------------------- */

@@ -122,8 +122,7 @@ static petal_status check_secret(const struct image *image, const void *secret, 
                       : PETAL_OK;
     if (!secret)
         return petal_fail(error, PETAL_ERR_SECRET_MISSING,
-                          "needs the secret with id %08x, none given; nothing was checked",
-                          image->secret_id);
+                          "needs the secret with id %08x, and none was given", image->secret_id);
     if (petal_secret_check(secret) != image->secret_check)
         return petal_fail(error, PETAL_ERR_SECRET_WRONG,
                           "needs the secret with id %08x, the one given is %08x", image->secret_id,
@@ -580,7 +579,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     /* MAP is the default mode, and means "none given" here. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          mode == PETAL_OPEN_MAP ? "a view is for reading only"
+                          mode == PETAL_OPEN_MAP ? "a view is read-only; load a copy"
                                                  : "PETAL_OPEN_WRITABLE needs a file");
     source->mode = mode;
     return PETAL_OK;

@@ -32,9 +32,9 @@ static petal_status find_held(const petal_filter *filter, const char *path, stru
                      petal_os_is_at(*held, path, NULL) == PETAL_OK;
     *held = NULL;
     if (!is_target) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_READ_ONLY,
-                      "it is locked by the process that this one is a fork of; open it here, when "
-                      "that one has closed it");
+    return petal_fail(
+        error, PETAL_ERR_READ_ONLY,
+        "the parent process keeps the file locked; open it here after the parent has closed it");
 }
 
 static petal_status save(const petal_filter *filter, const char *path,
@@ -81,7 +81,7 @@ static petal_status put(void *context, const void *bytes, uint64_t size_bytes, p
     if (buffer->bytes) {
         if (size_bytes > buffer->room - buffer->used)
             return petal_fail(error, PETAL_ERR_ARGUMENT,
-                              "the buffer has %llu bytes, the image has more",
+                              "the buffer has %llu bytes, and the image needs more",
                               (unsigned long long)buffer->room);
         if (size_bytes) memcpy(buffer->bytes + buffer->used, bytes, (size_t)size_bytes);
     }

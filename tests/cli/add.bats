@@ -31,7 +31,7 @@ load helper
     is "${#stderr_lines[@]}" 1
     contains "$stderr" "petal: f.petal: holds 2,0"
     contains "$stderr" "keys, planned for 1,000: rate now 1"
-    contains "$stderr" "%, asked 1 %; plan a larger one"
+    contains "$stderr" "%, planned 1 %; plan a larger one"
 }
 
 @test "repeats of planned keys are no overfilling" {

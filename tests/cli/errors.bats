@@ -70,7 +70,7 @@ setup() {
     echo key | petal build -o k.petal --secret-file secret
     id=$(petal info --secret-file secret --json k.petal | field secret_id)
     for command in check verify; do
-        refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --secret-file" petal $command k.petal </dev/null
+        refuses "petal: k.petal: needs the secret with id $id, and none was given; pass --secret-file" petal $command k.petal </dev/null
     done
     for command in check info verify; do
         refuses "petal: k.petal: needs the secret with id $id, the one given is" petal $command --secret-file wrong k.petal </dev/null

@@ -49,7 +49,7 @@ bits_of() { petal info --json "$1" | field bits; }
     refuses "counters cannot be folded; drop the counts first" petal fold -p 1% -o x counting.petal
     refuses "a guava-mitz64 filter cannot be folded" petal fold -p 1% --from guava -o x guava.bin
     refuses "the filter has grown" petal fold -p 1% -o x grown.petal
-    refuses "a window is planned for its keys" petal fold -p 1% -o x window.petal
+    refuses "a window cannot be folded" petal fold -p 1% -o x window.petal
     refuses "the filter records no rate" petal fold -o x bits.petal
     for bits in 1 511 15360 102400; do
         refuses "51200 bits cannot be folded to $bits: give a divisor that is a multiple of 512" petal fold --bits $bits -o x bits.petal
@@ -119,7 +119,7 @@ bits_of() { petal info --json "$1" | field bits; }
     contains "$stderr" "rate now"
     is "$(petal check -c full.petal keys)" 300000
     run -0 --separate-stderr petal build -p 1% --memory 256KiB --grow -o grown.petal keys
-    contains "$stderr" "more keys than --memory has room for"
+    contains "$stderr" "--memory has no room for the keys"
     is "$(petal info --json grown.petal | field policy)" growing
     is "$(petal check -c grown.petal keys)" 300000
     # 1,000,000 trials at 1 %: 5 sd are 498

@@ -64,8 +64,8 @@ options_of() {
 @test "-V and version are --version, and what others call a command leads to ours" {
     is "$(petal -V)" "$(petal --version)"
     is "$(petal version)" "$(petal --version)"
-    refuses "no command contains, its name here is check; see petal help check" petal contains f
-    refuses "no command union, its name here is merge; see petal help merge" petal union f
+    refuses "no command contains; here it is check; see petal help check" petal contains f
+    refuses "no command union; here it is merge; see petal help merge" petal union f
 }
 
 @test "--version prints the version of petal.h, and what is in" {

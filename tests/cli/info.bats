@@ -112,9 +112,9 @@ is_json() {
     seq 1000 | petal build -o f.petal -p 1% --secret-file secret --metadata 'by hand'
     run -0 --separate-stderr petal info f.petal
     is "$stderr" ""
-    contains "$output" "petal 1, header intact; for the rest pass --secret-file"
+    contains "$output" "petal 1, header intact; pass --secret-file to check the rest"
     contains "$output" "1,000 added; 1,000 planned"
-    contains "$output" "1 % asked"
+    contains "$output" "1 % planned"
     contains "$output" "by hand"
     run -1 grep -q fill <<<"$output"
     for field in items capacity bits secret_id content_id metadata; do

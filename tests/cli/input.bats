@@ -28,7 +28,7 @@ packed() {
         contains "$stderr" " list | petal ..."
         refuses "petal: standard input: is compressed by $program, which -z does not unpack; use " petal seen -z <list
         run -0 --separate-stderr petal build --force -o f.petal list
-        contains "$stderr" "petal: list: is compressed; its bytes are taken as keys as they are; use "
+        contains "$stderr" "petal: list: is compressed; its bytes are read as keys as they are; use "
         is "${#stderr_lines[@]}" 1
         rm -f g.petal
         refuses "which -z does not unpack" petal build -z -o g.petal list
@@ -65,7 +65,7 @@ packed() {
     tell() { # NAME BYTES
         printf "$2"'\0\1\2more\n' >data
         run -0 --separate-stderr petal build --force -o f.petal data
-        is "$stderr" "petal: data: is $1; its bytes are taken as keys as they are; write the keys out as lines first"
+        is "$stderr" "petal: data: is $1; its bytes are read as keys as they are; write the keys out as lines first"
     }
     tell "a Parquet file" 'PAR1\x15\x04'
     tell "an SQLite database" 'SQLite format 3\0'
@@ -80,7 +80,7 @@ packed() {
     tell "an Excel file" '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'
     mkdir folder && tar -cf data folder
     run -0 --separate-stderr petal seen data
-    contains "$stderr" "petal: data: is a tar archive; its bytes are taken as keys"
+    contains "$stderr" "petal: data: is a tar archive; its bytes are read as keys"
 }
 
 @test "words that begin as a magic does are words" {

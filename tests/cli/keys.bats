@@ -223,7 +223,7 @@ refused() {
     done
     refuses "f.petal: has keys of type i64, not text" petal build --template f.petal --key-type text -o g.petal <<<1
     petal build -o g.petal -n 100 <<<1
-    refuses "g.petal: cannot merge with f.petal: its keys are of type text, there of type i64" petal merge -o m.petal f.petal g.petal
+    refuses "g.petal: cannot merge with f.petal: its keys are of type text, the others of type i64" petal merge -o m.petal f.petal g.petal
     refuses "keys are of type text" petal intersect -o m.petal f.petal g.petal
     is "$(petal check -c f.petal -e 1)" 1
     is "$(petal info --json f.petal | field items)" 1
@@ -277,7 +277,7 @@ refused() {
 
 @test "filters that take no empty key skip it, count it and say so once" {
     printf 'a\n\nb\n\n\n' >blank
-    hint="3 empty keys skipped: datasketches filters take none"
+    hint="3 empty keys skipped: datasketches filters do not accept them"
     run -0 --separate-stderr petal build --to datasketches -o f.ds -n 1000 blank
     is "$stderr" "petal: f.ds: $hint"
     run -0 --separate-stderr petal build --force --to datasketches -o f.ds blank
@@ -296,7 +296,7 @@ refused() {
     is "$(petal check -c f.petal blank)" 5
     { seq 100000; echo; seq 100001 200000; } |
         petal build --to datasketches --force -o f.ds -n 200k 2>message
-    is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters take none"
+    is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters do not accept them"
     is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }
 

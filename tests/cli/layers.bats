@@ -86,7 +86,7 @@ load helper
     contains "$stderr" "petal: t.petal: the window holds more keys than planned (100), so more than 1 % of new lines may be dropped"
     run -0 --separate-stderr petal add --now 1700000000 t.petal < <(seq 3000)
     contains "$stderr" "petal: t.petal: the window holds more keys than planned (100): rate now "
-    contains "$stderr" ", asked 1 %; plan with a larger -n"
+    contains "$stderr" ", planned 1 %; plan with a larger -n"
     is "$(seq 3000 | petal check -c --now 1700000000 t.petal)" 3000
     contains "$(petal info t.petal)" "more keys than planned in a window: "
     is "$(petal info --json t.petal | field overfull)" true

@@ -32,7 +32,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     refuses "-n 1e-3: not a whole number" petal plan -n 1e-3
     refuses "-n 0: at least 1" petal plan -n 0
     refuses "-n 0k: at least 1" petal plan -n 0k
-    refuses "-n -5: a count is above 0" petal plan -n -5
+    refuses "-n -5: a count must be above 0" petal plan -n -5
     for wrong in 18446744073709551616 99999999999999999999999 1e20 20000000T 1e99999999999; do
         refuses "-n $wrong: too large for 64 bits" petal plan -n "$wrong"
     done
@@ -57,7 +57,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
         refuses "--memory $wrong: not a size" petal plan -n 5 --memory "$wrong"
     done
     refuses "--memory 0: at least 1" petal plan -n 5 --memory 0
-    refuses "--memory -1: a size is above 0" petal plan -n 5 --memory -1
+    refuses "--memory -1: a size must be above 0" petal plan -n 5 --memory -1
     refuses "too large for 64 bits" petal plan -n 5 --memory 20000000TiB
     refuses "--memory 1000PiB" petal create -o x -n 5 --memory=1000PiBB
     [ ! -e x ]
@@ -73,17 +73,17 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
 }
 
 @test "a rate of 1 or more is refused, and a percentage proposed" {
-    refuses "petal: -p 5: a rate is below 1; did you mean 5%?" petal plan -n 100 -p 5
-    refuses "petal: -p 1: a rate is below 1; did you mean 1%?" petal plan -n 100 -p 1
+    refuses "petal: -p 5: a rate must be below 1; did you mean 5%?" petal plan -n 100 -p 5
+    refuses "petal: -p 1: a rate must be below 1; did you mean 1%?" petal plan -n 100 -p 1
     refuses "did you mean 0.5e1%?" petal plan -n 100 -p 0.5e1
     for wrong in 100 1e9 100% 200% 1:1 3:2; do
-        refuses "-p $wrong: a rate is below 1" petal plan -n 100 -p "$wrong"
+        refuses "-p $wrong: a rate must be below 1" petal plan -n 100 -p "$wrong"
     done
 }
 
 @test "a rate of 0 or less, NaN or no number is refused" {
     for wrong in 0 0% 0.0 -1 -0.5 0:5 1e-999; do
-        refuses "-p $wrong: a rate is above 0" petal plan -n 100 -p "$wrong"
+        refuses "-p $wrong: a rate must be above 0" petal plan -n 100 -p "$wrong"
     done
     for wrong in '' nan NaN inf -nan abc 0x1p-4 1:0 1: '1 in' 1%% 0,01; do
         refuses "-p $wrong: not a rate; write 0.01, 1% or 1:1000" petal plan -n 100 -p "$wrong"

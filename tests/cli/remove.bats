@@ -212,7 +212,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     printf '1\n2\nthree\n4\n' >numbers
     run -2 --separate-stderr petal remove --key-type i64 f.petal numbers
     is "${stderr_lines[0]}" 'petal: numbers: line 3: not a whole number: "three"'
-    contains "${stderr_lines[1]}" "the 2 keys before that are out"
+    contains "${stderr_lines[1]}" "the 2 keys before that were removed"
     run -2 --separate-stderr petal remove --key-type i64 f.petal -e three
     [[ $stderr != *"before that"* ]] || fail "no key was before that: $stderr"
     is "$(seq 4 | petal check --key-type i64 f.petal | paste -sd' ')" "3 4"

@@ -414,7 +414,7 @@ for line in open("lines", encoding="utf-8"):
         contains "$stderr" "data are damaged"
         { cat $file; echo more; } >longer
         run -2 --separate-stderr petal check -z f.petal longer
-        is "$stderr" "petal: longer: has something else after the packed data"
+        is "$stderr" "petal: longer: has other bytes after the packed data"
         cmp numbers - <<<"$output"
     done
     run -2 --separate-stderr petal add -z f.petal cut
@@ -438,13 +438,13 @@ for line in open("lines", encoding="utf-8"):
     refuses 'column 1 is named twice, in different ways' petal check f.petal --csv id,1 t.csv
     refuses '-t ab: takes one character' petal check f.petal -k 1 -t ab t.csv
     refuses '-t : takes one character' petal check f.petal -k 1 -t '' t.csv
-    refuses '-t ": cannot stand between fields' petal check f.petal --csv 1 -t '"' t.csv
+    refuses '-t ": cannot separate fields' petal check f.petal --csv 1 -t '"' t.csv
     refuses '-t: goes with -k or --csv' petal check f.petal -t , t.csv
     refuses '--header: goes with --csv' petal check f.petal --header t.csv
     refuses '--strict: goes with -k, --csv or --jsonl' petal check f.petal --strict t.csv
     refuses 'give one of -k, --csv and --jsonl' petal check f.petal -k 1 --csv 1 t.csv
     refuses 'give one of -k, --csv and --jsonl' petal check f.petal --jsonl .a --csv 1 t.csv
-    refuses '--csv is of lines; leave out --null' petal check f.petal -0 --csv 1 t.csv
+    refuses '--csv reads lines; leave out --null' petal check f.petal -0 --csv 1 t.csv
     for path in '' a a.b .a. '.a[x]' '.a[' '.a[1' '."a' '.a b' .a, '.[-1]' '.a[99999999999999999999]'; do
         refuses "--jsonl $path: not a path" petal check f.petal --jsonl "$path" t.csv
     done

@@ -142,7 +142,7 @@ is_as_modelled() {
     printf 'a,2024-01-01\nb,2255-01-01\na,2024-01-01\n' >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 -f s.petal log
     is "$output" $'a,2024-01-01\nb,2255-01-01'
-    contains "$stderr" 'line 2: its time is more than a day ahead (--now sets what time it is): "b,2255-01-01"'
+    contains "$stderr" 'line 2: its time is more than a day ahead (--now sets the clock): "b,2255-01-01"'
     is "$(petal info --json s.petal | field clock_ms)" 1704067200000
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 --now 2255-01-02 log
     is "$output" "$(cat log)"
@@ -163,7 +163,7 @@ is_as_modelled() {
 
 @test "a file that is read through a window of time without --time-field is worth a remark" {
     printf 'a\nb\n' >log
-    hint="log: its lines count as of now; --time-field FIELD takes the time of each from it"
+    hint="log: its lines count as of now; --time-field FIELD reads the time of each"
     run -0 --separate-stderr petal seen --window 1d log
     is "$stderr" "petal: $hint"
     run -0 --separate-stderr petal seen --window 1d <log
@@ -183,7 +183,7 @@ is_as_modelled() {
     echo 'a 2024-01-01' >log
     refuses "--time-field: goes with -k, --csv or --jsonl" petal seen --window 1d --time-field 2 log
     refuses "--time-field x: not numbers of fields" petal seen --window 1d -k 1 --time-field x log
-    refuses "--time-field 1,2: one field has the time" petal seen --window 1d -k 1 --time-field 1,2 log
+    refuses "--time-field 1,2: the time is one field" petal seen --window 1d -k 1 --time-field 1,2 log
     refuses "seen: --time-field is for a window of time; give --window 7d" petal seen -k 1 --time-field 2 log
     refuses "seen: --time-field is for a window of time; give --window 7d" petal seen --window 100 -f s.petal -k 1 --time-field 2 log
     [ ! -e s.petal ]

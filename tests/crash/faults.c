@@ -396,9 +396,8 @@ static void expect_delivery(const struct job *job, const struct command *command
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
-    static const char *const remarks[] = {"before that are in\n", "before that are out\n",
-                                          "recovered what is there",
-                                          "differ from their last checksums"};
+    static const char *const remarks[] = {"before that are in\n", "before that were removed\n",
+                                          "recovered;", "differ from their last checksums"};
     unsigned lines = lines_in(said);
     for (size_t i = 0; i < COUNT(remarks); i++) lines -= strstr(said, remarks[i]) != NULL;
     bool differ = second && strncmp(said, second + 1, (size_t)(second - said) + 1) != 0;

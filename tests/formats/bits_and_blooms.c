@@ -183,17 +183,17 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
         {"{\"m\":10,\"k\":1025,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
          "byte 12 (an impossible"},
         {"{\"m\":65,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
-         "byte 19 (b is not as long"},
+         "byte 19 (the length of b"},
         {"{\"m\":281474976710656,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
-         "b is not as long"},
+         "the length of b"},
         {"{\"m\":11,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
          "shorter than the filter"},
         {"{\"m\":9,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
          "bits set beyond the last"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ=\"}", PETAL_ERR_DAMAGED,
-         "b is not as long"},
+         "the length of b"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQAA\"}", PETAL_ERR_DAMAGED,
-         "b is not as long"},
+         "the length of b"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbR==\"}", PETAL_ERR_DAMAGED,
          "byte 40 (not base64)"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAA=AAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
@@ -341,7 +341,7 @@ static void binary_is_refused_by_the_name_of_json(void **state)
     (void)state;
     struct bytes file = vector("bits-and-blooms/n1_p0.01.bin");
     expect_refused(file, "bits-and-blooms-json", PETAL_ERR_NOT_A_FILTER,
-                   "its format is bits-and-blooms");
+                   "format of binary files is bits-and-blooms");
     free(file.data);
 }
 

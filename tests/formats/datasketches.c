@@ -103,7 +103,7 @@ static void what_the_original_does_not_make_is_not_planned(void **state)
     options.bits = UINT64_C(1) << 32;
     options.hashes = 3;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT);
-    assert_non_null(strstr(error.message, "Java and C++ disagree"));
+    assert_non_null(strstr(error.message, "Java and in C++ disagree"));
     options.bits = UINT64_MAX;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT);
 }
@@ -264,7 +264,8 @@ static void every_field_of_the_header_is_checked(void **state)
         {0, 0x00160104, PETAL_ERR_NOT_A_FILTER, "not a Bloom filter of DataSketches"},
         {0, 0x01150104, PETAL_ERR_DAMAGED, "byte 3 (unknown flags"},
         {0, 0x05150104, PETAL_ERR_DAMAGED, "byte 3 (unknown flags"},
-        {0, 0x00150103, PETAL_ERR_DAMAGED, "byte 0 (3 longs before the bits are for empty filters"},
+        {0, 0x00150103, PETAL_ERR_DAMAGED,
+         "byte 0 (3 longs before the bits, which only empty filters have"},
         {0, 0x04150104, PETAL_ERR_DAMAGED, "byte 24 (bytes after the end"},
         {4, 0, PETAL_ERR_DAMAGED, "byte 4 (a filter has at least 1 hash"},
         {4, 1025, PETAL_ERR_LIMIT, "1025 hashes"},
@@ -291,7 +292,7 @@ static void from_2_to_the_32_bits_on_it_is_refused_with_the_reason(void **state)
 {
     struct bytes bytes = header(3, 4, 3, 1u << 26);
     (void)state;
-    expect_refused(bytes, "datasketches", PETAL_ERR_LIMIT, "Java and C++ disagree");
+    expect_refused(bytes, "datasketches", PETAL_ERR_LIMIT, "Java and in C++ disagree");
     free(bytes.data);
 }
 

@@ -95,8 +95,7 @@ static void versions_that_hash_otherwise_are_named(void **state)
         "bloom-filters", PETAL_ERR_UNSUPPORTED, "bloom-filters 1");
     expect_refused(text_of("{\"type\":\"CuckooFilter\",\"_size\":15,\"_seed\":1}"), "bloom-filters",
                    PETAL_ERR_NOT_A_FILTER, "BloomFilter");
-    expect_refused(text_of("[537002048,0]"), "bloomfilter", PETAL_ERR_NOT_A_FILTER,
-                   "does not say k");
+    expect_refused(text_of("[537002048,0]"), "bloomfilter", PETAL_ERR_NOT_A_FILTER, "lacks k");
     expect_refused(text_of("{\"version\":2,\"m\":32,\"k\":1,\"buckets\":[0]}"), "bloomfilter",
                    PETAL_ERR_NOT_A_FILTER, "version 2");
 }

@@ -81,9 +81,9 @@ static void the_last_byte_says_what_can_be_asked(void **state)
         petal_free(filter);
     }
     bytes[15] = 31;
-    expect_refused(file, "leveldb", PETAL_ERR_UNSUPPORTED, "later encodings");
+    expect_refused(file, "leveldb", PETAL_ERR_UNSUPPORTED, "reserves numbers above 30");
     bytes[15] = 255;
-    expect_refused(file, "leveldb", PETAL_ERR_UNSUPPORTED, "later encodings");
+    expect_refused(file, "leveldb", PETAL_ERR_UNSUPPORTED, "reserves numbers above 30");
     bytes[7] = 6;
     file.size = 8;
     expect_refused(file, "leveldb", PETAL_ERR_TRUNCATED, "at least 9 bytes");

@@ -618,7 +618,7 @@ static void fields_of_a_value_are_checked(void **state)
     value.data[VALUE_OPTIONS] = 16;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "unknown options");
     value.data[VALUE_OPTIONS] = 0xc0; /* a string where a number must be */
-    expect_value_refused(value, PETAL_ERR_DAMAGED, "a string where a number is due");
+    expect_value_refused(value, PETAL_ERR_DAMAGED, "a string in place of a number");
     value.data[VALUE_OPTIONS] = 0x82;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "no such length");
     value.data[VALUE_OPTIONS] = 5;

@@ -166,7 +166,7 @@ static void other_filters_are_refused_and_named(void **state)
         {64, {0xff, 0, 6, 0, 0x80}, PETAL_ERR_UNSUPPORTED, "later kind"},
         {63, {0xff, 0, 6, 0, 0}, PETAL_ERR_DAMAGED, "whole lines"},
         {65, {0xff, 0, 6, 0, 0}, PETAL_ERR_DAMAGED, "whole lines"},
-        {0, {0xff, 0, 6, 0, 0}, PETAL_ERR_UNSUPPORTED, "no keys"},
+        {0, {0xff, 0, 6, 0, 0}, PETAL_ERR_UNSUPPORTED, "0 keys"},
         {128, {0xfe, 7, 2, 0, 0}, PETAL_ERR_UNSUPPORTED, "Ribbon"},
         {64, {6, 1, 0, 0, 0}, PETAL_ERR_UNSUPPORTED, "before format_version 5"},
         {256,

@@ -127,9 +127,9 @@ static void what_the_original_cannot_have_written_is_refused(void **state)
         {LAYERS, 2, 8, PETAL_ERR_TRUNCATED, "layer 1"},
         {LAYERS, 65, 8, PETAL_ERR_LIMIT, "65 layers"},
         {LAYERS, UINT64_MAX, 8, PETAL_ERR_LIMIT, "layers"},
-        {LENGTH, 44, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer do not fit"},
+        {LENGTH, 44, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer contradict"},
         {BITS_VERSION, 2, 1, PETAL_ERR_DAMAGED, "byte 38 (bits of an unknown version"},
-        {BYTES, UINT64_MAX, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer do not fit"},
+        {BYTES, UINT64_MAX, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer contradict"},
         {HASHES, 0, 4, PETAL_ERR_DAMAGED, "byte 47 (an impossible number of hashes"},
         {HASHES, 1089, 4, PETAL_ERR_DAMAGED, "byte 47 (an impossible number of hashes"},
     };

@@ -8,7 +8,7 @@
  *     exact rate p of these very bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, and no
  *     spread between filters is in it.
  *  3. Promise. The mean of p over seeds is the model's rate within 5 of its own standard errors,
- *     and at most 1.02 times the rate that was asked, with 4 standard errors on top.
+ *     and at most 1.02 times the requested rate, with 4 standard errors on top.
  * |z| < 5 fails by accident with probability 6e-7; there are about 500 such tests, with fixed
  * seeds. */
 #include "../amount.h"

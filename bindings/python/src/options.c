@@ -96,7 +96,7 @@ bool rate_read(PyObject *object, double *rate)
         return false;
     }
     if (*rate != 0) return true;
-    PyErr_SetString(PyExc_ValueError, "a false-positive rate is above 0 and below 1, not 0");
+    PyErr_SetString(PyExc_ValueError, "a false-positive rate must be above 0 and below 1, not 0");
     return false;
 }
 

@@ -183,7 +183,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
     uint64_t set_bytes = 0;
     if (!petal_base64_bytes(text->chars, text->count, &set_bytes) ||
         set_bytes != 8 + 8 * words_for(header->bits))
-        return petal_format_damaged(error, text->at, "b is not as long as m demands");
+        return petal_format_damaged(error, text->at, "the length of b does not match m");
     return PETAL_OK;
 }
 
@@ -250,9 +250,8 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 {
     if (petal_json_begins(bytes, size_bytes))
         return unpack_json(bytes, size_bytes, allocator, decoded, decoded_bytes, error);
-    return petal_fail_at(
-        error, PETAL_ERR_NOT_A_FILTER, 0,
-        "not JSON; if it is binary of bits-and-blooms, its format is bits-and-blooms");
+    return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
+                         "not JSON; the format of binary files is bits-and-blooms");
 }
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
@@ -290,7 +289,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 {
     if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "bits-and-blooms sizes no filter for 0 keys; ask for 1");
+                          "bits-and-blooms cannot size a filter for 0 keys; use 1");
     double bits = petal_model_ceil(petal_model_optimal_bits((double)keys, rate));
     petal_status status =
         petal_size_bits(bits, petal_scheme_bits_and_blooms.max_bits, &shape->bits, error);

@@ -46,7 +46,7 @@ static petal_status check_type(const struct json_object *object, petal_error *er
     petal_status status = petal_json_string(object, "type", &type, &chars, &at, error);
     if (status != PETAL_OK || (chars == 11 && memcmp(type, "BloomFilter", 11) == 0)) return status;
     return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, at,
-                         "another structure of bloom-filters than its BloomFilter");
+                         "another structure of bloom-filters; petal reads its BloomFilter only");
 }
 
 static petal_status read_fields(const struct json_object *object, struct js_filter *about,
@@ -81,7 +81,7 @@ static petal_status find_content(const struct json_object *object, const struct 
     if (!checked_round_up(about->bits, 8, &whole) || size != whole)
         return petal_format_damaged(error, size_at, "a size that is not _size in whole bytes");
     if (!petal_base64_bytes(*content, *chars, &bytes) || bytes != whole / 8)
-        return petal_format_damaged(error, *at, "not the base64 of that many bits");
+        return petal_format_damaged(error, *at, "not base64 of that many bits");
     return PETAL_OK;
 }
 
@@ -126,7 +126,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     double n = (double)keys, ln2 = petal_model_ln(2);
     if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "bloom-filters makes no filter for 0 keys; say how many");
+                          "bloom-filters cannot make a filter for 0 keys; use at least 1");
     double bits = petal_model_ceil(-(n * petal_model_ln(rate) / petal_model_pow(ln2, 2)));
     petal_status status =
         petal_size_bits(bits, petal_scheme_bloom_filters.max_bits, &shape->bits, error);
@@ -146,7 +146,7 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     int64_t seed = (int64_t)about->seed;
     if (seed >= -MAX_SEED && seed <= MAX_SEED) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "a seed in JavaScript is exact up to 2^53 - 1 only");
+                      "JavaScript keeps seeds exactly only up to 2^53 - 1; use a smaller one");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -52,8 +52,7 @@ static petal_status take_buckets(const struct json_array *buckets, struct js_fil
                                              &lowest, &highest, error);
     if (status != PETAL_OK || highest <= INT32_MAX) return status;
     if (lowest < 0)
-        return petal_format_damaged(error, buckets->at,
-                                    "buckets of which some are signed and some are not");
+        return petal_format_damaged(error, buckets->at, "a mix of signed and unsigned buckets");
     about->form |= FORM_UNSIGNED;
     return PETAL_OK;
 }
@@ -68,7 +67,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     if (size_bytes > 0 && bytes[0] == '[')
         return petal_fail_at(
             error, PETAL_ERR_NOT_A_FILTER, 0,
-            "a bare list of buckets, which does not say k; write it as {\"m\":...,\"k\":...,\"buckets\":[...]}");
+            "a bare list of buckets, which lacks k; write it as {\"m\":...,\"k\":...,\"buckets\":[...]}");
     petal_status status = petal_json_read(bytes, size_bytes, &list.members, &object, error);
     if (status == PETAL_OK) status = read_version(&object, &about, error);
     if (status == PETAL_OK)
@@ -94,7 +93,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     double n = (double)keys;
     if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "bloomfilter makes no filter for 0 keys; say how many");
+                          "bloomfilter cannot make a filter for 0 keys; use at least 1");
     double bits = petal_model_ceil(-n * petal_model_log2(rate) / PETAL_LN2);
     petal_status status =
         petal_size_bits(bits, petal_scheme_bloomfilter.max_bits, &shape->bits, error);

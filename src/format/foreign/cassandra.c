@@ -90,7 +90,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     uint32_t bits_per_key;
     if (rate < HARDEST_RATE)
         return petal_fail(error, PETAL_ERR_UNREACHABLE,
-                          "Cassandra's table ends at a rate of 0.0000671; ask for that or more");
+                          "Cassandra's lowest rate is 0.0000671; use that or a higher one");
     choose(rate, &bits_per_key, &shape->hashes);
     if (!checked_mul(keys, bits_per_key, &shape->bits) ||
         !checked_add(shape->bits, EXCESS_BITS, &shape->bits))

@@ -61,7 +61,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
         return petal_format_damaged(error, AT_FLAGS, "unknown flags");
     if (bytes[AT_PREAMBLE] == PREAMBLE_EMPTY && bytes[AT_FLAGS] == 0)
         return petal_format_damaged(error, AT_PREAMBLE,
-                                    "3 longs before the bits are for empty filters");
+                                    "3 longs before the bits, which only empty filters have");
     if (load32le(bytes + AT_HASHES) >> 16 != 0)
         return petal_format_damaged(error, AT_ZERO_16, "unused bytes that are not 0");
     if (load32le(bytes + AT_ZERO_32) != 0)
@@ -75,8 +75,7 @@ static petal_status check_bits(double bits, uint64_t offset, petal_error *error)
     if (bits <= (double)petal_scheme_datasketches.max_bits) return PETAL_OK;
     return petal_fail_at(
         error, PETAL_ERR_LIMIT, offset,
-        "%.10g bits: from 2^32 on DataSketches' Java and C++ disagree where the bits are, and C++ cannot read its "
-        "own files",
+        "%.10g bits: from 2^32 on, DataSketches in Java and in C++ disagree on where bits go; use fewer",
         bits);
 }
 
@@ -129,7 +128,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 {
     if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "DataSketches makes no filter for 0 keys; give at least 1");
+                          "DataSketches cannot make a filter for 0 keys; use at least 1");
     double bits = petal_model_ceil(petal_model_optimal_bits((double)keys, rate));
     petal_status status = check_bits(bits, PETAL_NO_OFFSET, error);
     if (status != PETAL_OK) return status;

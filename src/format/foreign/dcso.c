@@ -207,7 +207,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
                                           petal_scheme_dcso.max_bits, &shape->bits, error);
     if (status == PETAL_OK && shape->bits == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "DCSO makes no filter of 0 bits; ask for a lower rate or more keys");
+                          "DCSO cannot make a filter of 0 bits; use a lower rate or more keys");
     if (status == PETAL_OK) shape->hashes = petal_size_hashes(shape->bits, keys);
     return status;
 }
@@ -216,9 +216,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
                          struct description *about, petal_error *error)
 {
     if (options->capacity == 0 || !(options->rate > 0 && options->rate < 1))
-        return petal_fail(
-            error, PETAL_ERR_ARGUMENT,
-            "a DCSO file says for how many keys and which rate it is made; give both");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a DCSO file records a capacity and a rate; give both");
     return petal_size_plan(self, options, about, error);
 }
 
@@ -265,9 +264,8 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     uint8_t header[HEADER_BYTES];
     const struct layer *layer = filter->layers;
     if (layer->capacity == 0 || !(layer->target_rate > 0))
-        return petal_fail(
-            error, PETAL_ERR_UNSUPPORTED,
-            "a DCSO file says for how many keys and which rate it is made; this filter does not know");
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "dcso holds a capacity and a rate, which the filter lacks; use petal");
     store64le(header + AT_FLAGS, flags_of(filter));
     store64le(header + AT_CAPACITY, layer->capacity);
     store64le(header + AT_RATE, bits_from_double(layer->target_rate));

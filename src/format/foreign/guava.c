@@ -49,7 +49,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     petal_status status = check_stream(bytes, size_bytes, error);
     if (status != PETAL_OK) return status;
     uint32_t longs = swap32(load32le(bytes + 2));
-    if (bytes[0] > MITZ_64) return petal_format_damaged(error, 0, "a strategy is 0 or 1");
+    if (bytes[0] > MITZ_64) return petal_format_damaged(error, 0, "a strategy other than 0 and 1");
     if (bytes[0] != self->variant)
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "has strategy %s; its format is %s",
                              bytes[0] == MITZ_64 ? "MITZ_64" : "MITZ_32",
@@ -72,9 +72,9 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     if (status != PETAL_OK) return status;
     if (shape->bits == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "Guava makes no filter of 0 bits; ask for a lower rate");
+                          "Guava cannot make a filter of 0 bits; use a lower rate");
     if (shape->hashes > 255)
-        return petal_fail(error, PETAL_ERR_LIMIT, "more than 255 hashes; ask for a higher rate");
+        return petal_fail(error, PETAL_ERR_LIMIT, "more than 255 hashes; use a higher rate");
     return PETAL_OK;
 }
 

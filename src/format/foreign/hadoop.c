@@ -54,7 +54,8 @@ static petal_status check_header(const struct header *header, petal_error *error
 {
     if (header->hashes < 1 || header->hashes > petal_scheme_hadoop.max_hashes)
         return petal_format_damaged(error, header->old ? 0 : 4, "an impossible number of hashes");
-    if (header->hash_type > MURMUR) return petal_format_damaged(error, 8, "a hash is 0 or 1");
+    if (header->hash_type > MURMUR)
+        return petal_format_damaged(error, 8, "a hash other than 0 and 1");
     if (header->bits < 1 || header->bits > petal_scheme_hadoop.max_bits)
         return petal_format_damaged(error, header->size_bytes - 4,
                                     "an impossible size of the vector");

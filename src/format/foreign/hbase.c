@@ -35,7 +35,7 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     if (hashes < 1 || hashes > petal_scheme_hbase.max_hashes)
         return petal_format_damaged(error, AT_HASHES, "an impossible number of hashes");
     if (load32be(bytes + AT_HASH) >= HASH_TYPES)
-        return petal_format_damaged(error, AT_HASH, "a hash is 0, 1 or 2");
+        return petal_format_damaged(error, AT_HASH, "a hash other than 0, 1 and 2");
     if (load32be(bytes + AT_KEYS) > INT32_MAX)
         return petal_format_damaged(error, AT_KEYS, "a negative number of keys");
     return petal_format_check_size(HEADER_BYTES + (uint64_t)body_bytes, size_bytes, error);
@@ -61,7 +61,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     uint64_t bits, whole_bits_per_key;
     if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "HBase makes no chunk for 0 keys; say how many");
+                          "HBase cannot make a chunk for 0 keys; use at least 1");
     double ln2 = petal_model_ln(2), exact = (double)keys * (-petal_model_ln(rate) / (ln2 * ln2));
     petal_status status =
         petal_size_bits(petal_model_ceil(exact), petal_scheme_hbase.max_bits, &bits, error);

@@ -96,7 +96,7 @@ petal_status petal_js_list_image(const struct js_list *list, const struct json_o
     if (status != PETAL_OK) return status;
     if (numbers->named) about->form |= list->named;
     if (about->bits / unit_bits + (about->bits % unit_bits != 0) != count)
-        return petal_format_damaged(error, about->bits_at, "a size that is not that of the list");
+        return petal_format_damaged(error, about->bits_at, "a size that differs from the list's");
     return petal_js_image(about, list->scheme, allocator, image, image_bytes, error);
 }
 
@@ -113,8 +113,7 @@ petal_status petal_js_list_bits(const struct js_list *list, struct json_array nu
         petal_status status = petal_json_next(&numbers, &number, &more, error);
         if (status != PETAL_OK) return status;
         if (number < min || number > max)
-            return petal_format_damaged(error, numbers.at,
-                                        "a number that is out of range stands before it");
+            return petal_format_damaged(error, numbers.at, "a number before it is out of range");
         if (number < *lowest) *lowest = number;
         if (number > *highest) *highest = number;
         store64le(unit, (uint64_t)number);

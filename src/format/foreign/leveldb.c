@@ -29,8 +29,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     if (hashes > petal_scheme_leveldb.max_hashes)
         return petal_fail_at(
             error, PETAL_ERR_UNSUPPORTED, array_bytes,
-            "not a filter that can be queried: its last byte, the number of hashes, is %u, and LevelDB keeps more "
-            "than 30 for later encodings",
+            "cannot be queried: its last byte says %u hashes, and LevelDB reserves numbers above 30",
             hashes);
     if (array_bytes > petal_scheme_leveldb.max_bits / 8)
         return petal_fail_at(error, PETAL_ERR_LIMIT, 0,

@@ -96,8 +96,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     message->offset = at;
     message->size_bytes = (size_bytes - at) / TAGGED_BYTES * WORD_BYTES;
     for (uint64_t tag = at; tag < size_bytes; tag += TAGGED_BYTES)
-        if (bytes[tag] != TAG_WORD)
-            return petal_format_damaged(error, tag, "not a word of the bits");
+        if (bytes[tag] != TAG_WORD) return petal_format_damaged(error, tag, "not a word of bits");
     if ((size_bytes - at) % TAGGED_BYTES != 0) return truncated(size_bytes, error);
     return check_bits(message->size_bytes, at, error);
 }
@@ -131,7 +130,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct mess
     if (at == size_bytes) return truncated(size_bytes, error);
     if (bytes[at] == TAG_BITS) return take_newer(bytes, size_bytes, at, message, error);
     if (bytes[at] == TAG_WORD) return take_older(bytes, size_bytes, at, message, error);
-    return petal_format_damaged(error, at, "neither of the fields that hold the bits");
+    return petal_format_damaged(error, at, "no field that holds the bits");
 }
 
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
@@ -198,7 +197,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     shape->bits = bits + (64 - bits % 64);
     uint64_t hashes = petal_model_round((double)shape->bits / n * PETAL_LN2);
     if (hashes > petal_scheme_orc.max_hashes)
-        return petal_fail(error, PETAL_ERR_LIMIT, "more than %u hashes; ask for a higher rate",
+        return petal_fail(error, PETAL_ERR_LIMIT, "more than %u hashes; use a higher rate",
                           petal_scheme_orc.max_hashes);
     shape->hashes = hashes ? (uint32_t)hashes : 1;
     return PETAL_OK;

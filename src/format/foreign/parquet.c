@@ -195,9 +195,10 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     petal_status status = petal_size_request(options, &asked, error);
     if (status != PETAL_OK) return status;
     if (asked.by_bits && asked.bits / 8 > MAX_WRITTEN_BYTES)
-        return petal_fail(error, PETAL_ERR_LIMIT,
-                          "Parquet's writers make no filter above %llu bytes",
-                          (unsigned long long)MAX_WRITTEN_BYTES);
+        return petal_fail(
+            error, PETAL_ERR_LIMIT,
+            "Parquet's writers limit filters to %llu bytes; use a higher rate or fewer keys",
+            (unsigned long long)MAX_WRITTEN_BYTES);
     if (asked.by_bits) shape.hashes = asked.hashes;
     shape.bits = 8 * (asked.by_bits ? usual_size(asked.bits / 8 + (asked.bits % 8 != 0))
                                     : bytes_of_rate(asked.keys, asked.rate));

@@ -77,7 +77,7 @@ static petal_status size(uint64_t capacity, double rate, struct shape *shape, pe
     double ln2 = petal_model_ln(2), slices = petal_model_ceil(petal_model_ln(1.0 / rate) / ln2);
     if (!(slices <= PETAL_HASH_MAX_WORDS))
         return petal_fail(error, PETAL_ERR_LIMIT,
-                          "%g hashes; petal takes at most %u; ask for a higher rate", slices,
+                          "%g hashes; petal takes at most %u; use a higher rate", slices,
                           PETAL_HASH_MAX_WORDS);
     double bits = petal_model_ceil((double)capacity * -petal_model_ln(rate) /
                                    (slices * petal_model_pow(ln2, 2)));
@@ -142,7 +142,8 @@ static petal_status check_header(const uint8_t *header, uint64_t offset, petal_e
     double rate = load_double(header + AT_ERROR);
     uint64_t slices = load64le(header + AT_SLICES), slice_bits = load64le(header + AT_SLICE_BITS);
     if (!(rate > 0 && rate < 1))
-        return petal_format_damaged(error, offset + AT_ERROR, "an error that is no rate");
+        return petal_format_damaged(error, offset + AT_ERROR,
+                                    "an error rate that is not between 0 and 1");
     if (slices < 1 || slices > petal_scheme_pybloom.max_hashes)
         return petal_format_damaged(error, offset + AT_SLICES, "an impossible number of slices");
     if (slice_bits < 1 || slice_bits > petal_scheme_pybloom.max_bits / slices)
@@ -205,7 +206,8 @@ static petal_status check_scalable(const uint8_t *bytes, uint64_t size_bytes, pe
     if (load64le(bytes + AT_INITIAL) == 0)
         return petal_format_damaged(error, AT_INITIAL, "a capacity of 0 keys");
     if (!(first_error > 0 && first_error < 1))
-        return petal_format_damaged(error, AT_TOTAL_ERROR, "an error that is no rate");
+        return petal_format_damaged(error, AT_TOTAL_ERROR,
+                                    "an error rate that is not between 0 and 1");
     if (filters > INT32_MAX)
         return petal_format_damaged(error, AT_FILTERS, "an impossible number of filters");
     if (filters > PETAL_MAX_LAYERS)
@@ -351,9 +353,8 @@ static petal_status write_filter(const struct layer *layer, const struct sink *s
 {
     uint8_t header[HEADER_BYTES];
     if (layer->capacity == 0 || !(layer->target_rate > 0))
-        return petal_fail(
-            error, PETAL_ERR_UNSUPPORTED,
-            "a pybloom file says for how many keys and which rate it is made; this filter does not know");
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "pybloom holds a capacity and a rate, which the filter lacks; use petal");
     write_header(layer, header);
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }

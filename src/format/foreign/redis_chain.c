@@ -259,7 +259,7 @@ static petal_status check_size(const struct redis_link *link, uint32_t number, u
 {
     if (link->n2 > 63) return damaged(link, number, "an impossible power of two", error);
     if (!find_kind(link, encver, modulus, kind) || *modulus == 0)
-        return damaged(link, number, "bits, bytes and power of two do not fit each other", error);
+        return damaged(link, number, "bits, bytes and power of two contradict each other", error);
     if (*modulus > petal_scheme_redisbloom.max_bits)
         return petal_fail_at(error, PETAL_ERR_LIMIT, link->told_at,
                              "layer %u has more than 2^%u bits", number, MAX_N2);
@@ -412,13 +412,14 @@ petal_status petal_redis_plan(const struct format_def *self, const petal_options
     if (status != PETAL_OK) return status;
     if (asked.by_bits || asked.keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "RedisBloom makes filters for a number of keys, at least 1, and a rate");
+                          "RedisBloom needs a number of keys, at least 1, and a rate");
     if (options->seed != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "RedisBloom has no seed; leave it out");
     double rate = asked.rate > HIGHEST_RATE ? HIGHEST_RATE : asked.rate;
     struct redis_link link = {.entries = asked.keys, .error = rate * TIGHTENING};
     if (!is_rate(link.error))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "half of a rate of %g is 0", rate);
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a rate of %g is too low to be halved; use a higher one", rate);
     status = make_shape(&link, petal_redis_new_chain.options, &shape, error);
     if (status != PETAL_OK) return status;
     petal_format_single(about, &shape, 0);

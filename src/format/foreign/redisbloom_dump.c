@@ -105,7 +105,7 @@ static uint64_t take_plain_length(struct reader *from)
 {
     bool encoded;
     uint64_t at = from->at, length = take_length(from, &encoded);
-    if (encoded) spoiled(from, at, "a string where a number is due");
+    if (encoded) spoiled(from, at, "a string in place of a number");
     return length;
 }
 

@@ -58,7 +58,7 @@ static petal_status check_trailer(const uint8_t *trailer, uint64_t array_bytes, 
         return petal_format_damaged(error, array_bytes + 2, "a filter has at least 1 hash");
     if (array_bytes == 0)
         return petal_fail_at(error, PETAL_ERR_UNSUPPORTED, 0,
-                             "RocksDB's filter of no keys, which has no bits");
+                             "RocksDB's filter of 0 keys, which has no bits");
     if (array_bytes % PETAL_LINE_BYTES != 0)
         return petal_format_damaged(error, array_bytes, "not whole lines of 64 bytes");
     if (array_bytes > petal_scheme_rocksdb.max_bits / 8)

@@ -19,11 +19,11 @@ petal_status petal_size_request(const petal_options *options, struct request *re
     }
     if (options->hashes != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "%s chooses the hashes for a rate; give bits too, or none of them",
+                          "%s chooses the hashes itself; leave them out, or give bits too",
                           options->format);
     if (options->rate > 0 && options->rate < 1) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "a false-positive rate is above 0 and below 1, not %g", options->rate);
+                      "a false-positive rate must be above 0 and below 1, not %g", options->rate);
 }
 
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
@@ -85,6 +85,6 @@ petal_status petal_format_plan(const struct format_def *format, const petal_opti
     about->origin.format = format->id;
     if (format->plan) return format->plan(format, options, about, error);
     if (format->size) return petal_size_plan(format, options, about, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew",
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s filters can be read, not created",
                       format->name);
 }

@@ -116,9 +116,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     petal_status status = petal_size_request(options, &asked, error);
     if (status != PETAL_OK) return status;
     if (asked.by_bits || asked.keys == 0 || asked.keys > INT64_MAX)
-        return petal_fail(
-            error, PETAL_ERR_ARGUMENT,
-            "valkey-bloom makes filters for a number of keys, at least 1, and a rate");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "valkey-bloom needs a number of keys, at least 1, and a rate");
     if (options->seed != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "valkey-bloom's seed has 32 bytes; leave the seed out for its fixed one");
@@ -175,7 +174,7 @@ static petal_status check_layer(const uint8_t *front, uint64_t offset, petal_err
                                     "bits of an unknown version");
     if (!checked_add(bytes, BITMAP_HEADER_BYTES, &length) || load64le(front + AT_LENGTH) != length)
         return petal_format_damaged(error, offset + AT_LENGTH,
-                                    "the lengths of a layer do not fit each other");
+                                    "the lengths of a layer contradict each other");
     if (bytes == 0 || bytes > petal_scheme_valkey_bloom.max_bits / 8)
         return petal_format_damaged(error, offset + AT_BYTES, "an impossible size of a layer");
     if (hashes == 0 || hashes > petal_scheme_valkey_bloom.max_hashes)

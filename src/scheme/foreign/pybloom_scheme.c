@@ -46,7 +46,7 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
     petal_status status = petal_normalize_foreign(self, shape, error);
     if (status != PETAL_OK || shape->bits % shape->hashes == 0) return status;
     return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "pybloom has slices of the same size, which %llu bits do not make with %u",
+                      "pybloom's slices have equal sizes, and %llu bits are not a multiple of %u",
                       (unsigned long long)shape->bits, shape->hashes);
 }
 
