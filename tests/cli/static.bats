@@ -52,7 +52,7 @@ load helper
     run -0 petal info s.petal
     contains "$output" "static, xxh3, 6 columns, "
     contains "$output" "keys              100,000"
-    contains "$output" "% now, 1 % asked"
+    contains "$output" "% now, 1 % planned"
 }
 
 @test "plan shows static where a rate is asked for" {

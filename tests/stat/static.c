@@ -4,7 +4,7 @@
  *  1. Rate given the codes. Of N absent keys the hits are binomial with the exact rate p that the
  *     codes tell (petal_stats.estimated_rate); |z| < 5 has the chance 6e-7 to fail by accident.
  *     Other seeds are other sets.
- *  2. Promise: p is at most the rate that was asked.
+ *  2. Promise: p is at most the requested rate.
  *  3. Size, from 10^6 keys on, as docs/compare.md has it. The number of keys that are bumped has an
  * sd of several hundredths of a percent of its mean there, which changes the size by less than
  * 1e-4. */

@@ -631,7 +631,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-#define THREADS 8
+#define THREADS 4
 
 struct job {
     pthread_t thread;

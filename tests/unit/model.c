@@ -123,8 +123,9 @@ static double max_off(uint32_t k, double load)
 static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_half(void **state)
 {
     (void)state;
-    static const uint32_t bins[] = {1025, 1500}, all_k[] = {1, 2, 3, 5, 7, 10, 16, 24, 32};
-    for (size_t i = 0; i < COUNT(bins); i++)
+    static const uint32_t bins[] = {1025, 1500 /* ./dev nightly */},
+                          all_k[] = {1, 2, 3, 5, 7, 10, 16, 24, 32};
+    for (size_t i = 0; i < (is_nightly() ? COUNT(bins) : 1); i++)
         for (size_t j = 0; j < COUNT(all_k); j++)
             for (size_t l = 0; l < COUNT(loads); l++) {
                 uint64_t keys = (uint64_t)(loads[l] * bins[i] / all_k[j]) + 1;
