@@ -18,8 +18,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <petal/petal_host.h>
 #include <inttypes.h>
+#include <petal/petal_host.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* petal_host.h - for servers, bindings and tools: shards of hashes, and filters whose bytes are kept
- * in places of their own.
+/* petal_host.h - for servers, bindings and tools: shards of hashes, and filters whose bytes are
+ * kept in places of their own.
  *
  * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
 #ifndef PETAL_HOST_H
