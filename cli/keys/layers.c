@@ -73,7 +73,7 @@ void warn_of_lateness(const char *path, const struct lateness *late, uint64_t wi
     if (late->beyond)
         remark(
             path,
-            "%s row%s more than a window (%s) older than earlier rows: counted with the time of those; pass files in order of time",
+            "%s row%s more than a window (%s) older than earlier rows: counted at the latest time so far; pass files in order of time",
             grouped(late->beyond).s, late->beyond == 1 ? " is" : "s are", span_text(window_ms).s);
 }
 

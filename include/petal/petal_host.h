@@ -13,9 +13,9 @@ extern "C" {
 
 /* ----------------------------------------------------------------------------- shards of hashes */
 
-/* The shard of a hash in place of a key (petal_shard_of()): g is the hash, which must
- * be well mixed and have 64 bits. With petal_hash_key() of a keyed filter, strangers who choose the
- * keys can't aim at a shard. */
+/* The shard of a hash in place of a key (petal_shard_of()): g is the hash, which must be well mixed
+ * and have 64 bits. With petal_hash_key() of a keyed filter, strangers who choose the keys can't
+ * aim at a shard. */
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------ bits, layer by layer */

@@ -76,7 +76,7 @@ load helper
     contains "$output" "never changes"
     refuses "build one from both lists of keys" petal merge -o m.petal s.petal s.petal
     refuses "build one from both lists of keys" petal intersect -o m.petal s.petal s.petal
-    refuses "make a smaller one of its keys" petal fold -p 5% -o m.petal s.petal
+    refuses "build a smaller one from its keys" petal fold -p 5% -o m.petal s.petal
     refuses "equal content ids mean equal sets" petal compare s.petal s.petal
     refuses "send the whole file" petal diff -o p.patch s.petal s.petal
     refuses "never changes" petal create --template s.petal -o t.petal

@@ -128,13 +128,13 @@ is_as_modelled() {
     { day a 01; day b 03; day a 02; day b 01; } >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b comes, as the latest says, when b has come
-    contains "$stderr" "petal: 1 row is more than a window (1d) older than rows before"
+    contains "$stderr" "petal: 1 row is more than a window (1d) older than earlier rows"
     run -0 --separate-stderr petal seen --verbose --window 3d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03'
     contains "$stderr" "petal: 4 read, 2 new, 2 repeats; 2 late, by up to 2d"
     petal create -o f.petal --window 1d -n 10
     run -0 --separate-stderr petal add --csv 1 --time-field 2 f.petal log
-    contains "$stderr" "petal: f.petal: 1 row is more than a window (1d) older than rows before"
+    contains "$stderr" "petal: f.petal: 1 row is more than a window (1d) older than earlier rows"
     is "$(petal info --json f.petal | field clock_ms)" 1704240000000
 }
 
