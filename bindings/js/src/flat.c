@@ -468,8 +468,7 @@ petal_filter *flat_fold(const petal_filter *filter, double rate, uint64_t capaci
     options.rate = rate;
     options.capacity = capacity;
     options.bits = bits;
-    petal_fold(filter, &options, &folded, &last_error);
-    return folded;
+    return petal_fold(filter, &options, &folded, &last_error) == PETAL_OK ? folded : NULL;
 }
 
 EXPORT(add) petal_status flat_add(petal_filter *filter, const void *key, size_t key_bytes)
