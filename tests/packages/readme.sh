@@ -45,10 +45,11 @@ clone() {
 }
 ok 'the lists of packages' inside apt-get update
 ok 'a clone' clone
-# With this machine's environment, which says where certificates are. Only these processes see the
-# mounts.
+# With this machine's environment, which says where certificates are, but without what chooses
+# compilers and generators: ./dev sets some of these itself. Only these processes see the mounts.
+choices=$(env | sed -n 's/^\(CMAKE_[A-Z_]*\|CC\|CXX\|[A-Z]*FLAGS\|PETAL_[A-Z_]*\)=.*/-u \1/p')
 there() { # there SCRIPT
-    env -u TMPDIR -u PYTHONPATH PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
+    env $choices -u TMPDIR -u PYTHONPATH PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
         DEBIAN_FRONTEND=noninteractive root="$root" script="$1" unshare --mount sh -c '
             mount -t proc proc "$root/proc" || mount --rbind /proc "$root/proc" || exit
             exec chroot "$root" sh -c "cd /petal && exec sh -eux $script"' </dev/null
