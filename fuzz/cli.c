@@ -140,7 +140,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* What follows a time doesn't affect it, its form alone reads it again, and it prints back. */
+/* A time reads the same whatever follows it, and with its own form given; what is printed of it
+ * reads back. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;

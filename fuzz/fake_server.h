@@ -42,7 +42,7 @@ struct RedisModuleDigest {
 };
 struct RedisModuleCtx {
     int (*get_api)(const char *name, void *function);
-    int is_error;     /* some part of the reply */
+    int is_error;     /* some part of the reply is an error */
     uint32_t replies; /* number of numbers and booleans in it */
     long long numbers[MAX_REPLIES];
     RedisModuleString text; /* its last string */

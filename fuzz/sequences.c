@@ -114,7 +114,7 @@ static bool must_have(const struct model *model, const petal_info *info, unsigne
     return must_have_after(model, info, key, 0);
 }
 
-/* If it is added now: that is an add of its own. */
+/* Would an add now have to report the key as seen? A window of keys counts that add, too. */
 static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
 {
     return must_have_after(model, info, key, 1);

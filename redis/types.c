@@ -104,7 +104,8 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* The next string must have that many bytes, by the fields before it. */
+/* May the next string, of this many bytes by the fields before it, still be allocated? If so, it is
+ * deducted. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
     if (bytes <= loading->bytes_left) {

@@ -16,7 +16,7 @@ struct valkey_insert {
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* Are there words that only valkey-bloom has? A command with them creates one of its filters. */
+/* Does the command have words that only valkey-bloom knows? Then it creates one of its filters. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 
 #endif

@@ -25,8 +25,7 @@ struct failure {
 };
 const char *failure_line(struct failure *failure);
 
-/* A filter of RedisBloom's as BF.RESERVE creates it; NULL if memory or its size forbid that. A rate
- * is above 0 and below 1. */
+/* What BF.RESERVE creates. A rate is above 0 and below 1. */
 struct bloom_plan {
     double rate;
     long long capacity, expansion;
@@ -36,6 +35,8 @@ struct bloom_plan {
     int random;    /* is the seed random? */
     uint8_t seed[32];
 };
+
+/* NULL: it is too big, or there is no memory. */
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure);
 

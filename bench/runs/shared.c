@@ -37,7 +37,7 @@ struct work {
     petal_filter *filter;
     petal_inline hot;
     enum way way;
-    uint64_t from, to; /* the keys are the numbers between */
+    uint64_t from, to; /* the keys are the numbers from `from` to `to` - 1 */
     double ns;
 };
 

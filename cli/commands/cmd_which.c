@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In one slice, at most. */
+/* About how many words the rows of one slice may take; a slice has at least one row. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {
@@ -239,7 +239,7 @@ static void print_filter(const struct which *which, size_t place)
 /* Filters with no keys are counted too, unless a share is requested. */
 static void print_filters(struct which *which)
 {
-    bool counts_all = which->args->count && !which->args->share;
+    bool counts_all = which->args->count && !(which->args->share > 0);
     which->any = false;
     for (size_t place = 0; place < which->many.count; place++) {
         bool enough = is_enough(which, which->found[place]);
@@ -337,11 +337,11 @@ static int run(const struct args *args)
     struct which which = {.args = args};
     int status = STATUS_ERROR;
     if (args->before_dashes == 0)
-        return misused("which", "needs filters; files of keys stand after --");
+        return misused("which", "needs filters; files of keys come after --");
     if (args->list && args->count)
         return misused("which", "-l prints names alone, -c names and numbers; choose one");
     if (!check_standard_input(args)) return STATUS_ERROR;
-    which.prints_rows = !args->list && !args->count && !args->share;
+    which.prints_rows = !args->list && !args->count && !(args->share > 0);
     if (many_open(&which.many, args)) {
         if (which.many.count == 0)
             complain(args->operands[0], "names no filter");

@@ -117,7 +117,7 @@ static bool matches(const petal_parquet_filter *filter, const char *place)
     return place[length] == '\0' || strcmp(place + length, group) == 0;
 }
 
-/* The only filter that the place names, or NULL: reported. */
+/* Returns the one filter that the place names, or NULL, after reporting why. */
 static const petal_parquet_filter *find_place(const char *path, const struct parquet *file,
                                               const char *place)
 {

@@ -15,8 +15,8 @@ petal_status read_stream(petal_open_options options, petal_filter **filter, peta
 /* May a filter go to standard output? Not to a terminal. False: reported. */
 bool may_write_stream(void);
 
-/* Writes the filter to standard output in a format (NULL: petal). False: reported, now or at the
- * end (finish_output()). */
+/* Writes the filter to standard output in a format (NULL: petal). False on failure, which is
+ * reported at once or at the end (finish_output()). */
 bool write_stream(const petal_filter *filter, const char *format);
 
 #endif

@@ -15,7 +15,7 @@ struct field {
     const char *text;
     size_t size_bytes;
     enum field_form form;
-    const char *why; /* why it is not a field; NULL: it is */
+    const char *why; /* why it is not a valid field; NULL if it is */
 };
 
 #endif

@@ -24,7 +24,7 @@ struct unpacker {
     bool inside;             /* a packed piece that has not ended yet */
     bool full;               /* the last output filled its room: there is more in the stream */
     const char *damage;      /* reported after the data before it has been read */
-    size_t from, size_bytes; /* of the input that was not used yet */
+    size_t from, size_bytes; /* of the input that has not been used yet */
     uint8_t input[1 << 16];
 #ifdef PETAL_WITH_ZLIB
     bool has_gzip;

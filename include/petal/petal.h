@@ -943,7 +943,7 @@ typedef struct petal_fold_options {
     uint8_t by_bits;     /* 1: ignore the filter's items; those of *folded are estimated_items */
     uint8_t reserved[3]; /* 0 */
     double rate;         /* at most this at `capacity` keys; 0: the filter's own (target_rate) */
-    uint64_t capacity;   /* distinct keys to have room for; 0, or too few: those that are in */
+    uint64_t capacity;   /* distinct keys to have room for; at least those that it has */
     uint64_t bits;       /* exactly this, without capacity: the filter's bits by a whole number */
 } petal_fold_options;
 #define PETAL_FOLD_OPTIONS_INIT PETAL_STRUCT_INIT(petal_fold_options)

@@ -126,7 +126,8 @@ static inline petal_inline_words petal_inline_row_words(const petal_inline_row *
 
 #if defined(PETAL_INLINE_AVX512)
 
-/* The place of the bit in each word of the line, whether it is the key's or not. */
+/* For each word of the line, the place of the bit that a key would use there, even if the word is
+ * not one of this key's. */
 static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
 {
     __m512i salts = _mm512_loadu_si512(petal_inline_salts);

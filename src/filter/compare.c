@@ -79,7 +79,7 @@ static struct overlap overlap_of(const struct scheme_def *scheme, const struct b
                             counters->count_common(a->bytes, b->bytes, a->size_bytes)};
 }
 
-/* Two sets of a and b keys in filters of this shape. */
+/* Two sets, one of a keys and one of b keys, in filters of this shape. */
 struct pair {
     const struct scheme_def *scheme;
     const struct shape *shape;

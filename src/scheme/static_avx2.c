@@ -187,7 +187,7 @@ TARGET static inline __m256i first_sums(const struct bit_array *array, const str
     return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)sums));
 }
 
-/* Which keys have columns that differ, of those whose sums are here. */
+/* The keys that differ in a column, among the columns of `here`, whose sums these are. */
 TARGET static inline __m256i wrong(const struct group *group, __m256i sums, uint64_t here)
 {
     __m256i differ = _mm256_and_si256(_mm256_xor_si256(sums, kept(group->sums)),

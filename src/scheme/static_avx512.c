@@ -19,7 +19,7 @@ static bool usable(void)
 #define GROUP_KEYS 8u
 #include "scheme/static_kernel.inc"
 
-/* Columns that are not there are not read. */
+/* Lanes after the last column are masked out, so nothing is read there. */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,

@@ -160,7 +160,7 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Another process may be changing the block, so that its sum is outdated. That process compared the
+/* Another process may be changing the block; its sum is then out of date. That process compared the
  * block before; when it has finished, block and sum agree again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)

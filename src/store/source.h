@@ -25,7 +25,8 @@ const petal_allocator *petal_source_allocator(const struct source *source);
 /* Opens all of source->from. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error);
 
-/* Steps of that, for petal files. May the image be opened with these options and this secret? */
+/* The steps of opening a petal file. First: may the image be opened with these options and this
+ * secret? */
 petal_status petal_source_check(const struct source *source, const struct image *image,
                                 petal_error *error);
 /* Creates a filter without bits, with its metadata. */

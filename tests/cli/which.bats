@@ -182,7 +182,7 @@ ask_each() {
     contains "${stderr_lines[10]}" "the filters after these were not tried"
     echo text >keys
     refuses "keys: not a filter (text, from byte 0)" petal which a.petal keys
-    refuses "which: needs filters; files of keys stand after --" petal which -e 160
+    refuses "which: needs filters; files of keys come after --" petal which -e 160
     refuses "which: needs filters" petal which -- a.petal
     refuses "a.petal: is a filter, not a list of keys" petal which b.petal -- a.petal
 }

@@ -405,8 +405,8 @@ static void files_of_twenty_layers_grow_on(void **state)
 
 /* ---- rotating -------------------------------------------------------------------------------- */
 
-/* Key windows always have G generations. Time windows have at most 2G - 1, and a plan promises
- * bytes for those. */
+/* Key windows always have G generations. Time windows have at most 2G - 1, and the size
+ * that a plan gives is for that many. */
 static void the_planner_chooses_the_generations_that_need_nearly_the_least_memory(void **state)
 {
     (void)state;

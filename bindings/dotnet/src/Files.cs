@@ -138,7 +138,8 @@ namespace Petal
             return bytes;
         }
 
-        /// <summary>Loads a filter from such bytes, in any format: a copy in memory.</summary>
+        /// <summary>Loads a filter from the bytes of a file, in any format: a copy in
+        /// memory.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes)
         {
             return FromBytes(bytes, new OpenOptions());

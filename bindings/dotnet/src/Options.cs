@@ -81,7 +81,8 @@ namespace Petal
         public bool Foldable { get; set; }
         /// <summary>Remembers at least the last this many keys, and forgets older ones.</summary>
         public long Window { get; set; }
-        /// <summary>Remembers the keys of the last this long, by a clock; call Advance().</summary>
+        /// <summary>Remembers at least the keys of this much time, by a clock; call
+        /// Advance().</summary>
         public TimeSpan WindowTime { get; set; }
         /// <summary>The number of generations of a window: 2 to 32.</summary>
         public int Generations { get; set; }

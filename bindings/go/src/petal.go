@@ -88,7 +88,7 @@ func (f *Filter) fill(handle uint64, from origin) error {
 	return nil
 }
 
-// look refreshes what a change may have moved.
+// look reads again what a change may have moved.
 func (f *Filter) look(info *Info) {
 	f.find(info)
 	f.grows = info.Policy != OneLayer || info.Abilities&CanGrow != 0

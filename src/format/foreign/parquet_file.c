@@ -112,7 +112,7 @@ static bool take_crypto(struct thrift *in, const struct thrift_field *field, voi
            petal_thrift_struct(in, take_column_key, context);
 }
 
-/* Offsets then refer to the other file. */
+/* Refuses a column chunk in another file: the offsets are those of that file. */
 static bool take_file_path(struct thrift *in, const struct thrift_field *field,
                            struct listing *listing)
 {

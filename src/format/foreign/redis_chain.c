@@ -194,7 +194,7 @@ static petal_status size_link(struct redis_link *link, uint64_t options, uint64_
     return PETAL_OK;
 }
 
-/* Creates a new link, checked. */
+/* Sizes a new link as RedisBloom does, and checks its shape. */
 static petal_status make_shape(struct redis_link *link, uint64_t options, struct shape *shape,
                                petal_error *error)
 {

@@ -50,7 +50,7 @@ static inline uint32_t word_1(uint32_t w[16], int i)
     return w[i & 15];
 }
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): names, which take none */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names */
 
 /* One round; the caller rotates the names instead of the values. */
 #define ROUND_1(a, b, c, d, e, f, k, i) \

@@ -86,7 +86,8 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_split_block_sd(shape->bits / BLOCK_BITS, keys);
 }
 
-/* A key's bits in the words of a block are nearly independent: the product of the words' fills. */
+/* A key's bits in the words of a block are nearly independent, so the rate is the product of the
+ * words' fills. */
 static double rate_of_block(const uint8_t *block)
 {
     double product = 1;

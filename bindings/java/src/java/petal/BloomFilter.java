@@ -742,7 +742,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return joined(verb, batch, none);
     }
 
-    /** Answers for keys whose number is known. */
+    /** Processes a batch; {@code answers} is null or has one element per key. */
     private long joined(int verb, Iterable<?> batch, boolean[] answers) {
         long[] positive = {verb == Core.ALL ? 1 : 0};
         pieces(verb, batch, positive, answers == null ? null : new boolean[][] {answers});
