@@ -12,7 +12,7 @@ import (
 
 // The bytes are valid until it returns.
 //
-// export petalGoSink
+//export petalGoSink
 func petalGoSink(context C.uint64_t, bytes unsafe.Pointer, sizeBytes C.uint64_t) C.int32_t {
 	sink := cgo.Handle(context).Value().(func([]byte) bool)
 	if sink(unsafe.Slice((*byte)(bytes), int(sizeBytes))) {
