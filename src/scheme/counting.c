@@ -24,7 +24,8 @@
 
 /* ---- one counter, by words of 16 ------------------------------------------------------------- */
 
-/* CPUs take shifts mod 64 by themselves; a compiler sees that if it doesn't see the factor of 4. */
+/* CPUs take shift counts modulo 64. Compilers drop the & 63 only while they don't see the factor
+ * of 4. */
 static inline unsigned shift_of(uint64_t position)
 {
     uint64_t shift = position * COUNTER_BITS;
@@ -52,13 +53,13 @@ static inline void set_value(uint8_t *bytes, uint64_t position, uint64_t value)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* All counters are read before the first is written. Where a position comes up twice, both write
- * the same value, so it is counted once. Kept are positions, of 46 bits, with the new value on top:
- * side by side, GCC would fill two arrays in two loops, and walk twice. */
+/* All counters are read before the first is written. If a position comes up twice, both writes
+ * store the same value, so it is counted once. A position has 46 bits, and the new value is kept
+ * above it: with two arrays, GCC would make two loops, and walk twice. */
 #define POSITION_BITS 46u
 
-/* The key's positions, and there one more than each counter, or one less, unless it sticks; false:
- * some counter is zero. 0 less 1 has the highest bit. */
+/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1, unless it
+ * sticks. Returns false if some counter is zero: only 0 - 1 has the highest bit. */
 static inline bool read_values(const struct bit_array *array, uint64_t hash, bool adds,
                                uint64_t *counted)
 {
@@ -103,7 +104,7 @@ static inline bool count_down(const struct bit_array *array, uint64_t hash)
     return is_in;
 }
 
-/* Counters are looked at by twos, as nobody can foresee what one is in a half-full filter. */
+/* Tests two counters per branch: in a half-full filter no branch predictor can foresee one. */
 static inline bool has_key(const struct bit_array *array, uint64_t hash)
 {
     struct walk at = walk_from(array, &hash);
@@ -118,8 +119,8 @@ static inline bool has_key(const struct bit_array *array, uint64_t hash)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Of an array that is not in cache, the counters of a group of keys are asked for before the first
- * is needed, so that the misses overlap. */
+/* If the array is not in cache, the counters of a group of keys are prefetched before the first is
+ * needed, so that the misses overlap. */
 #define GROUP_KEYS 16u
 
 static inline void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)

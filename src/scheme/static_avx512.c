@@ -123,7 +123,7 @@ TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const st
     return _mm512_test_epi64_mask(_mm512_popcnt_epi64(taken), all(1));
 }
 
-/* Which keys have columns that differ, of those whose sums are here. */
+/* The keys that differ in a column, among the columns of `here`, whose sums these are. */
 TARGET static inline __mmask8 wrong(const struct group *group, const uint64_t *sums, uint64_t here)
 {
     __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(sums), _mm512_loadu_si512(group->sums));

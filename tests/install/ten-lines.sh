@@ -1,5 +1,5 @@
 #!/bin/sh
-# ten-lines.sh - README.md and the last recipe of the cookbook show the same program in seven
+# ten-lines.sh - README.md and recipe 28 of the cookbook show the same program in seven
 # languages as examples/ten-lines, in at most ten lines; those in C and shell run.
 # (tests/interop/pipeline.sh runs all.)
 set -u
