@@ -215,7 +215,7 @@ static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, petal_in
     __m128i bits =
         _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(place, 23), one)));
     int32_t mask;
-    memcpy(&mask, words + first % 8 + first / 8 * 512, sizeof mask);
+    memcpy(&mask, words + first % 8 + (size_t)512 * (first / 8), sizeof mask);
     return _mm_sign_epi32(bits, _mm_cvtepu8_epi32(_mm_cvtsi32_si128(mask)));
 }
 

@@ -443,7 +443,7 @@ static double measure(const struct scheme_def *scheme, const struct bit_array *a
 
 static bool can_measure(const struct shape *shape, uint64_t layers)
 {
-    return shape->bits <= MAX_RING_BITS && shape->hashes <= MAX_RING_HASHES &&
+    return shape->bits > 0 && shape->bits <= MAX_RING_BITS && shape->hashes <= MAX_RING_HASHES &&
            shape->bits * (shape->bits / 64 + BLOCK_WORDS) * layers <= MAX_WORK;
 }
 

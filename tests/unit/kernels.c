@@ -176,7 +176,7 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
                 struct shape shape = {PETAL_SCHEME_BLOCKED, k, lines, bits};
                 compare_in_bulk(*kernel, generic_of(scheme), &shape, each, &seed);
             }
-        print_message("# %s: %llu keys\n", (*kernel)->name, (unsigned long long)(47 * each));
+        print_message("# %s: %llu keys\n", (*kernel)->name, 47 * (unsigned long long)each);
     }
 }
 

@@ -55,9 +55,11 @@ static inline uint64_t next_random(uint64_t *state)
     return mix(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Evenly distributed over 0 .. bound-1, close enough for tests: the error is below bound / 2^64. */
+/* Evenly distributed over 0 .. bound-1, close enough for tests: the error is below bound / 2^64.
+ * No number is below 0, so a bound of 0 ends the test. */
 static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 {
+    if (bound == 0) abort();
     return next_random(state) % bound;
 }
 
