@@ -25,7 +25,8 @@ bench_help() {
 ./dev bench billions [KEYS]             five billion keys: 5 GB of memory and of disk, and a few
                                         minutes; or fewer
 
-./dev bench stale                       the pages of bench/results that are older than their code
+./dev bench stale                       the pages of bench/results that are older than their code,
+                                        and the commits that changed it
 
 The results of past runs are in bench/results. A page says at which commit it was measured
 (scripts/check-figures).
