@@ -14,6 +14,7 @@
 #include "input.h"
 
 #define XXH_INLINE_ALL
+#include <petal/petal_build.h>
 #include <xxhash.h>
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,

@@ -12,6 +12,7 @@
 #include "../tests/save_as.h"
 #include "input.h"
 
+#include <petal/petal_build.h>
 #include <petal/petal_inline.h>
 
 #include <math.h>

@@ -140,7 +140,7 @@ FNR == 1 {
     if (!sub(/^[^\n]*(\n[^\n]+)*\n\n/, "", rest)) rest = ""
     if (header == "petal.h") {
         print ".Sh NAME\n.Nm petal\n.Nd the C library"
-        print ".Sh SYNOPSIS\n.In petal/petal.h\n.In petal/petal_host.h\n.In petal/petal_parquet.h\n.In petal/petal_inline.h"
+        print ".Sh SYNOPSIS\n.In petal/petal.h\n.In petal/petal_build.h\n.In petal/petal_host.h\n.In petal/petal_parquet.h\n.In petal/petal_inline.h"
         print ".Pp\nLink with\n.Fl lpetal ,\nor use\n.Ql pkg-config --cflags --libs petal ."
         print ".Sh DESCRIPTION"
         prose(toupper(substr(title, 1, 1)) substr(title, 2) "\n\n" rest, 1)
@@ -172,7 +172,7 @@ FNR == 1 {
     next
 }
 /^#(if|ifdef|ifndef|endif|include|else|elif)/ || /^extern "C"/ || /^}$/ { flush_group(); next }
-/^#define PETAL_(H|HOST_H|PARQUET_H|INLINE_H)$/ { comment = ""; if (header != "petal.h") begun = 1; next }
+/^#define PETAL_([A-Z]+_)?H$/ { comment = ""; if (header != "petal.h") begun = 1; next }
 /^$/ {
     # Not within braces.
     opened = gsub(/\{/, "{", declaration)

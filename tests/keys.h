@@ -2,7 +2,7 @@
 #ifndef PETAL_TESTS_KEYS_H
 #define PETAL_TESTS_KEYS_H
 
-#include <petal/petal.h>
+#include <petal/petal_build.h>
 
 static inline petal_batch batch_of(uint32_t layout, const void *data, size_t count)
 {

@@ -15,7 +15,7 @@
  * the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
-#include <petal/petal.h>
+#include <petal/petal_build.h>
 
 #include "../../tests/keys.h"
 

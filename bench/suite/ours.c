@@ -4,7 +4,7 @@
 
 #include "../../tests/keys.h"
 
-#include <petal/petal.h>
+#include <petal/petal_build.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
+#include <petal/petal_build.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

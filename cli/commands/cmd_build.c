@@ -20,6 +20,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
+#include <petal/petal_build.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

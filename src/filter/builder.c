@@ -20,6 +20,7 @@
 #include "base/spin.h"
 #include "filter/batch.h"
 #include "filter/permission.h"
+#include "petal/petal_build.h"
 
 #include <stdatomic.h>
 

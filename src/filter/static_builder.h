@@ -3,6 +3,7 @@
 #define PETAL_FILTER_STATIC_BUILDER_H
 
 #include "filter/filter.h"
+#include "petal/petal_build.h"
 
 /* Creates a builder that completes `frame`, a static filter of one layer without bits, and owns it.
  * On failure *builder is NULL and the caller still owns the frame. */

@@ -9,6 +9,7 @@
  * `full` runs all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
+#include "petal/petal_build.h"
 #include "petal/petal_host.h"
 #include <dlfcn.h>
 

@@ -3,6 +3,8 @@
  * libraries differ. */
 #include "support.h"
 
+#include "petal/petal_build.h"
+
 #define FOLDER "datasketches/"
 
 /* ---- helpers --------------------------------------------------------------------------------- */

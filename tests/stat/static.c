@@ -11,6 +11,8 @@
 #include "../amount.h"
 #include "statistics.h"
 
+#include "petal/petal_build.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BATCH 4096
 #define ABSENT ((int64_t)1 << 40)

@@ -3,6 +3,7 @@
  * set if and only if its calls succeed. */
 #include "support.h"
 
+#include "petal/petal_build.h"
 #include "petal/petal_host.h"
 #include "petal/petal_inline.h"
 

@@ -1,6 +1,7 @@
 /* algebra.c - proves what petal.h says of sets: edge cases of comparing, filters made like another,
  * overfull filters, shards. (tests/stat/overlap.c proves that estimates are right on average.) */
 #include "../amount.h"
+#include "petal/petal_build.h"
 #include "petal/petal_host.h"
 #include "petal/petal_inline.h"
 #include "support.h"

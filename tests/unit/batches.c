@@ -2,6 +2,7 @@
  * and that invalid batches are refused as a whole. */
 #include "support.h"
 
+#include "petal/petal_build.h"
 #include "petal/petal_inline.h"
 
 enum { COUNT = 1500, ROOM = 64 };

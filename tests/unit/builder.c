@@ -4,6 +4,8 @@
  * ThreadSanitizer finds data races (`./dev tsan unit/builder`). */
 #include "support.h"
 
+#include "petal/petal_build.h"
+
 #include <pthread.h>
 
 #define MAX_WORKERS 4u

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "image.h"
 
+#include "petal/petal_build.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 

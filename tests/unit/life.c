@@ -2,6 +2,8 @@
  * and what each call leaves unchanged. */
 #include "support.h"
 
+#include "petal/petal_build.h"
+
 static petal_options both_rated(uint32_t scheme)
 {
     petal_options options = PETAL_OPTIONS_INIT;

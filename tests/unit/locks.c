@@ -4,6 +4,8 @@
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
 
+#include "petal/petal_build.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

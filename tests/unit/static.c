@@ -6,6 +6,7 @@
 #include "../amount.h"
 #include "image.h"
 
+#include "petal/petal_build.h"
 #include "petal/petal_host.h"
 
 #include <pthread.h>

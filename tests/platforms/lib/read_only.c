@@ -1,6 +1,6 @@
 /* read_only.c - a read-only library opens a filter and queries it. Calls that create or change one
  * say that the build leaves them out, and results that need the model of rates are NAN. */
-#include <petal/petal.h>
+#include <petal/petal_build.h>
 #include <petal/petal_inline.h>
 
 #include <math.h>

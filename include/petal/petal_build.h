@@ -1,0 +1,137 @@
+/* petal_build.h - building filters from keys that you have, or that stream past: one filter by
+ * several threads, and static filters, which are made of all of their keys at once.
+ *
+ * For a filter that one thread fills, petal_add_batch() in petal.h is the fastest way. */
+#ifndef PETAL_BUILD_H
+#define PETAL_BUILD_H
+
+#include <petal/petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------- several threads, one filter
+ *
+ * Several threads that fill one filter, without an atomic operation or a wait per key. Each thread
+ * sorts its keys by region of the filter into buffers of its own. A full buffer goes into its
+ * region as one batch, by one thread at a time. The bits are those that petal_add() sets. A builder
+ * does not report which keys were new.
+ *
+ *     petal_builder *builder;
+ *     uint32_t workers = 8; // at most
+ *     if (petal_builder_create(filter, &workers, &builder, &error) != PETAL_OK) ...
+ *     // Start `workers` threads. Thread i, again and again:
+ *     petal_builder_add(builder, i, &batch, NULL);
+ *     // and at its end:
+ *     petal_builder_flush(builder, i, NULL);
+ *     // Join the threads, then:
+ *     if (petal_builder_finish(builder, &error) != PETAL_OK) ...
+ *
+ * A builder starts no threads. Until petal_builder_finish() nothing else may use the filter. */
+typedef struct petal_builder petal_builder;
+
+/* Begins a build. *workers is the number of threads that you can start; on return it is the number
+ * worth starting, at least 1, and worker numbers are below it. It is 1 if regions would not be
+ * faster: for filters below 4 MiB, counting or growing ones, and some foreign schemes. The filter's
+ * allocator supplies the buffers: none for one worker, otherwise 1 to 4 MiB per worker, and twice
+ * that with two lines per key. If the allocator has less, *workers is lowered. On failure *builder
+ * is NULL, and *workers and the filter are unchanged.
+ *   PETAL_ERR_ARGUMENT     *workers is 0
+ *   PETAL_ERR_READ_ONLY, PETAL_ERR_MEMORY
+ *   PETAL_ERR_UNSUPPORTED  the filter has no bits
+ *   PETAL_ERR_DAMAGED      a writable map: a block does not match its checksum
+ *   PETAL_ERR_IO           a writable map: the file could not be marked as dirty
+ * Cost: the buffers; a writable map is verified first, which reads all bits. */
+PETAL_NODISCARD PETAL_API petal_status petal_builder_create(petal_filter *filter, uint32_t *workers,
+                                                            petal_builder **builder,
+                                                            petal_error *error);
+
+/* Adds keys as worker number `worker`, from 0. One thread at a time may use a worker. The keys are
+ * copied as far as needed. Fails like petal_add_batch(); PETAL_ERR_ARGUMENT also if there is no
+ * such worker.
+ * Cost: O(keys), and may wait for a thread that is filling the same region. */
+PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker,
+                                         const petal_batch *batch, petal_error *error);
+
+/* Adds the keys in this worker's buffers to the filter. Optional: petal_builder_finish() does it
+ * for all workers, in one thread. Fails like petal_builder_add().
+ * Cost: O(keys in the buffers). */
+PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker,
+                                           petal_error *error);
+
+/* Ends the build and releases the builder: every key that a worker accepted is in the filter and
+ * counted in its items. The calls of all workers must have ended and be visible to this thread
+ * (C11: "happens before"): join the threads. NULL is allowed. Returns the first failure of adding,
+ * or PETAL_OK. A build can't be cancelled: finish it, then free the filter.
+ * Cost: O(keys in the buffers). */
+PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *builder,
+                                                            petal_error *error);
+
+/* --------------------------------------------------------------------------------- static sets
+ *
+ * A filter of the scheme static is built from all of its keys at once, and never changes. In return
+ * it takes hardly more than the bits that its rate needs. It is saved, opened, mapped, queried,
+ * verified and described like any other. Its bytes depend only on the set of keys (and options):
+ * not on their order, on repeats, or on the number of threads. No set of keys makes a build fail;
+ * keys that were chosen to be in each other's way cost space. What it cannot do (add, remove,
+ * clear, merge, intersect, compare, allow threads, patches, petal_create()) is
+ * PETAL_ERR_UNSUPPORTED: build it from all keys again.
+ *
+ *     petal_options options = PETAL_OPTIONS_INIT;
+ *     options.rate = 0.01;
+ *     petal_static_builder *builder;
+ *     petal_filter *filter;
+ *     if (petal_static_create(&options, 1, &builder, &error) != PETAL_OK) ...
+ *     petal_static_add(builder, 0, &batch, NULL); // again and again
+ *     if (petal_static_finish(builder, NULL, NULL, &filter, &error) != PETAL_OK) ...
+ *
+ * Below about 300 keys a classic filter is smaller. */
+typedef struct petal_static_builder petal_static_builder;
+
+/* Begins a build for up to `workers` threads, 1 to 1024. Of the options it takes rate, which must
+ * be set, and hash, seed, secret, key_type, metadata and allocator; scheme may be
+ * PETAL_SCHEME_STATIC. On failure *builder is NULL.
+ *   PETAL_ERR_ARGUMENT        an option is impossible or has no effect; or no worker
+ *   PETAL_ERR_UNREACHABLE     the rate is below 2^-30
+ *   PETAL_ERR_UNSUPPORTED     this build has no such hash
+ *   PETAL_ERR_SECRET_MISSING  siphash without a secret
+ *   PETAL_ERR_MEMORY */
+PETAL_NODISCARD PETAL_API petal_status petal_static_create(const petal_options *options,
+                                                           uint32_t workers,
+                                                           petal_static_builder **builder,
+                                                           petal_error *error);
+
+/* Adds keys as worker number `worker`, from 0. One thread at a time may use a worker. Their hashes
+ * are kept, 8 bytes each, repeats included. The first failure is also that of
+ * petal_static_finish().
+ *   PETAL_ERR_ARGUMENT  no such worker; or the batch is malformed
+ *   PETAL_ERR_MEMORY    some of the keys may be in
+ * Cost: O(keys). */
+PETAL_API petal_status petal_static_add(petal_static_builder *builder, uint32_t worker,
+                                        const petal_batch *batch, petal_error *error);
+
+/* Part of the work of a build, and how several threads do it. The library starts no threads: a
+ * petal_run calls task(argument, i) for each i below `workers` once, in as many threads as it has
+ * or in turn, and returns when all calls have. */
+typedef void (*petal_task)(void *argument, uint32_t worker);
+typedef void (*petal_run)(void *context, petal_task task, void *argument, uint32_t workers);
+
+/* Ends the build and releases the builder: *filter is a filter in memory of all keys that were
+ * added. The calls of all workers must have ended and be visible to this thread. `run` may be NULL:
+ * then this thread does all. If `filter` is NULL, the keys are dropped and nothing is built. On
+ * failure *filter is NULL.
+ *   PETAL_ERR_MEMORY  besides the filter it takes 16 bytes for each key that was added, and up to
+ *                     800 KB per worker (6 MB for rates above 25 %)
+ *   PETAL_ERR_LIMIT   more than 2^46 keys
+ * or the first failure of petal_static_add().
+ * Cost: O(keys), about 0.1 us each. */
+PETAL_NODISCARD PETAL_API petal_status petal_static_finish(petal_static_builder *builder,
+                                                           petal_run run, void *context,
+                                                           petal_filter **filter,
+                                                           petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
