@@ -330,6 +330,35 @@ static void must_be_alike(const struct rows *rows, const struct key_block *block
     keys_free_block(&other);
 }
 
+static void must_be_lines(const struct key_block *block, char separator, const struct marker *by)
+{
+    const char *at = block->text, *end = at + block->size_bytes;
+    struct rows rows = {.separator = separator};
+    struct key_block other = {.text = block->text, .size_bytes = block->size_bytes};
+    other.max_row_bytes = SIZE_MAX;
+    other.marks.by = by;
+    split_block(&rows, NULL, &other);
+    for (size_t i = 0; i < other.count; i++) {
+        const char *stop = memchr(at, separator, (size_t)(end - at) + 1);
+        must(other.keys[i].data == at && stop == at + other.keys[i].size_bytes);
+        at = stop + 1;
+    }
+    must(at == end + (end[-1] != separator) && other.line_count == other.count);
+    other.text = NULL;
+    keys_free_block(&other);
+}
+
+/* The lines that every CPU level finds are those that memchr() does. */
+static void try_lines(char separator, const char *text, size_t size)
+{
+    struct key_block block = {.text = malloc(size + 1 + SCAN_SLACK), .size_bytes = size};
+    must(block.text != NULL);
+    if (size) memcpy(block.text, text, size);
+    if (size) must_be_lines(&block, separator, marker_for_this_cpu());
+    if (size) must_be_lines(&block, separator, &marker_any_cpu);
+    free(block.text);
+}
+
 /* `choice` selects the options; their text ends with the first newline, and what follows a tab in
  * it is for --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
@@ -472,6 +501,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     case 4: try_u64(text); break;
     case 5: try_key(key_types[choice % 6], text, size); break;
     case 6: try_utf8(data + 1, size); break;
+    case 27: try_lines(choice % 2 ? '\0' : '\n', text, size); break;
     case 28: try_options(&which_command, text); break;
     case 29: try_magic(data + 1, size); break;
     case 30: try_time(text, size); break;

@@ -2,6 +2,8 @@
 #ifndef PETAL_CLI_MARKS_H
 #define PETAL_CLI_MARKS_H
 
+#include <petal/petal.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,11 @@ struct marker {
      * whole text. */
     void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
                 char delimiter);
+
+    /* For a text that ends with a separator: its lines, until there is no room for 64 more. Returns
+     * where the next one begins, or `end`. */
+    const char *(*lines)(const char *text, const char *end, char separator, petal_key *lines,
+                         size_t room, size_t *count);
 };
 
 extern const struct marker marker_any_cpu, marker_avx2;

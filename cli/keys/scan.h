@@ -21,6 +21,10 @@
 #define SCAN_TARGET
 #endif
 
+#if defined SCAN_AVX2 || defined __SSE2__
+#define SCAN_VECTORS
+#endif
+
 #ifdef SCAN_AVX2
 
 #include <immintrin.h>

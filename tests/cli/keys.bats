@@ -20,6 +20,26 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
     is "$(petal info --json f.petal | field items)" 0
 }
 
+@test "lines of every length, at every place, are the ones that grep numbers" {
+    python3 - <<'EOF'
+import random
+random.seed(27)
+lengths = [*range(200), *[0] * 300, 4095, 4096, 262143, 262144, 1000000, *range(199, -1, -1)]
+lines = [bytes(random.choices(b"abc\r\0\xff", k=n - 6)) + b"%06d" % i if n > 6
+         else b"%d" % (i % 7) * n for i, n in enumerate(lengths)]
+members = [line for line in lines[::3] if line]
+open("all", "wb").write(b"\n".join(lines))
+open("members", "wb").write(b"\n".join(members) + b"\n")
+inside = set(members)
+open("numbered", "wb").writelines(b"%d:%s\n" % (i + 1, line) for i, line in enumerate(lines) if line in inside)
+EOF
+    petal build -p 1e-12 -o f.petal members
+    petal check -n f.petal all | cmp - numbered
+    petal check --threads 1 -n f.petal <all | cmp - numbered
+    tr '\n\0' '\0\n' <members | petal build -0 -p 1e-12 -o g.petal
+    tr '\n\0' '\0\n' <all | petal check -0n g.petal | tr '\n\0' '\0\n' | cmp - numbered
+}
+
 @test "the output ends its last line, also where the input did not" {
     printf 'a\nb' | petal build -o f.petal
     printf 'a\nb' | petal check f.petal | cmp - <(printf 'a\nb\n')
