@@ -110,6 +110,11 @@ petal_status petal_os_sync(const struct file *file, const struct mapping *map, u
     return no_files(error);
 }
 
+void petal_os_will_read(const struct mapping *map)
+{
+    (void)map;
+}
+
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes)
 {
     (void)map, (void)offset, (void)size_bytes;

@@ -98,6 +98,11 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
 
+/* Says that all of a map for reading will be read soon. What isn't cached yet is then read and
+ * mapped in huge pages, if the kernel and the file system can: later queries miss the TLB less. Not
+ * for maps of which a few keys are queried, where each would read 2 MB. */
+void petal_os_will_read(const struct mapping *map);
+
 /* Makes a range of the file's map durable. A failure is final: the disk's content is then
  * unknown. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,

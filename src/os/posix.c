@@ -385,6 +385,15 @@ void petal_os_unmap(struct mapping *map)
     *map = (struct mapping){NULL, 0, false};
 }
 
+void petal_os_will_read(const struct mapping *map)
+{
+#ifdef MADV_HUGEPAGE
+    if (map->bytes) madvise(map->bytes, (size_t)map->size_bytes, MADV_HUGEPAGE); /* a request */
+#else
+    (void)map;
+#endif
+}
+
 /* On macOS this reaches only the drive's cache; petal_save() flushes that too. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)

@@ -396,6 +396,11 @@ petal_status petal_os_sync(const struct file *file, const struct mapping *map, u
     return petal_os_fail(error, "cannot write it to disk");
 }
 
+void petal_os_will_read(const struct mapping *map)
+{
+    (void)map;
+}
+
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes)
 {
     uint64_t page = page_bytes();

@@ -468,6 +468,7 @@ static petal_status open_mapped(struct source *source, struct mapping *map, cons
     bool writable = source->mode == PETAL_OPEN_WRITABLE && source->format == &petal_format_petal;
     petal_status status = petal_os_map(file, writable, source->options.max_bytes, map, error);
     if (status != PETAL_OK) return status;
+    if (!writable && (source->options.flags & PETAL_OPEN_VERIFY)) petal_os_will_read(map);
     source->from.bytes = map->bytes;
     source->from.size_bytes = map->size_bytes;
     source->from.is_copy = map->is_copy;

@@ -36,6 +36,45 @@ static void save_numbers(const char *path, uint64_t count)
     petal_free(filter);
 }
 
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+/* Does this process map the file with huge pages if the kernel can? -1: there is no way to know. */
+static int asks_for_huge_pages(const char *path)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[512];
+    int found = -1;
+    bool here = false;
+    if (!maps) return -1;
+    while (found < 0 && fgets(line, sizeof line, maps)) {
+        if (strstr(line, path)) here = true;
+        if (here && strncmp(line, "VmFlags:", 8) == 0) found = strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return found;
+}
+
+static void a_map_of_which_all_is_read_asks_for_huge_pages(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 10);
+    petal_filter *map = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+    int whole = asks_for_huge_pages(path);
+    petal_free(map);
+    map = opened(path, PETAL_OPEN_MAP);
+    int some = asks_for_huge_pages(path);
+    petal_free(map);
+    map = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY);
+    int writable = asks_for_huge_pages(path);
+    petal_free(map);
+    unlink(path);
+    if (whole < 0 || access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0) skip();
+    require_that(whole, ==, 1);
+    require_that(some, ==, 0);     /* a query would read 2 MB instead of a page */
+    require_that(writable, ==, 0); /* a sync would write them */
+}
+
 /* ---- saving ---------------------------------------------------------------------------------- */
 
 static void a_save_replaces_a_file_or_refuses_to_as_asked(void **state)
@@ -714,6 +753,7 @@ static void a_writable_map_on_a_full_disk_is_an_error_and_not_a_signal(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_map_of_which_all_is_read_asks_for_huge_pages),
         cmocka_unit_test(a_save_replaces_a_file_or_refuses_to_as_asked),
         cmocka_unit_test(a_save_keeps_the_mode_of_the_file_and_follows_links),
         cmocka_unit_test(a_save_drops_the_bits_that_lend_an_owner),
