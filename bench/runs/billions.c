@@ -387,9 +387,8 @@ static int go(const struct setting *with)
     char path[4096];
     struct stat about = {0};
     snprintf(path, sizeof path, "%s/billions-%ld.petal", with->folder, (long)getpid());
-    printf(
-        "# %.4g keys at %g bits per key\n\nPetal %s, %ld processors. Made by `./dev bench billions`.\n",
-        (double)with->keys, with->bits_per_key, petal_version(), sysconf(_SC_NPROCESSORS_ONLN));
+    printf("%.4g keys at %g bits per key. Petal %s, %ld processors.\n", (double)with->keys,
+           with->bits_per_key, petal_version(), sysconf(_SC_NPROCESSORS_ONLN));
     rows_begin();
     compare((uint64_t)((double)with->keys * with->bits_per_key / 8), with, &ns);
     petal_filter *filter = build_twice(with, &ns, &same);

@@ -166,15 +166,15 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_spread(const char *what, const struct times *mine, const struct times *plain,
-                         int again, unsigned rounds)
+static void print_spread(const struct times *mine, const struct times *plain, int again,
+                         unsigned rounds)
 {
     double ns[MAX_ROUNDS], ratio[MAX_ROUNDS];
     for (unsigned i = 0; i < rounds; i++)
         ratio[i] = (ns[i] = mine->ns[again][i]) / plain->ns[again][i];
     qsort(ns, rounds, sizeof *ns, compare);
     qsort(ratio, rounds, sizeof *ratio, compare);
-    printf("   %s %7.2f ns %6.2fx (%.2f..%.2f)", what, ns[rounds / 2], ratio[rounds / 2], ratio[0],
+    printf(" %.2f ns; **%.2fx** (%.2f..%.2f) |", ns[rounds / 2], ratio[rounds / 2], ratio[0],
            ratio[rounds - 1]);
 }
 
@@ -189,13 +189,11 @@ static bool run_size(uint64_t keys, unsigned threads, unsigned rounds)
             enum way way = (enum way)((i + round) % WAYS);
             ids[way] = run_way(way, keys, threads, round, &times[way]);
         }
-    printf("\n%llu keys, %u thread%s, %u rounds: median, times plain (least..most)\n",
-           (unsigned long long)keys, threads, threads == 1 ? "" : "s", rounds);
     for (int way = 0; way < WAYS; way++) {
-        printf("  %-20s", way_names[way]);
-        print_spread("new", &times[way], &times[PLAIN], 0, rounds);
-        print_spread("again", &times[way], &times[PLAIN], 1, rounds);
-        printf("   %s\n", ids[way] == ids[PLAIN] ? "same bits" : "OTHER BITS");
+        printf("| %llu | %u | %s |", (unsigned long long)keys, threads, way_names[way]);
+        print_spread(&times[way], &times[PLAIN], 0, rounds);
+        print_spread(&times[way], &times[PLAIN], 1, rounds);
+        printf(" %s |\n", ids[way] == ids[PLAIN] ? "same" : "OTHER");
         same = same && ids[way] == ids[PLAIN];
     }
     fflush(stdout);
@@ -213,6 +211,9 @@ int main(int count, char **arguments)
                 MAX_ROUNDS);
         return 2;
     }
+    printf("Median of %lu rounds; **times plain** (least..most):\n\n"
+           "| keys | threads | | new | again | bits |\n| --- | --- | --- | --: | --: | --- |\n",
+           rounds);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         same = run_size(sizes[i], 1, (unsigned)rounds) && same;
         if (threads > 1) same = run_size(sizes[i], (unsigned)threads, (unsigned)rounds) && same;

@@ -51,11 +51,25 @@ struct contender {
     void (*drop)(void *filter);
 };
 
+/* What is inlined depends on the compiler, by a factor of five for some. So CMakeLists.txt compiles
+ * such a source twice, by the build's compiler and by clang, whose contenders have other names. */
+#ifdef BENCH_CLANG
+#define INLINED(library) library##_clang_contenders
+#define COMPILER " (clang)"
+#else
+#define INLINED(library) library##_contenders
+#define COMPILER ""
+#endif
+
 /* Each is terminated by a row without a name. Those of a library that was not found are not linked:
  * see CMakeLists.txt here. */
-extern const struct contender libbloom_contenders[], petal_contenders[], petal_inline_contenders[],
-    split_block_contenders[], boost_contenders[], rocksdb_contenders[], rocksdb_inline_contenders[],
-    leveldb_contenders[], fuse_contenders[], floor_contenders[];
+extern const struct contender libbloom_contenders[], petal_contenders[], rocksdb_contenders[],
+    leveldb_contenders[], floor_contenders[];
+extern const struct contender petal_inline_contenders[], petal_inline_clang_contenders[];
+extern const struct contender split_block_contenders[], split_block_clang_contenders[];
+extern const struct contender boost_contenders[], boost_clang_contenders[];
+extern const struct contender rocksdb_inline_contenders[], rocksdb_inline_clang_contenders[];
+extern const struct contender fuse_contenders[], fuse_clang_contenders[];
 
 /* Sets options.hashes (of a petal_options) to Petal's choice, computed once per size: other
  * libraries get their k at compile time, and choosing takes longer than adding 10,000 keys. */

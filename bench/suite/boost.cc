@@ -252,15 +252,15 @@ using huge = huge_pages<unsigned char>;
 
 } // namespace
 
-extern "C" const struct contender boost_contenders[] = {
-    row<block32, 1, small, way::one>("boost fm32 one"),
-    row<block32, 1, small, way::call>("boost fm32 call"),
-    row<block32, 1, small, way::bulk>("boost fm32 bulk"),
-    row<block32, 1, huge, way::one>("boost fm32 one 2M"),
-    row<block32, 1, huge, way::bulk>("boost fm32 bulk 2M"),
-    row<block64, 0, small, way::one>("boost fm64 one"),
-    row<block64, 0, small, way::call>("boost fm64 call"),
-    row<block64, 0, small, way::bulk>("boost fm64 bulk"),
-    row<block64, 0, huge, way::bulk>("boost fm64 bulk 2M"),
+extern "C" const struct contender INLINED(boost)[] = {
+    row<block32, 1, small, way::one>("boost fm32 one" COMPILER),
+    row<block32, 1, small, way::call>("boost fm32 call" COMPILER),
+    row<block32, 1, small, way::bulk>("boost fm32 bulk" COMPILER),
+    row<block32, 1, huge, way::one>("boost fm32 one 2M" COMPILER),
+    row<block32, 1, huge, way::bulk>("boost fm32 bulk 2M" COMPILER),
+    row<block64, 0, small, way::one>("boost fm64 one" COMPILER),
+    row<block64, 0, small, way::call>("boost fm64 call" COMPILER),
+    row<block64, 0, small, way::bulk>("boost fm64 bulk" COMPILER),
+    row<block64, 0, huge, way::bulk>("boost fm64 bulk 2M" COMPILER),
     {},
 };

@@ -136,7 +136,7 @@ static void draw_caches(const struct chart *chart, const struct machine *machine
 
 static double median_of(const struct outcome *outcome, const char *name, enum phase phase)
 {
-    const struct result *result = result_named(outcome, name);
+    const struct result *result = faster_build(outcome, name, phase);
     return result ? spread_of(result, phase).median : NAN;
 }
 

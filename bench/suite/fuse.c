@@ -86,8 +86,8 @@ static void require_built(bool built)
 FUSE(8)
 FUSE(16)
 
-const struct contender fuse_contenders[] = {
-    {"fuse 8", 0, make, add, finish8, count_found8, NULL, bits8, drop8},
-    {"fuse 16", 0, make, add, finish16, count_found16, NULL, bits16, drop16},
+const struct contender INLINED(fuse)[] = {
+    {"fuse 8" COMPILER, 0, make, add, finish8, count_found8, NULL, bits8, drop8},
+    {"fuse 16" COMPILER, 0, make, add, finish16, count_found16, NULL, bits16, drop16},
     {.name = NULL},
 };

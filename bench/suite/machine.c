@@ -70,6 +70,10 @@ void look_at_machine(struct machine *machine, int count, char **arguments)
 #else
     snprintf(machine->compiler, sizeof machine->compiler, "GCC %s,%s", __VERSION__, BENCH_FLAGS);
 #endif
+#ifdef BENCH_CLANG_VERSION
+    strncat(machine->compiler, ", and " BENCH_CLANG_VERSION,
+            sizeof machine->compiler - strlen(machine->compiler) - 1);
+#endif
     if (getloadavg(&load, 1) == 1) snprintf(machine->load, sizeof machine->load, "%.1f", load);
     machine->cpus = sysconf(_SC_NPROCESSORS_ONLN);
     machine->page_bytes = sysconf(_SC_PAGESIZE);

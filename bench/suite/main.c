@@ -14,14 +14,15 @@ static const char usage[] =
     "  --kind numbers|addresses\n"
     "                       keys of 8 bytes, or of 28; both\n"
     "  --full               1e4 to 1e8 keys, 10 and 16 bits per key: about 1.5 hours\n"
-    "  --publish            first of all options: --full, with the outcome put into bench/results and docs/img\n"
     "  --rounds N           9\n"
     "  --absent N           absent keys that are asked for a rate; 1e7\n"
-    "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`; all\n"
+    "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`; all. The first ones\n"
+    "                       of those that don't fit into half of the memory together.\n"
     "  --base NAME          the contender that others are compared with; libbloom\n"
     "  --rates yes|no|only  also compare rates at 10, 12, 16 and 20 bits per key; yes, but no with --keys\n"
     "  --json FILE, --markdown FILE, --svg FOLDER\n"
-    "                       also write the outcome as JSON, as tables of Markdown, as charts\n"
+    "                       also write the outcome as JSON, as tables of Markdown, as charts; with\n"
+    "                       --markdown - the tables are the output, and progress is on stderr\n"
     "  --list               the contenders, and which are missing and why\n";
 
 #define MAX_VALUES 16u
@@ -37,35 +38,46 @@ struct options {
     unsigned rounds;
     double absent;
     const char *contenders, *base, *json, *markdown, *svg;
+    FILE *progress;
 };
 
 /* ---- contenders ------------------------------------------------------------------------------ */
 
-static const struct contender *const tables[] = {
-    libbloom_contenders,       petal_contenders,
-#ifndef WITHOUT_PETAL_INLINE
-    petal_inline_contenders,
+#ifdef WITHOUT_CLANG
+#define BY_EACH_COMPILER(library) library##_contenders
+#else
+#define BY_EACH_COMPILER(library) library##_contenders, library##_clang_contenders
 #endif
-    split_block_contenders,
+
+static const struct contender *const tables[] = {
+    libbloom_contenders,
+    petal_contenders,
+#ifndef WITHOUT_PETAL_INLINE
+    BY_EACH_COMPILER(petal_inline),
+#endif
+    BY_EACH_COMPILER(split_block),
 #ifndef WITHOUT_BOOST
-    boost_contenders,
+    BY_EACH_COMPILER(boost),
 #endif
 #ifndef WITHOUT_ROCKSDB
     rocksdb_contenders,
 #endif
 #ifndef WITHOUT_ROCKSDB_INLINE
-    rocksdb_inline_contenders,
+    BY_EACH_COMPILER(rocksdb_inline),
 #endif
 #ifndef WITHOUT_LEVELDB
     leveldb_contenders,
 #endif
 #ifndef WITHOUT_FUSE
-    fuse_contenders,
+    BY_EACH_COMPILER(fuse),
 #endif
     floor_contenders,
 };
 
 static const struct missing missing[] = {
+#ifdef WITHOUT_CLANG
+    {"clang", WITHOUT_CLANG},
+#endif
 #ifdef WITHOUT_PETAL_INLINE
     {"petal inline", WITHOUT_PETAL_INLINE},
 #endif
@@ -87,23 +99,27 @@ static const struct missing missing[] = {
     {NULL, NULL},
 };
 
-/* Does the name begin like one in a list separated by commas? */
-static bool is_chosen(const char *name, const char *list)
+static bool is_among(const struct contender *one, const struct contender *const *chosen,
+                     size_t count)
 {
-    for (; *list; list += strcspn(list, ",") + (strchr(list, ',') != NULL)) {
-        size_t size = strcspn(list, ",");
-        if (size > 0 && strncmp(name, list, size) == 0) return true;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (chosen[i] == one) return true;
     return false;
 }
 
-static size_t choose(const struct options *options, const struct contender **chosen)
+/* In the order of the list, whose items are separated by commas; without a list, all. */
+static size_t choose(const char *list, const struct contender **chosen)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const struct contender *at = tables[i]; at->name && count < MAX_CONTENDERS; at++)
-            if (!options->contenders || is_chosen(at->name, options->contenders))
-                chosen[count++] = at;
+    do {
+        size_t size = list ? strcspn(list, ",") : 0;
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+            for (const struct contender *at = tables[i]; at->name && count < MAX_CONTENDERS; at++)
+                if ((!list || (size > 0 && strncmp(at->name, list, size) == 0)) &&
+                    !is_among(at, chosen, count))
+                    chosen[count++] = at;
+        if (list) list += size + (list[size] == ',');
+    } while (list && *list);
     return count;
 }
 
@@ -227,7 +243,7 @@ static void measure_rates(struct run *run, const struct options *options,
         struct setting setting = {1000000, false, bits[i], 1, (size_t)(3 * options->absent)};
         run->rates[run->rate_count++] = measure(setting, chosen, count);
     }
-    print_rates(run, stdout);
+    print_rates(run, options->progress);
 }
 
 static void measure_times(struct run *run, const struct options *options,
@@ -242,7 +258,7 @@ static void measure_times(struct run *run, const struct options *options,
                                           (size_t)options->absent};
                 struct outcome *outcome = measure(setting, chosen, count);
                 run->outcomes[run->outcome_count++] = outcome;
-                print_outcome(outcome, run->base, stdout);
+                print_outcome(outcome, run->base, options->progress);
             }
 }
 
@@ -250,6 +266,10 @@ static bool save(const struct run *run, const char *path,
                  void (*write)(const struct run *run, FILE *out))
 {
     if (!path) return true;
+    if (strcmp(path, "-") == 0) {
+        write(run, stdout);
+        return fflush(stdout) == 0;
+    }
     FILE *out = fopen(path, "w");
     if (out) write(run, out);
     if (out && fclose(out) == 0) return true;
@@ -274,20 +294,22 @@ int main(int count, char **arguments)
         fputs(usage, stderr);
         return 2;
     }
+    bool tables_only = options.markdown && strcmp(options.markdown, "-") == 0;
+    options.progress = tables_only ? stderr : stdout;
     if (options.list) {
         list_contenders();
         return 0;
     }
     struct run run = {
         .missing = missing, .outcomes = outcomes, .rates = rates, .base = options.base};
-    size_t contenders = choose(&options, chosen);
+    size_t contenders = choose(options.contenders, chosen);
     if (contenders == 0) {
         fprintf(stderr, "bench: no contender begins with '%s'; --list names them\n",
                 options.contenders);
         return 2;
     }
     look_at_machine(&run.machine, count, arguments);
-    print_head(&run, stdout);
+    print_head(&run, options.progress);
     if (options.rates) measure_rates(&run, &options, chosen, contenders);
     if (options.times) measure_times(&run, &options, chosen, contenders);
     bool good = save(&run, options.json, write_json);

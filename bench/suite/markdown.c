@@ -16,7 +16,7 @@ static void write_machine(const struct run *run, FILE *out)
         out,
         "| system | %s; pages of %ld bytes, transparent huge ones: `%s`; load at the start %s |\n",
         machine->system, machine->page_bytes, machine->pages, machine->load);
-    fprintf(out, "| compiler | `%s`; what is inlined also `-O3 -march=native` |\n",
+    fprintf(out, "| compiler | `%s`; what is inlined by each, `-O3 -march=native` |\n",
             machine->compiler);
     for (const struct missing *missing = run->missing; missing->name; missing++)
         fprintf(out, "| without %s | %s |\n", missing->name, missing->why);

@@ -65,7 +65,7 @@ static void drop(void *filter)
     petal_free(filter);
 }
 
-const struct contender petal_inline_contenders[] = {
-    {"petal inline", NUMBERS_ONLY, make, add, NULL, count_found, add_new, bits, drop},
+const struct contender INLINED(petal_inline)[] = {
+    {"petal inline" COMPILER, NUMBERS_ONLY, make, add, NULL, count_found, add_new, bits, drop},
     {.name = NULL},
 };

@@ -35,7 +35,8 @@ struct outcome {
     struct result results[MAX_CONTENDERS];
 };
 
-/* Runs them all. A lost key ends the program with status 1, lack of memory with status 2. */
+/* Runs them all; above 10^7 keys, where all filters are in memory at once, only the first ones that
+ * fit into half of it. A lost key ends the program with status 1, lack of memory with status 2. */
 void run_rounds(struct outcome *outcome, const struct contender *const *contenders, size_t count);
 
 struct spread {
@@ -49,6 +50,10 @@ struct spread ratio_of(const struct result *above, const struct result *below, e
 
 /* NULL if it wasn't run. */
 const struct result *result_named(const struct outcome *outcome, const char *name);
+
+/* The faster of the builds of a contender, NAME and "NAME (clang)"; NULL if none was run. */
+const struct result *faster_build(const struct outcome *outcome, const char *name,
+                                  enum phase phase);
 
 /* "10^6", "20,000" */
 const char *power_text(size_t keys, char text[32]);

@@ -109,7 +109,7 @@ static void drop(void *memory)
     free(filter);
 }
 
-const struct contender split_block_contenders[] = {
-    {"split-block in C", 0, make, add, NULL, count_found, add_new, bits, drop},
+const struct contender INLINED(split_block)[] = {
+    {"split-block in C" COMPILER, 0, make, add, NULL, count_found, add_new, bits, drop},
     {.name = NULL},
 };

@@ -3,7 +3,7 @@
 bench_help() {
     cat <<'EOF'
 ./dev bench [suite] [OPTION...]         ns per key beside C and C++ libraries; see suite --help
-./dev bench suite --publish             all of it, put into bench/results/RESULTS.md
+./dev bench levels [OPTION...]          each kernel that this CPU can run; see suite --help
 ./dev bench shared [THREADS [ROUNDS]]   several threads adding to one filter, in several ways
 ./dev bench create [ROUNDS]             making a filter: which is mostly planning it
 ./dev bench verify FILE KEYS            checking blocks before their first use; makes FILE
@@ -25,19 +25,22 @@ bench_help() {
 ./dev bench billions [KEYS]             five billion keys: 5 GB of memory and of disk, and a few
                                         minutes; or fewer
 
+./dev bench publish [PAGE...]           runs the commands that bench/results/PAGE.md names, and
+                                        puts in their output; all pages take 1.5 hours
 ./dev bench stale                       the pages of bench/results that are older than their code,
                                         and the commits that changed it
 
 The results of past runs are in bench/results. A page says at which commit it was measured
-(scripts/check-figures).
+(scripts/check-figures), and has the command before each table (scripts/publish-figures).
 EOF
 }
 
 bench() {
     case ${1-} in
     help | -h | --help) bench_help && return ;;
-    suite | shared | create | verify | redisbloom | peers | tool | billions) what=$1 && shift ;;
-    python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
+    suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
+    billions | python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
+    publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
     *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
     esac
@@ -52,9 +55,23 @@ bench_suite() {
     set_up
     set_up_or_skip needs_bench_libraries
     build_bench
-    [ "${1-}" = --publish ] || exec build/release/bench/runs/suite "$@"
-    shift
-    exec bench/suite/publish "$@"
+    exec build/release/bench/runs/suite "$@"
+}
+
+# KERNEL:FLAG, as Linux names what the CPU has.
+bench_levels() {
+    needs_bench
+    set_up
+    set_up_or_skip needs_bench_libraries
+    build_bench >&2
+    for level in generic: sse4:sse4_1 avx2:avx2 avx512:avx512dq neon:asimd; do
+        grep -qw "${level#*:}" /proc/cpuinfo || continue
+        printf '### %s\n\n' "${level%:*}"
+        PETAL_KERNEL=${level%:*} build/release/bench/runs/suite --keys 1e4,1e6 --rates no \
+            --rounds 5 --absent 1e5 --base 'petal batch' --contenders \
+            'petal one,petal batch,petal classic,petal static,boost fm32 call,boost fm32 bulk' \
+            --markdown - "$@" | sed -n '/^<details>/,/^<\/details>/p'
+    done
 }
 
 bench_stale() { exec scripts/check-figures --stale; }
@@ -68,6 +85,7 @@ bench_run() {
     needs_bench
     set_up
     build_bench
+    mkdir -p build/bench # for FILE of verify
     exec "build/release/bench/runs/$program" "$@"
 }
 

@@ -236,6 +236,7 @@ needs_peers() {
 }
 needs_bench_libraries() { # bench works without them, and says so
     need g++ have c++
+    need clang have clang++
     need librocksdb-dev header rocksdb/c.h
     need libleveldb-dev header leveldb/c.h
 }
