@@ -269,7 +269,7 @@ static void look(const petal_filter *filter)
          info_stats.saturated == (info_stats.bits_set == info.bits));
     must(info_stats.saturated_counters <= (info.counter_bits ? info_stats.bits_set : 0));
     (void)petal_predict_rate(&info, info.capacity);
-    (void)petal_verify(filter, &error);
+    (void)!petal_verify(filter, &error);
 }
 
 static void must_be_sound(petal_estimate of, double min, double max)

@@ -107,7 +107,8 @@ static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigne
                                 .from = keys * i / threads,
                                 .to = keys * (i + 1) / threads};
         work[i].hot = PETAL_INLINE_INIT;
-        if (way >= ATOMIC_OR) petal_inline_begin_adding(filter, &work[i].hot, NULL);
+        if (way >= ATOMIC_OR && petal_inline_begin_adding(filter, &work[i].hot, NULL) != PETAL_OK)
+            abort();
         pthread_create(&work[i].thread, NULL, run, &work[i]);
     }
     for (unsigned i = 0; i < threads; i++) {
@@ -150,7 +151,8 @@ static uint64_t run_way(enum way way, uint64_t keys, unsigned threads, unsigned 
     times->ns[0][round] = times->ns[1][round] = 0;
     for (unsigned i = 0; i < repeats; i++) {
         petal_filter *filter = make_touched(keys);
-        if (way == SHARED || way == SHARED_ONE) petal_allow_threads(filter, NULL);
+        if ((way == SHARED || way == SHARED_ONE) && petal_allow_threads(filter, NULL) != PETAL_OK)
+            abort();
         for (int again = 0; again < 2; again++)
             times->ns[again][round] +=
                 add_all(filter, way, keys, way == PLAIN ? 1 : threads) / repeats;

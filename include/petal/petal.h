@@ -24,8 +24,11 @@
  *
  * Conventions
  *   Keys       Any bytes of any length, including none. petal_encode_*() turn numbers into bytes.
- *   Sizes      are 64-bit and have their unit in the name. A size that would overflow is refused,
- *              never wrapped.
+ *   Sizes      have their unit in the name. They are uint64_t, except those of a key, of a piece of
+ *              a stream and of an allocation, which are size_t. A size that would overflow is
+ *              refused, never wrapped.
+ *   Order      The filter (builder, reader), what the call reads, what it writes, the error. After
+ *              an array comes its size or room, after a callback its context.
  *   Status     PETAL_OK is 0. Positive values mean success with extra information. Negative values
  *              are failures.
  *   Errors     A petal_error pointer may always be NULL. It is written only on failure.
@@ -45,10 +48,10 @@
  *   Cost       A call takes constant time (plus the time to hash its keys) unless its comment says
  *              "Cost". There, "all bits" is petal_info.bytes, read at memory speed: about a second
  *              for 5 GB in memory.
- *   Threads    Any number of threads may query one filter at the same time without a lock
- *              (contains*, hash_key, get_*, save, serialize, write) if no thread changes it. A
- *              change needs exclusive use. The exception is adding to a filter after
- *              petal_allow_threads(). The library has no mutable global state.
+ *   Threads    Any number of threads may use one filter at the same time, without a lock, in calls
+ *              that take a `const petal_filter`, if no thread changes it. Other calls need exclusive
+ *              use; so does saving a writable map to its own file. The exception is adding to a
+ *              filter after petal_allow_threads(). The library has no mutable global state.
  *   Processes  Filters in memory are private: after fork() parent and child each have a copy. A
  *              filter that keeps a file open for writing (PETAL_OPEN_WRITABLE, PETAL_OPEN_LOCKED)
  *              belongs to the process that opened it. A forked child may query it and must
@@ -91,8 +94,9 @@
 #endif
 
 /* Compilers warn if the status is not used. Before calls that make a filter, write one out, or
- * change it as a whole. The others need it less: petal_last_error() has failures of adding keys,
- * petal_builder_finish() those of its workers. */
+ * change it as a whole, and before those that mean nothing without their status (petal_verify(),
+ * petal_contains_any(), petal_allow_threads()). The others need it less: petal_last_error() has
+ * failures of adding keys, petal_builder_finish() those of its workers. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define PETAL_NODISCARD [[nodiscard]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -212,7 +216,9 @@ enum {
 };
 
 /* Where a filter's memory comes from. Both functions must be thread-safe if several threads use
- * filters. Does not grow. */
+ * filters. Filters that are made from a filter (petal_clone(), petal_create_like(), petal_fold(),
+ * petal_drop_counts()) take its allocator. Whatever `context` points to must outlive them all. Does
+ * not grow. */
 typedef struct petal_allocator {
     /* Returns size_bytes of zeroed memory aligned like malloc's, or NULL. Memory that the system
      * zeroes on first use (calloc) makes creating a large filter cheap. */
@@ -443,10 +449,12 @@ PETAL_API petal_status petal_hash_batch(const petal_filter *filter, const petal_
  * Without keys, any is false and all is true. *answer is written only with PETAL_OK. Fails like
  * petal_contains_batch().
  * Cost: O(keys). */
-PETAL_API petal_status petal_contains_any(const petal_filter *filter, const petal_batch *batch,
-                                          bool *answer, petal_error *error);
-PETAL_API petal_status petal_contains_all(const petal_filter *filter, const petal_batch *batch,
-                                          bool *answer, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_contains_any(const petal_filter *filter,
+                                                          const petal_batch *batch, bool *answer,
+                                                          petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_contains_all(const petal_filter *filter,
+                                                          const petal_batch *batch, bool *answer,
+                                                          petal_error *error);
 
 /* --------------------------------------------------------------------------------------- files */
 
@@ -628,7 +636,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_sync(petal_filter *filter, petal_er
  *   PETAL_ERR_DAMAGED  error->offset is the place of the first damaged block in the file
  *   PETAL_ERR_BUSY     another process is changing the file
  * Cost: reads all bits. */
-PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 
 /* ------------------------------------------------------------------------------ looking inside */
 
@@ -808,8 +816,9 @@ PETAL_API bool petal_is_overfull(const petal_filter *filter);
  * message if nothing failed. Takes no lock; any number of threads may call it. */
 PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error *error);
 
-/* The metadata and its size, borrowed until the filter is freed or its metadata is set again. NULL
- * if there is none. metadata_bytes may be NULL. */
+/* The metadata and its size, borrowed until the filter is freed, or until petal_set_metadata(),
+ * petal_apply_patch() or petal_relocate() changes it. NULL if there is none. metadata_bytes may be
+ * NULL. */
 PETAL_API const void *petal_metadata(const petal_filter *filter, uint64_t *metadata_bytes);
 
 /* Replaces the metadata with a copy of these bytes.
@@ -1000,7 +1009,8 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
  *   PETAL_ERR_READ_ONLY, PETAL_ERR_MEMORY
  *   PETAL_ERR_DAMAGED      a writable map: a block does not match its checksum
  * Cost: constant; a writable map is verified first, which reads all bits. */
-PETAL_API petal_status petal_allow_threads(petal_filter *filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_allow_threads(petal_filter *filter,
+                                                           petal_error *error);
 
 /* ------------------------------------------------------------------------------------- windows */
 

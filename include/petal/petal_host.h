@@ -143,10 +143,11 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
  *   PETAL_ERR_TRUNCATED  these are not enough; error->offset is how many bytes there must be, with
  *                        those of the next layer
  *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
-PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key,
-                                                size_t key_bytes, const void *bytes,
-                                                uint64_t size_bytes, bool *answer,
-                                                petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter,
+                                                                const void *key, size_t key_bytes,
+                                                                const void *bytes,
+                                                                uint64_t size_bytes, bool *answer,
+                                                                petal_error *error);
 
 /* The block of bits in which an offset of that file lies, and its recorded checksum. A range of
  * petal_key_ranges() never crosses a block. *block gets up to 64 KiB (the whole layer if that is
@@ -164,9 +165,10 @@ PETAL_API petal_status petal_block_ranges(const petal_filter *filter, uint64_t o
  *   PETAL_ERR_ARGUMENT  no bits are at this offset, or a size is not that of petal_block_ranges()
  *   PETAL_ERR_LIMIT     no petal file can hold that many layers
  * Cost: petal_block_ranges(), and one XXH3 of the block. */
-PETAL_API petal_status petal_verify_block(const petal_filter *filter, uint64_t offset,
-                                          const void *block, uint64_t block_bytes, const void *sum,
-                                          uint64_t sum_bytes, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_verify_block(const petal_filter *filter,
+                                                          uint64_t offset, const void *block,
+                                                          uint64_t block_bytes, const void *sum,
+                                                          uint64_t sum_bytes, petal_error *error);
 
 /* ----------------------------------------------------------------------------- arriving streams
  *

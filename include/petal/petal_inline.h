@@ -42,15 +42,16 @@ typedef struct petal_inline {
  *   PETAL_ERR_UNSUPPORTED  not a filter of scheme `blocked` with hash xxh3, one layer and one line
  *                          per key; one that threads share (petal_allow_threads()); or the library
  *                          is newer than this header and no longer knows its loop: use petal.h */
-PETAL_API petal_status petal_inline_begin(const petal_filter *filter, petal_inline *hot,
-                                          petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_inline_begin(const petal_filter *filter,
+                                                          petal_inline *hot, petal_error *error);
 
 /* Prepares *hot for lookups and for adding, by one thread: until petal_inline_end() other calls
  * must not use the filter. Also PETAL_ERR_UNSUPPORTED for a filter that refuses keys when it is
  * overfull, and the failures of petal_add() for one that cannot be written. If the filter is a
  * map, a forked child must not use *hot: nothing would stop it from changing the file. */
-PETAL_API petal_status petal_inline_begin_adding(petal_filter *filter, petal_inline *hot,
-                                                 petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_inline_begin_adding(petal_filter *filter,
+                                                                 petal_inline *hot,
+                                                                 petal_error *error);
 
 /* Counts the keys that were added. Do not use *hot afterwards. Not needed after lookups. */
 PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);

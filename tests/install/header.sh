@@ -46,6 +46,8 @@ void ignores(petal_filter *filter);
 void ignores(petal_filter *filter)
 {
     petal_sync(filter, NULL);
+    petal_verify(filter, NULL);
+    petal_allow_threads(filter, NULL);
 }
 END
 for name in main other ignores; do cp "$TMPDIR/$name.c" "$TMPDIR/$name.cc"; done
@@ -59,14 +61,14 @@ two_files() { # two_files COMPILER STANDARD SUFFIX
 ignoring_is_a_warning() { # ignoring_is_a_warning COMPILER STANDARD SUFFIX
     "$1" "-std=$2" $strict -Wno-unused-result -c "$TMPDIR/ignores.$3" -o /dev/null &&
         ! "$1" "-std=$2" $strict -c -o /dev/null "$TMPDIR/ignores.$3" 2>"$TMPDIR/warning" &&
-        grep -q 'petal_sync.*nodiscard\|petal_sync.*unused.result\|unused.result' "$TMPDIR/warning"
+        [ "$(grep -c 'petal_\(sync\|verify\|allow_threads\).*\(nodiscard\|unused.result\)' "$TMPDIR/warning")" -eq 3 ]
 }
 for standard in c99 c11 c2x; do
     ok "$standard, pedantic: two files link and run" two_files "$CC" $standard c
-    ok "$standard: ignoring petal_sync() is a warning" ignoring_is_a_warning "$CC" $standard c
+    ok "$standard: ignoring a status is a warning" ignoring_is_a_warning "$CC" $standard c
 done
 for standard in c++11 c++17 c++20; do
     ok "$standard, pedantic: two files link and run" two_files "$CXX" $standard cc
-    ok "$standard: ignoring petal_sync() is a warning" ignoring_is_a_warning "$CXX" $standard cc
+    ok "$standard: ignoring a status is a warning" ignoring_is_a_warning "$CXX" $standard cc
 done
 finish

@@ -147,7 +147,7 @@ static bool make_subject(const struct recipe *recipe, const char *path, struct s
     case FROZEN:
         if (recipe->turn == 1)
             subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_WRITABLE);
-        if (recipe->turn == 2) petal_allow_threads(made, NULL);
+        if (recipe->turn == 2) (void)!petal_allow_threads(made, NULL); /* not of every kind */
         if (subject->filter) require_status(PETAL_OK, petal_freeze(subject->filter, &error), error);
         break;
     case HEADER: subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_HEADER_ONLY); break;

@@ -385,7 +385,7 @@ static void use(petal_filter *filter)
     ask_at_the_edge(filter);
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     petal_predict_rate(&info, info.capacity);
-    (void)petal_verify(filter, &error);
+    (void)!petal_verify(filter, &error);
     if (petal_clone(filter, &copy, &error) != PETAL_OK) return;
     petal_add(copy, "key", 3);
     size_t taken = add_key_batch(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
