@@ -49,7 +49,7 @@
  *              "Cost". There, "all bits" is petal_info.bytes, read at memory speed: about a second
  *              for 5 GB in memory.
  *   Threads    Any number of threads may use one filter at the same time, without a lock, in calls
- *              that take a `const petal_filter`, if no thread changes it. Other calls need exclusive
+ *              that take a `const petal_filter`, if no thread changes it. All others need exclusive
  *              use; so does saving a writable map to its own file. The exception is adding to a
  *              filter after petal_allow_threads(). The library has no mutable global state.
  *   Processes  Filters in memory are private: after fork() parent and child each have a copy. A
