@@ -4,6 +4,7 @@ bench_help() {
     cat <<'EOF'
 ./dev bench [suite] [OPTION...]         ns per key beside C and C++ libraries; see suite --help
 ./dev bench levels [OPTION...]          each kernel that this CPU can run; see suite --help
+./dev bench instructions                instructions per key, beside those of the page of that name
 ./dev bench shared [THREADS [ROUNDS]]   several threads adding to one filter, in several ways
 ./dev bench create [ROUNDS]             making a filter: which is mostly planning it
 ./dev bench verify FILE KEYS            checking blocks before their first use; makes FILE
@@ -39,7 +40,7 @@ bench() {
     case ${1-} in
     help | -h | --help) bench_help && return ;;
     suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
-    billions | python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
+    billions | instructions | python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
     publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
     *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
@@ -72,6 +73,38 @@ bench_levels() {
             'petal one,petal batch,petal classic,petal static,boost fm32 call,boost fm32 bulk' \
             --markdown - "$@" | sed -n '/^<details>/,/^<\/details>/p'
     done
+}
+
+# Never fails because of a figure: who makes a path longer should see it, and may have a reason.
+bench_instructions() {
+    needs_bench
+    need valgrind have valgrind
+    set_up
+    build_bench
+    dumps=build/bench/callgrind
+    rm -rf "$dumps" && mkdir -p "$dumps"
+    valgrind -q --tool=callgrind --callgrind-out-file="$dumps/out" build/release/bench/runs/instructions >&2
+    [ -s "$dumps/out.1" ] || die 'built before valgrind was there: rm -r build/release/bench, and again'
+    echo "$(cc --version | head -n 1); $(valgrind --version)."
+    echo
+    # Recorded are the rows of the page: | PATH | COUNT | ...
+    awk -v keys=65536 '
+        BEGIN {
+            print "| path | instructions per key | recorded | change |"
+            print "| --- | --: | --: | --: |"
+        }
+        FNR == NR { if (split($0, part, / *\| */) > 4) recorded[part[2]] = part[3]; next }
+        /^desc: Trigger: Client Request: / { name = substr($0, 32) }
+        /^totals:/ && name != "" {
+            count = $2 / keys
+            printf "| %s | %.1f |", name, count
+            if (recorded[name] > 0) {
+                change = 100 * (count / recorded[name] - 1)
+                mark = change > 3 || change < -3 ? "**" : ""
+                printf " %.1f | %s%+.1f %%%s |\n", recorded[name], mark, change, mark
+            } else print " | |"
+            name = ""
+        }' bench/results/instructions.md $(ls -v "$dumps"/out.*)
 }
 
 bench_stale() { exec scripts/check-figures --stale; }
