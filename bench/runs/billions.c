@@ -3,6 +3,7 @@
  *
  *     ./dev bench billions        5e9 keys at 8 bits: a few minutes, 5 GB of memory and of disk
  *     ./dev bench billions 2e8    the same in small
+ *     ./dev bench billions 1e10   two shards of 5e9 keys, one after the other in the same memory
  *
  * The build is compared, on the same machine in the same run, with the touch floor (reading and
  * writing one random line of an array of that size, and nothing else), the plain loop of
@@ -11,7 +12,9 @@
  * system's first allocation of pages, which is reported separately.
  *
  * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
- * include making them. Exit status 1 if a key is missing, the rate is off, or the file differs from
+ * include making them. A shard's keys are those that petal_shard_of() gives it; each shard is
+ * built, saved and mapped, and queried for its part of 10^8 members, spread over all keys, and of
+ * 10^8 absent keys. Exit status 1 if a key is missing, the rate is off, or the file differs from
  * the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
@@ -32,10 +35,13 @@
 
 #define MAX_THREADS 64u
 #define PIECE 1024u
+#define MAX_SHARDS 1000u
+#define MAX_SHARD ((uint64_t)5000000000u) /* keys of a shard, unless --shards says otherwise */
 
 struct setting {
     uint64_t keys, absent;
     double bits_per_key;
+    uint64_t shards;
     unsigned threads; /* for the second build and the queries */
     const char *folder;
 };
@@ -62,6 +68,25 @@ static int64_t key_of(uint64_t i)
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
+/* Which of the keys: those of one shard, and of them every `step`th number. */
+struct part {
+    uint32_t shard, shards;
+    uint64_t step;
+};
+static const struct part whole = {0, 1, 1};
+
+/* Makes the next keys of *at .. end-1 that are in the part, and moves *at. Returns how many. */
+static size_t next_keys(const struct part *part, uint64_t *at, uint64_t end, int64_t piece[PIECE])
+{
+    size_t count = 0;
+    for (; *at < end && count < PIECE; (*at)++) {
+        int64_t key = key_of(*at * part->step);
+        piece[count] = key;
+        count += part->shards == 1 || petal_shard_of(&key, sizeof key, part->shards) == part->shard;
+    }
+    return count;
+}
+
 /* Makes the next keys of from .. end-1. Returns how many. */
 static size_t fill_piece(uint64_t from, uint64_t end, int64_t piece[PIECE])
 {
@@ -77,16 +102,18 @@ struct job {
     petal_builder *builder;
     const petal_filter *filter;
     uint32_t worker;
-    uint64_t from, end, found;
+    uint64_t from, end, keys, found; /* keys: of the part */
+    struct part part;
     petal_status status;
 };
 
 /* Runs `work` in that many threads, each with its share of from .. from+count-1. */
-static void run(struct job *jobs, unsigned threads, uint64_t from, uint64_t count,
+static void run(struct job *jobs, unsigned threads, struct part part, uint64_t from, uint64_t count,
                 void *(*work)(void *))
 {
     for (unsigned i = 0; i < threads; i++) {
         jobs[i].worker = i;
+        jobs[i].part = part;
         jobs[i].from = from + count / threads * i;
         jobs[i].end = i + 1 == threads ? from + count : from + count / threads * (i + 1);
         if (pthread_create(&jobs[i].thread, NULL, work, &jobs[i]) != 0)
@@ -100,8 +127,9 @@ static void *add_share(void *argument)
     struct job *job = argument;
     int64_t piece[PIECE];
     job->status = PETAL_OK;
-    for (uint64_t i = job->from; i < job->end && job->status == PETAL_OK; i += PIECE) {
-        size_t count = fill_piece(i, job->end, piece);
+    for (uint64_t i = job->from; i < job->end && job->status == PETAL_OK;) {
+        size_t count = next_keys(&job->part, &i, job->end, piece);
+        job->keys += count;
         job->status = build_batch(job->builder, job->worker, batch_of_numbers(piece, count));
     }
     if (job->status == PETAL_OK) job->status = petal_builder_flush(job->builder, job->worker, NULL);
@@ -112,8 +140,11 @@ static void *ask_share(void *argument)
 {
     struct job *job = argument;
     int64_t piece[PIECE];
-    for (uint64_t i = job->from; i < job->end; i += PIECE)
-        job->found += contains_numbers(job->filter, piece, fill_piece(i, job->end, piece), NULL);
+    for (uint64_t i = job->from; i < job->end;) {
+        size_t count = next_keys(&job->part, &i, job->end, piece);
+        job->keys += count;
+        job->found += contains_numbers(job->filter, piece, count, NULL);
+    }
     return NULL;
 }
 
@@ -173,8 +204,8 @@ static petal_filter *new_filter(const struct setting *with, uint32_t scheme)
     petal_filter *filter;
     petal_error error;
     options.scheme = scheme;
-    options.capacity = with->keys;
-    options.memory_bytes = (uint64_t)((double)with->keys * with->bits_per_key / 8);
+    options.capacity = with->keys / with->shards;
+    options.memory_bytes = (uint64_t)((double)options.capacity * with->bits_per_key / 8);
     if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("create", &error);
     return filter;
 }
@@ -211,24 +242,34 @@ static double sample_batch(petal_filter *filter, uint64_t from, uint64_t count)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-static double build(petal_filter *filter, const struct setting *with, unsigned threads)
+/* Adds the part's keys of all keys; *keys: how many those were. Returns the ns per key. */
+static double build_part(petal_filter *filter, const struct setting *with, unsigned threads,
+                         struct part part, uint64_t *keys)
 {
     struct job jobs[MAX_THREADS] = {0};
     petal_builder *builder;
     petal_error error;
-    char what[80];
+    char what[80], name[32] = "all keys";
     uint32_t workers = threads;
     double start = now();
     if (petal_builder_create(filter, &workers, &builder, &error) != PETAL_OK)
         give_up("builder", &error);
     threads = workers;
     for (unsigned i = 0; i < threads; i++) jobs[i].builder = builder;
-    run(jobs, threads, 0, with->keys, add_share);
+    run(jobs, threads, part, 0, with->keys, add_share);
     if (petal_builder_finish(builder, &error) != PETAL_OK) give_up("finish", &error);
     double seconds = now() - start;
-    snprintf(what, sizeof what, "**petal_builder, all keys, %u thread%s**", threads,
+    for (unsigned i = 0; i < threads; i++) *keys += jobs[i].keys;
+    if (part.shards > 1) snprintf(name, sizeof name, "shard %u", part.shard);
+    snprintf(what, sizeof what, "**petal_builder, %s, %u thread%s**", name, threads,
              threads > 1 ? "s" : "");
-    return row(what, seconds, (double)with->keys);
+    return row(what, seconds, (double)*keys);
+}
+
+static double build(petal_filter *filter, const struct setting *with, unsigned threads)
+{
+    uint64_t keys = 0;
+    return build_part(filter, with, threads, whole, &keys);
 }
 
 static petal_info info_of(const petal_filter *filter)
@@ -291,27 +332,37 @@ static petal_filter *open_often(const char *path)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static uint64_t ask(const petal_filter *filter, unsigned threads, const char *what, uint64_t from,
-                    uint64_t count)
+struct answers {
+    uint64_t keys, found;
+};
+
+static struct answers ask(const petal_filter *filter, unsigned threads, const char *what,
+                          struct part part, uint64_t from, uint64_t count)
 {
     struct job jobs[MAX_THREADS] = {0};
     char text[80];
-    uint64_t found = 0;
+    struct answers all = {0, 0};
     for (unsigned i = 0; i < threads; i++) jobs[i].filter = filter;
     double start = now();
-    run(jobs, threads, from, count, ask_share);
+    run(jobs, threads, part, from, count, ask_share);
+    double seconds = now() - start;
+    for (unsigned i = 0; i < threads; i++) {
+        all.keys += jobs[i].keys;
+        all.found += jobs[i].found;
+    }
     snprintf(text, sizeof text, "%s, %u thread%s", what, threads, threads > 1 ? "s" : "");
-    row(text, now() - start, (double)count);
-    for (unsigned i = 0; i < threads; i++) found += jobs[i].found;
-    return found;
+    row(text, seconds, (double)all.keys);
+    return all;
 }
 
 static bool judge(const petal_filter *mapped, const struct setting *with)
 {
     uint64_t found =
-        ask(mapped, with->threads, "asking the map for every key, batches", 0, with->keys);
-    uint64_t wrong =
-        ask(mapped, with->threads, "asking it for absent keys, batches", ABSENT_FROM, with->absent);
+        ask(mapped, with->threads, "asking the map for every key, batches", whole, 0, with->keys)
+            .found;
+    uint64_t wrong = ask(mapped, with->threads, "asking it for absent keys, batches", whole,
+                         ABSENT_FROM, with->absent)
+                         .found;
     petal_info info = info_of(mapped);
     petal_stats stats = PETAL_STATS_INIT;
     petal_get_stats(mapped, PETAL_ALL_LAYERS, &stats, NULL);
@@ -412,6 +463,71 @@ static int go(const struct setting *with)
     return good && same && equal ? 0 : 1;
 }
 
+/* ---- shards ---------------------------------------------------------------------------------- */
+
+struct tally {
+    struct answers members, absent;
+    double wrong_by_model, variance;
+    double file_bytes;
+};
+
+/* Builds a shard, saves and maps it, and queries the map. */
+static void go_through_shard(const struct setting *with, uint32_t shard, struct tally *tally)
+{
+    struct part part = {shard, (uint32_t)with->shards, 1}, sample = part;
+    char path[4096];
+    struct stat about = {0};
+    uint64_t keys = 0;
+    double opened;
+    uint64_t members = with->keys < 100000000 ? with->keys : 100000000;
+    sample.step = with->keys / members;
+    snprintf(path, sizeof path, "%s/billions-%ld-%u.petal", with->folder, (long)getpid(), shard);
+    petal_filter *filter = new_filter(with, PETAL_SCHEME_BLOCKED);
+    touch(filter);
+    build_part(filter, with, with->threads, part, &keys);
+    double saved = save(filter, path);
+    petal_free(filter);
+    stat(path, &about);
+    printf("| saving %.4f GB | | %.2f | |\n", (double)about.st_size * 1e-9, saved);
+    petal_filter *mapped = map(path, &opened);
+    struct answers in =
+        ask(mapped, with->threads, "querying the map for members, batches", sample, 0, members);
+    struct answers out = ask(mapped, with->threads, "querying it for absent keys, batches", part,
+                             ABSENT_FROM, with->absent);
+    petal_info info = info_of(mapped);
+    double rate = petal_predict_rate(&info, keys);
+    petal_free(mapped);
+    unlink(path);
+    tally->members.keys += in.keys, tally->members.found += in.found;
+    tally->absent.keys += out.keys, tally->absent.found += out.found;
+    tally->wrong_by_model += rate * (double)out.keys;
+    tally->variance += rate * (1 - rate) * (double)out.keys;
+    tally->file_bytes += (double)about.st_size;
+}
+
+static int go_by_shards(const struct setting *with)
+{
+    struct tally tally = {.file_bytes = 0};
+    printf("%.4g keys at %g bits per key in %u shards. Petal %s, %ld processors.\n",
+           (double)with->keys, with->bits_per_key, (unsigned)with->shards, petal_version(),
+           sysconf(_SC_NPROCESSORS_ONLN));
+    rows_begin();
+    for (uint32_t shard = 0; shard < with->shards; shard++) go_through_shard(with, shard, &tally);
+    double off = ((double)tally.absent.found - tally.wrong_by_model) / sqrt(tally.variance);
+    printf("\n- missing: **%llu** of %llu members\n",
+           (unsigned long long)(tally.members.keys - tally.members.found),
+           (unsigned long long)tally.members.keys);
+    printf(
+        "- false positives: %llu of %llu absent keys, **%.4f %%**; the model says %.4f %%: %+.1f "
+        "standard errors off\n",
+        (unsigned long long)tally.absent.found, (unsigned long long)tally.absent.keys,
+        100 * (double)tally.absent.found / (double)tally.absent.keys,
+        100 * tally.wrong_by_model / (double)tally.absent.keys, off);
+    printf("- the files take %.4f GB, the process took at most %.4f GB\n", tally.file_bytes * 1e-9,
+           peak_memory() * 1e-9);
+    return tally.members.found == tally.members.keys && fabs(off) < 5 ? 0 : 1;
+}
+
 static uint64_t number(const char *text)
 {
     double value = strtod(text, NULL);
@@ -420,7 +536,8 @@ static uint64_t number(const char *text)
 
 int main(int count, char **arguments)
 {
-    struct setting with = {5000000000u, 100000000, 8, 2, "build"};
+    struct setting with = {
+        .keys = MAX_SHARD, .absent = 100000000, .bits_per_key = 8, .threads = 2, .folder = "build"};
     bool wrong = false;
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : "";
@@ -432,18 +549,22 @@ int main(int count, char **arguments)
             with.absent = number(value);
         else if (strcmp(name, "--bits") == 0)
             with.bits_per_key = strtod(value, NULL);
+        else if (strcmp(name, "--shards") == 0)
+            wrong = wrong || (with.shards = number(value)) == 0;
         else if (strcmp(name, "--folder") == 0)
             with.folder = value;
         else
             wrong = true;
     }
-    if (wrong || with.keys < 1000 || with.absent < 1000 || with.threads < 1 ||
-        with.threads > MAX_THREADS || !(with.bits_per_key >= 1 && with.bits_per_key <= 100)) {
+    if (with.shards == 0) with.shards = (with.keys - 1) / MAX_SHARD + 1;
+    if (wrong || with.shards > MAX_SHARDS || with.keys < 1000 || with.absent < 1000 ||
+        with.threads < 1 || with.threads > MAX_THREADS ||
+        !(with.bits_per_key >= 1 && with.bits_per_key <= 100)) {
         fprintf(stderr,
                 "usage: ./dev bench billions [KEYS] [--threads 1..%u] [--bits BITS_PER_KEY]\n"
-                "                      [--absent KEYS] [--folder FOLDER]\n",
-                MAX_THREADS);
+                "                      [--absent KEYS] [--shards 1..%u] [--folder FOLDER]\n",
+                MAX_THREADS, MAX_SHARDS);
         return 2;
     }
-    return go(&with);
+    return with.shards > 1 ? go_by_shards(&with) : go(&with);
 }

@@ -24,7 +24,7 @@ bench_help() {
 ./dev bench tool rows [ROWS [ROUNDS]]   the same for fields of rows, beside awk, grep -Fxf and xsv;
                                         10000000 ROWS take 4 GB of disk
 ./dev bench billions [KEYS]             five billion keys: 5 GB of memory and of disk, and a few
-                                        minutes; or fewer
+                                        minutes; or fewer; or more, in shards of as many
 
 ./dev bench publish [PAGE...]           runs the commands that bench/results/PAGE.md names, and
                                         puts in their output; all pages take 1.5 hours
