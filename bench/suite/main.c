@@ -16,8 +16,8 @@ static const char usage[] =
     "  --full               1e4 to 1e8 keys, 10 and 16 bits per key: about 1.5 hours\n"
     "  --rounds N           9\n"
     "  --absent N           absent keys that are asked for a rate; 1e7\n"
-    "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`; all. The first ones\n"
-    "                       of those that don't fit into half of the memory together.\n"
+    "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`, or with `=petal batch`\n"
+    "                       is so; all. If not all fit into half of the memory together, the first ones.\n"
     "  --base NAME          the contender that others are compared with; libbloom\n"
     "  --rates yes|no|only  also compare rates at 10, 12, 16 and 20 bits per key; yes, but no with --keys\n"
     "  --json FILE, --markdown FILE, --svg FOLDER\n"
@@ -107,6 +107,14 @@ static bool is_among(const struct contender *one, const struct contender *const 
     return false;
 }
 
+/* Does the name begin like the item, or, after "=", is it the item? */
+static bool is_meant(const char *name, const char *item, size_t size)
+{
+    if (size > 0 && *item == '=')
+        return strlen(name) == size - 1 && strncmp(name, item + 1, size - 1) == 0;
+    return size > 0 && strncmp(name, item, size) == 0;
+}
+
 /* In the order of the list, whose items are separated by commas; without a list, all. */
 static size_t choose(const char *list, const struct contender **chosen)
 {
@@ -115,8 +123,7 @@ static size_t choose(const char *list, const struct contender **chosen)
         size_t size = list ? strcspn(list, ",") : 0;
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
             for (const struct contender *at = tables[i]; at->name && count < MAX_CONTENDERS; at++)
-                if ((!list || (size > 0 && strncmp(at->name, list, size) == 0)) &&
-                    !is_among(at, chosen, count))
+                if ((!list || is_meant(at->name, list, size)) && !is_among(at, chosen, count))
                     chosen[count++] = at;
         if (list) list += size + (list[size] == ',');
     } while (list && *list);
