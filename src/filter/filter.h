@@ -225,6 +225,13 @@ static inline struct layer *petal_filter_last(const petal_filter *filter)
     return &filter->layers[filter->layer_count - 1];
 }
 
+/* The arrays of the layers number `from` to `to` - 1. */
+static inline struct arrays petal_filter_arrays(const petal_filter *filter, uint32_t from,
+                                                uint32_t to)
+{
+    return (struct arrays){&filter->layers[from].array, sizeof *filter->layers, to - from};
+}
+
 /* One layer and never another: its bits are those of all keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {

@@ -15,13 +15,26 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
+/* The first layer of a window that has not ended by the query's clock: those before it end earlier
+ * (rotating.c). */
+static uint32_t first_in_window(const petal_filter *filter, uint32_t layer_count)
+{
+    uint32_t first = 0;
+    while (first < layer_count && filter->layers[first].until_ms < filter->cutoff_ms) first++;
+    return first;
+}
+
 /* Does one of the first `layer_count` layers contain it? */
 static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
-    for (uint32_t i = 0; i < layer_count; i++) {
+    uint32_t first = first_in_window(filter, layer_count);
+    if (filter->kernel->any_contains) {
+        struct arrays layers = petal_filter_arrays(filter, first, layer_count);
+        return filter->kernel->any_contains(&layers, probe->words);
+    }
+    for (uint32_t i = first; i < layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
-        if (layer->until_ms < filter->cutoff_ms) continue;
         if (filter->kernel->contains(&layer->array, petal_probe_words(filter, layer, probe, own)))
             return true;
     }
@@ -37,10 +50,14 @@ static size_t layers_contain(const petal_filter *filter, uint32_t layer_count,
                              const uint64_t *words, size_t count, uint8_t *found)
 {
     uint8_t in_one[PETAL_PIECE_WORDS];
+    uint32_t first = first_in_window(filter, layer_count);
     size_t sum = 0;
+    if (filter->kernel->any_contains_many) {
+        struct arrays layers = petal_filter_arrays(filter, first, layer_count);
+        return filter->kernel->any_contains_many(&layers, words, count, found);
+    }
     memset(found, 0, count);
-    for (uint32_t layer = 0; layer < layer_count; layer++) {
-        if (filter->layers[layer].until_ms < filter->cutoff_ms) continue;
+    for (uint32_t layer = first; layer < layer_count; layer++) {
         filter->kernel->contains_many(&filter->layers[layer].array, words, count, in_one);
         sum = 0;
         for (size_t i = 0; i < count; i++) sum += found[i] |= in_one[i];
@@ -109,6 +126,13 @@ static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t
                             struct waiting *waiting)
 {
     uint8_t found[PETAL_PIECE_WORDS];
+    if (filter->kernel->any_contains_many) {
+        struct arrays layers = petal_filter_arrays(filter, first, first + count);
+        const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
+        if (filter->kernel->any_contains_many(&layers, words, waiting->to - waiting->from, found))
+            keep_absent(waiting, filter->hash->words, found);
+        return;
+    }
     for (uint32_t layer = first; layer < first + count && waiting->from < waiting->to; layer++) {
         const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
         if (filter->kernel->contains_many(&filter->layers[layer].array, words,

@@ -3,8 +3,8 @@
  *
  *     batches          by the strategy of the filter's row (strategy.c, layers.c, in_turn.c), which
  *                      calls the kernel of its scheme
- *     one key, query   through one function that hashes and tests (`direct` of the kernel), if the
- *                      filter has one layer and there is such a function; else by the strategy
+ *     one key, query   through one function that hashes and tests (`direct` of the kernel, for
+ *                      several layers `direct_any`), if there is one; else by the strategy
  *     one key, add     like a query, as far as the row allows
  *
  * If there is a guard, queries pass it first. */
@@ -50,17 +50,20 @@ static const struct way *choose(const petal_filter *filter)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Finds the functions for keys of one layer; false: there are none. */
+/* Finds the kernel's functions for one key; false: there are none. */
 static bool find_direct(const petal_filter *filter, struct direct *way)
 {
+    bool (*fill_in)(struct direct *, uint32_t) =
+        filter->layer_count == 1 ? filter->kernel->direct : filter->kernel->direct_any;
     *way = (struct direct){.array = &filter->layers->array,
+                           .layers = petal_filter_arrays(filter, 0, filter->layer_count),
                            .items = &filter->layers->items,
                            .seed = filter->hash_key.seed,
                            .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
                            .flips = petal_xxh3_flips(filter->hash_key.seed)};
-    return filter->kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key &&
+    return fill_in && !filter->scheme->no_empty_key &&
            filter->policy.kind != POLICY_TIME && /* a time window's query checks the clock */
-           filter->kernel->direct(way, filter->hash->id);
+           fill_in(way, filter->hash->id);
 }
 
 /* A growing filter: keys are added directly while its single layer has room. */
@@ -90,8 +93,8 @@ static void choose_direct(petal_filter *filter, const struct way *way)
     if (way->one_key == ADDS_DIRECTLY && !PETAL_IS_READ_ONLY) return;
     filter->add_directly = calls->add;
     filter->add_i64_directly = calls->add_i64;
-    bool until_full = way->one_key == ADDS_UNTIL_FULL && filter->scheme->counts_new_only &&
-                      !needs_care(filter) && !PETAL_IS_READ_ONLY;
+    bool until_full = way->one_key == ADDS_UNTIL_FULL && filter->layer_count == 1 &&
+                      filter->scheme->counts_new_only && !needs_care(filter) && !PETAL_IS_READ_ONLY;
     calls->add = until_full ? add_until_full : petal_keys_by_strategy.add;
     calls->add_i64 = until_full ? add_until_full_i64 : petal_keys_by_strategy.add_i64;
     filter->direct.max_add = 0;

@@ -53,6 +53,13 @@ struct bit_array {
     struct static_pages pages; /* for the static scheme */
 };
 
+/* The arrays of a filter's layers: each is part of a layer, so they are a stride apart. */
+struct arrays {
+    const struct bit_array *first;
+    size_t stride_bytes;
+    uint32_t count;
+};
+
 /* Some of its bytes. */
 struct stretch {
     uint64_t offset, size_bytes;
@@ -110,7 +117,8 @@ struct direct_calls {
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
-    uint8_t *lines; /* the array's bytes, 64 per line */
+    struct arrays layers; /* the arrays of all layers */
+    uint8_t *lines;       /* the array's bytes, 64 per line */
     uint64_t line_count;
     uint64_t *items;
     const void *table; /* the kernel's own */
@@ -142,6 +150,11 @@ struct kernel {
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
+    /* contains and contains_many for several layers at once: does any of them contain the key? NULL:
+     * the layers are queried one after the other. */
+    bool (*any_contains)(const struct arrays *layers, const uint64_t *hash);
+    size_t (*any_contains_many)(const struct arrays *layers, const uint64_t *hashes, size_t count,
+                                uint8_t *results);
     /* add and add_many for threads that add to one array concurrently, while others query it: they
      * count the keys in the stripes. NULL if the scheme doesn't support that. */
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes,
@@ -157,6 +170,8 @@ struct kernel {
     /* Fills in calls and table for keys with this hash; false if there are none. NULL: none for any
      * hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
+    /* The same for several layers: it fills in the queries of one key. */
+    bool (*direct_any)(struct direct *way, uint32_t hash);
 };
 
 /* A layer's answer if layers are tried in turn. */

@@ -180,6 +180,74 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
     }
 }
 
+/* ---- several layers -------------------------------------------------------------------------- */
+
+/* Arrays a stride apart that is not their size, as in a filter. */
+struct padded {
+    struct bit_array array;
+    uint64_t other[3];
+};
+#define MOST_LAYERS 70u /* more than a file has */
+
+/* Each layer with keys of its own, its k from `hashes` up. The last has `lines_of_last` lines
+ * per key. */
+static void make_layers(struct padded *layers, uint32_t count, uint64_t lines, uint32_t hashes,
+                        uint32_t lines_of_last, const uint64_t *keys)
+{
+    const struct kernel *generic = generic_of(petal_scheme_find(PETAL_SCHEME_BLOCKED));
+    for (uint32_t i = 0; i < count; i++) {
+        struct shape shape = {PETAL_SCHEME_BLOCKED, (hashes + i) % 15 + 2,
+                              i + 1 == count ? lines_of_last : 1, 512 * (lines + i)};
+        layers[i].array = (struct bit_array){.shape = shape,
+                                             .hash_words = 1,
+                                             .bytes = lines_for(&shape),
+                                             .size_bytes = petal_shape_bytes(&shape)};
+        for (size_t j = i; j < KEYS / 2; j += count) generic->add(&layers[i].array, &keys[j]);
+    }
+}
+
+static void compare_layers(const struct kernel *kernel, const struct padded *made, uint32_t count,
+                           const uint64_t *keys)
+{
+    static uint8_t wanted[KEYS], got[KEYS];
+    const struct kernel *generic = generic_of(petal_scheme_find(PETAL_SCHEME_BLOCKED));
+    struct arrays layers = {&made->array, sizeof *made, count};
+    for (size_t i = 0; i < KEYS; i++) {
+        wanted[i] = 0;
+        for (uint32_t j = 0; j < count; j++)
+            wanted[i] |= generic->contains(&made[j].array, &keys[i]);
+        require(kernel->any_contains(&layers, &keys[i]) == wanted[i], "%s: key %zu in %u layers",
+                kernel->name, i, count);
+    }
+    for (size_t at = 0, part = 1; at < KEYS; at += part++) { /* pieces of 1, 2, 3 ... keys */
+        size_t sum = 0;
+        if (part > KEYS - at) part = KEYS - at;
+        for (size_t i = at; i < at + part; i++) sum += wanted[i];
+        require(kernel->any_contains_many(&layers, keys + at, part, got) == sum &&
+                    memcmp(got, wanted + at, part) == 0,
+                "%s: %zu keys from %zu on, in %u layers", kernel->name, part, at, count);
+    }
+}
+
+static void every_kernel_finds_keys_in_several_layers_as_in_each_of_them(void **state)
+{
+    static const uint32_t counts[] = {0, 1, 2, 5, 8, 64, 65, MOST_LAYERS};
+    static struct padded layers[MOST_LAYERS];
+    static uint64_t keys[KEYS];
+    uint64_t random = 5;
+    (void)state;
+    for (size_t i = 0; i < KEYS; i++) keys[i] = next_random(&random);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (uint32_t form = 0; form < 4; form++) { /* near and far, one line and two */
+            uint32_t count = counts[i];
+            make_layers(layers, count, form % 2 ? 9000 : 2, count + 3 * form, form / 2 + 1, keys);
+            const struct kernel *const *kernel = petal_scheme_find(PETAL_SCHEME_BLOCKED)->kernels;
+            for (; *kernel; kernel++)
+                if (kernel_is_usable(*kernel)) compare_layers(*kernel, layers, count, keys);
+            for (uint32_t j = 0; j < count; j++) free(layers[j].array.bytes);
+        }
+}
+
 static void every_kernel_of_parquet_is_bit_equal_to_the_generic_one(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_PARQUET);
@@ -515,6 +583,7 @@ int main(void)
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(keys_by_the_million_are_the_same_to_every_kernel),
+        cmocka_unit_test(every_kernel_finds_keys_in_several_layers_as_in_each_of_them),
         cmocka_unit_test(every_kernel_of_parquet_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_line_at_any_address_works_as_well),
     };
