@@ -380,6 +380,8 @@ const char *power_text(size_t keys, char text[32])
     for (; rest > 1 && rest % 10 == 0; rest /= 10) zeros++;
     if (rest == 1 && zeros > 3)
         snprintf(text, 32, "10^%u", zeros);
+    else if (rest < 10 && zeros > 3)
+        snprintf(text, 32, "%zux10^%u", rest, zeros);
     else
         snprintf(text, 32, "%zu", keys);
     return text;

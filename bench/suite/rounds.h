@@ -55,7 +55,7 @@ const struct result *result_named(const struct outcome *outcome, const char *nam
 const struct result *faster_build(const struct outcome *outcome, const char *name,
                                   enum phase phase);
 
-/* "10^6", "20,000" */
+/* "10^6", "5x10^9", "12000" */
 const char *power_text(size_t keys, char text[32]);
 
 #endif
