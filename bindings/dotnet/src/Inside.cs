@@ -35,6 +35,7 @@ namespace Petal
             HashName = Native.Text(info.HashName);
             FormatName = Native.Text(info.FormatName);
             KernelName = Native.Text(info.KernelName);
+            FileFormatName = Native.Text(file.FormatName);
         }
 
         /// <summary>Bits, or counters; the sum over layers.</summary>
@@ -92,6 +93,10 @@ namespace Petal
         public string HashName { get; private set; }
         /// <summary>The format that it was read from or created for.</summary>
         public string FormatName { get; private set; }
+        /// <summary>The format of the file or stream that it was read from; null if it was made in
+        /// memory. A petal file may hold a filter of another format: then this is "petal", and
+        /// FormatName the other.</summary>
+        public string FileFormatName { get; private set; }
         /// <summary>The kernel used on this CPU: "avx2", ...</summary>
         public string KernelName { get; private set; }
         /// <summary>Bits per key at Capacity.</summary>

@@ -121,6 +121,7 @@ namespace Petal
         internal uint Size;
         internal byte Live, Verifiable, VerifiesOnUse, Reserved;
         internal ulong UncheckedBlocks, ComparedBlocks, RecoveredBlocks;
+        internal byte* FormatName;
     }
 
     // What petal.h reports about a filter without reading its bits.

@@ -289,6 +289,14 @@ static class FilesTests
                 Check.That(read.ContainsAll(new[] { "a", "b" }) && read.Info().FormatName == format,
                            format);
             Check.That(Library.Recognize(File.ReadAllBytes(path)).Contains(format), format);
+            Check.That(made.Info().FileFormatName == null, "made in memory");
+            using (BloomFilter<string> read =
+                       BloomFilter<string>.Open(path, new OpenOptions { Format = format }))
+                Check.That(read.Info().FileFormatName == format, format);
+            using (BloomFilter<string> within = BloomFilter<string>.FromBytes(made.ToBytes()))
+                Check.That(within.Info().FileFormatName == "petal" &&
+                               within.Info().FormatName == format,
+                           format);
         }
         Check.Throws<NotSupportedException>(
             () => new BloomFilter<string>(100, 0.01).ToBytes("guava"), "bits are never translated");

@@ -174,8 +174,8 @@ static void put_info(struct call *call, const struct inside *inside)
     const petal_info *info = &inside->info;
     const petal_layers_info *layers = &inside->layers;
     const petal_file_info *file = &inside->file;
-    const char *names[] = {info->scheme_name, info->hash_name, info->format_name,
-                           info->kernel_name};
+    const char *names[] = {info->scheme_name, info->hash_name, info->format_name, info->kernel_name,
+                           file->format_name};
     const uint64_t words[] = {info->abilities,
                               info->scheme,
                               info->hash,
@@ -211,7 +211,7 @@ static void put_info(struct call *call, const struct inside *inside)
                               file->verifies_on_use,
                               file->unchecked_blocks};
     memcpy(call->words, words, sizeof words);
-    put_texts(call, names, 4);
+    put_texts(call, names, 5);
 }
 
 static petal_status make_plan(struct call *call)

@@ -70,12 +70,15 @@ type Info struct {
 	Verifiable, Verifies         bool
 	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
+	// The format of the file or stream that it was read from; "" if it was made in memory. A petal
+	// file may hold a filter of another format: then it is "petal", and Format the other.
+	FileFormat string
 
 	scheme uint32
 }
 
 func infoOf(w *words, names []byte) Info {
-	name := texts(names, 4)
+	name := texts(names, 5)
 	rate := math.Float64frombits
 	return Info{
 		Abilities: uint32(w[0]), scheme: uint32(w[1]),
@@ -89,6 +92,7 @@ func infoOf(w *words, names []byte) Info {
 		RecoveredBlocks: w[29], Blocks: w[30],
 		Verifiable: w[31] != 0, Verifies: w[32] != 0, UncheckedBlocks: w[33],
 		Scheme: name[0], Hash: name[1], Format: name[2], Kernel: name[3],
+		FileFormat: name[4],
 	}
 }
 

@@ -110,6 +110,10 @@ func TestOtherFormatsByNameAndFoundOut(t *testing.T) {
 		read := must(petal.Open(path, petal.FromFormat(format)))
 		expect(t, must(read.ContainsAll(petal.Strings{"a", "b"})), "%s: missing", format)
 		expect(t, must(read.Info()).Format == format, "%s", must(read.Info()).Format)
+		expect(t, must(f.Info()).FileFormat == "", "made in memory: %s", must(f.Info()).FileFormat)
+		expect(t, must(read.Info()).FileFormat == format, "%s", must(read.Info()).FileFormat)
+		within := must(must(petal.FromBytes(must(f.Bytes("")))).Info())
+		expect(t, within.Format == format && within.FileFormat == "petal", "%v", within)
 		names := petal.Recognize(must(os.ReadFile(path)))
 		read, err := petal.Open(path)
 		if len(names) == 1 {

@@ -208,6 +208,7 @@ const readInfo = (engine) => {
         hash: text(29),
         format: text(30),
         kernel: text(31),
+        fileFormat: text(32),
     };
 };
 

@@ -276,7 +276,9 @@ EXPORT(done) uint32_t flat_done(void)
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-static void put_info(const petal_info *info, const petal_layers_info *layers, slot *to)
+/* file: NULL for a plan. */
+static void put_info(const petal_info *info, const petal_layers_info *layers,
+                     const petal_file_info *file, slot *to)
 {
     *to++ = integer_slot(info->abilities);
     *to++ = integer_slot(info->scheme);
@@ -310,15 +312,18 @@ static void put_info(const petal_info *info, const petal_layers_info *layers, sl
     *to++ = address_slot(info->hash_name);
     *to++ = address_slot(info->format_name);
     *to++ = address_slot(info->kernel_name);
+    *to++ = address_slot(file ? file->format_name : NULL);
 }
 
 EXPORT(info) petal_status flat_info(const petal_filter *filter, uint32_t layer, slot *table)
 {
     petal_info info = PETAL_INFO_INIT;
     petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
+    petal_file_info file = PETAL_FILE_INFO_INIT;
     petal_status status = petal_get_info(filter, layer, &info, &last_error);
     if (status >= 0) status = petal_get_layers_info(filter, layer, &layers, &last_error);
-    if (status >= 0) put_info(&info, &layers, table);
+    if (status >= 0) status = petal_get_file_info(filter, &file, &last_error);
+    if (status >= 0) put_info(&info, &layers, &file, table);
     return status;
 }
 
@@ -438,7 +443,7 @@ EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)
     petal_info info = PETAL_INFO_INIT;
     petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
     petal_status status = petal_plan(&options, &info, &layers, &last_error);
-    if (status >= 0) put_info(&info, &layers, to);
+    if (status >= 0) put_info(&info, &layers, NULL, to);
     return status;
 }
 

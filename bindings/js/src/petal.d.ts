@@ -129,6 +129,11 @@ export interface Info {
     scheme: string;
     hash: string;
     format: string;
+    /**
+     * The format of the file or stream that it was read from; null if it was made in memory. A petal
+     * file may hold a filter of another format: then this is "petal", and `format` the other.
+     */
+    fileFormat: string | null;
     kernel: string;
     hashes: number;
     linesPerKey: number;

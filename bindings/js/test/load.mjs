@@ -28,6 +28,15 @@ const streamOf = (bytes, size) =>
         },
     });
 
+test('a filter knows the format of its file', async () => {
+    const f = await Filter.create({ capacity: 100, rate: 0.01, format: 'guava' });
+    same(f.info.fileFormat, null, 'made in memory');
+    for (const format of ['guava', 'petal']) {
+        const { info } = await Filter.load(f.toBytes(format), { format });
+        same(`${info.fileFormat} ${info.format}`, `${format} guava`);
+    }
+});
+
 test('a filter is loaded from every source', async () => {
     const bytes = (await made()).toBytes(),
         server = await serve();

@@ -152,6 +152,7 @@ static PyObject *info_object(struct state *state, const struct inside *inside)
     put_bool(members, "verifiable", file->verifiable);
     put_bool(members, "verifies", file->verifies_on_use);
     put_count(members, "unchecked_blocks", file->unchecked_blocks);
+    put_text(members, "file_format", file->format_name);
     put_text(members, "kernel", info->kernel_name);
     put(members, "abilities", set_of_abilities(info->abilities));
     put(members, "_shape",

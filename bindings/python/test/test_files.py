@@ -82,6 +82,10 @@ def test_other_formats_by_path_and_auto(tmp_path, format):
     f.save(path, format=format)
     with petal.open(path, format=format) as read:
         assert read.contains_all(["a", "b"]) and read.info().format == format
+        assert read.info().file_format == format
+    assert f.info().file_format is None
+    within = Filter.from_bytes(f.to_bytes()).info()
+    assert within.format == format and within.file_format == "petal"
     names = petal.recognize(path.read_bytes())
     if names == [format]:
         assert petal.open(path).info().format == format

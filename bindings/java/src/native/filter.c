@@ -150,12 +150,13 @@ static void info_give(JNIEnv *env, const struct inside *inside, jlongArray numbe
     const petal_info *info = &inside->info;
     jlong number[petal_Core_INFO_NUMBERS];
     const jdouble real[] = {info->target_rate, info->predicted_rate, inside->layers.growth_ratio};
-    const char *const name[] = {info->scheme_name, info->hash_name, info->format_name,
-                                info->kernel_name};
+    const char *const name[petal_Core_INFO_NAMES] = {info->scheme_name, info->hash_name,
+                                                     info->format_name, info->kernel_name,
+                                                     inside->file.format_name};
     info_numbers(inside, number);
     (*env)->SetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
     (*env)->SetDoubleArrayRegion(env, reals, 0, 3, real);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < petal_Core_INFO_NAMES; i++) {
         jbyteArray bytes = bytes_of(env, name[i]);
         if ((*env)->ExceptionCheck(env)) return;
         (*env)->SetObjectArrayElement(env, names, i, bytes);

@@ -430,6 +430,17 @@ final class FilesTest {
                 .format("guava"))).info().format().equals("guava"), "a builder's");
     }
 
+    static void testAFilterKnowsTheFormatOfItsFile() throws IOException {
+        BloomFilter made = BloomFilter.builder().capacity(100).rate(0.01).format("guava").build();
+        Tap.same(made.info().fileFormat(), null, "made in memory");
+        for (String format : new String[] {"guava", "petal"}) {
+            OpenOptions options = new OpenOptions().format(format);
+            Info read = BloomFilter.fromBytes(made.toBytes(format), options).info();
+            Tap.same(read.fileFormat(), format, "the file");
+            Tap.same(read.format(), "guava", "the filter");
+        }
+    }
+
     static void testAFunnelPutsTheBytesOfAKey() {
         Funnel<Object[]> funnel = (from, into) -> into.putInt((Integer) from[0])
                 .putString((String) from[1]).putBytes(new byte[] {1, 2, 3}, 1, 1)

@@ -72,6 +72,9 @@ class Info:
     verifies: bool
     #: Blocks that have not been compared yet.
     unchecked_blocks: int
+    #: The format of the file or stream that it was read from; None if it was made in memory. A
+    #: petal file may hold a filter of another format: then this is "petal", and format the other.
+    file_format: str | None
     #: The kernel used on this CPU: "avx2", "generic", ...
     kernel: str
     #: "add", "merge", ...: the calls that can succeed.

@@ -188,7 +188,7 @@ public final class Builder {
     public Info plan() {
         long[] info = new long[Core.INFO_NUMBERS];
         double[] reals = new double[3];
-        byte[][] names = new byte[4][];
+        byte[][] names = new byte[Core.INFO_NAMES][];
         Core.plan(numbers, rateOrDefault(), ratio, secret, metadata, Texts.name(format), info,
                 reals, names);
         return new Info(info, reals, names);

@@ -57,6 +57,7 @@ final class Core extends AbstractCollection<byte[]> {
 
     static final int NUMBERS = 15;
     static final int INFO_NUMBERS = 31;
+    static final int INFO_NAMES = 5;
 
     private static final AtomicLong FILTERS = new AtomicLong();
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
@@ -164,7 +165,7 @@ final class Core extends AbstractCollection<byte[]> {
     Info describe(int layer) {
         long[] numbers = new long[INFO_NUMBERS];
         double[] reals = new double[3];
-        byte[][] names = new byte[4][];
+        byte[][] names = new byte[INFO_NAMES][];
         int slot = enter();
         try {
             info(handle, layer, numbers, reals, names);

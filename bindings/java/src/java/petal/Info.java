@@ -15,7 +15,7 @@ public final class Info {
 
     private final long[] numbers;
     private final double[] reals;
-    private final String[] names = new String[4];
+    private final String[] names = new String[Core.INFO_NAMES];
 
     Info(long[] numbers, double[] reals, byte[][] names) {
         this.numbers = numbers;
@@ -50,6 +50,14 @@ public final class Info {
     /** The format that it was read from or created for. */
     public String format() {
         return names[2];
+    }
+
+    /**
+     * The format of the file or stream that it was read from; null if it was made in memory. A petal
+     * file may hold a filter of another format: then this is "petal", and {@link #format} the other.
+     */
+    public String fileFormat() {
+        return names[4];
     }
 
     /** The kernel used on this CPU: "avx2", "neon", "generic", ... */
