@@ -87,6 +87,10 @@ static int help(int argc, char **argv)
         print_help_of_keys(stdout);
         return STATUS_OK;
     }
+    if (argc > 0 && strcmp(argv[0], "words") == 0) {
+        print_help_of_words(stdout);
+        return STATUS_OK;
+    }
     if (argc > 0 && !command) return no_such_command(argv[0]);
     if (command)
         print_help(command, stdout);

@@ -66,23 +66,41 @@ static void hash_block(void *context, struct key_block *block)
     hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
 }
 
-static bool enter_block(void *context, struct key_block *block)
+static bool add(struct collecting *collecting, const uint64_t *hashes, size_t count)
 {
-    struct collecting *collecting = context;
-    petal_batch batch = hashes_batch(block->hashes, block->count);
+    petal_batch batch = hashes_batch(hashes, count);
     petal_error error;
-    if (collecting->count + block->count <= FEW_KEYS)
-        memcpy(collecting->first + collecting->count, block->hashes,
-               block->count * sizeof *block->hashes);
-    collecting->count += block->count;
+    if (collecting->count + count <= FEW_KEYS)
+        memcpy(collecting->first + collecting->count, hashes, count * sizeof *hashes);
+    collecting->count += count;
     return petal_static_add(collecting->builder, 0, &batch, &error) == PETAL_OK ||
            complain(NULL, "%s", error.message);
 }
 
+static bool enter_block(void *context, struct key_block *block)
+{
+    return add(context, block->hashes, block->count);
+}
+
+static bool enter_runs(void *context, struct key_block *block)
+{
+    struct collecting *collecting = context;
+    struct key_run *run = block->run;
+    bool added = true;
+    for (run_begin(run, 0, block->count); added && run_next(run);) {
+        hash_keys(collecting->hasher, run->keys, run->count, run->hashes);
+        added = add(collecting, run->hashes, run->count);
+    }
+    return added;
+}
+
 static bool collect(struct key_reader *reader, struct collecting *collecting)
 {
-    static const struct stages stages = {.work = hash_block, .enter = enter_block};
-    return run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
+    static const struct stages by_row = {.work = hash_block, .enter = enter_block},
+                               by_run = {.enter = enter_runs};
+    bool has_rule = reader->rows.rule.unit != UNIT_ROW;
+    return run_pipeline(reader, has_rule ? &by_run : &by_row, collecting) && !reader->failed &&
+           stop_signal() == 0;
 }
 
 /* ---- few keys -------------------------------------------------------------------------------- */

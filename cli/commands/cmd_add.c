@@ -55,9 +55,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_KEY,     OPTIONS_OF_KEYS, OPTION_TIME,        OPTION_NOW,
-    OPTION_THREADS, OPTION_FROM,     OPTION_SECRET_FILE, OPTION_MEMORY_LIMIT,
-    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_KEY,          OPTIONS_OF_KEYS, OPTIONS_OF_RULE, OPTION_TIME,
+    OPTION_NOW,          OPTION_THREADS,  OPTION_FROM,     OPTION_SECRET_FILE,
+    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command add_command = {

@@ -85,13 +85,29 @@ struct collecting {
 
 enum { IN_SET, NOT_IN_SET };
 
+/* False: not all are in the set. */
+static bool collect_keys(struct collecting *collecting, const petal_key *keys, size_t count,
+                         uint64_t *hashes)
+{
+    hash_keys(collecting->hasher, keys, count, hashes);
+    pthread_rwlock_rdlock(&collecting->lock);
+    bool added = !collecting->large && hashset_add(collecting->set, hashes, count);
+    pthread_rwlock_unlock(&collecting->lock);
+    return added;
+}
+
 static void collect_block(void *context, struct key_block *block)
 {
-    struct collecting *collecting = context;
-    hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
-    pthread_rwlock_rdlock(&collecting->lock);
-    bool added = !collecting->large && hashset_add(collecting->set, block->hashes, block->count);
-    pthread_rwlock_unlock(&collecting->lock);
+    bool added = collect_keys(context, block->keys, block->count, block->hashes);
+    block->selected = added ? IN_SET : NOT_IN_SET;
+}
+
+static void collect_runs(void *context, struct key_block *block)
+{
+    struct key_run *run = block->run;
+    bool added = true;
+    for (run_begin(run, 0, block->count); added && run_next(run);)
+        added = collect_keys(context, run->keys, run->count, run->hashes);
     block->selected = added ? IN_SET : NOT_IN_SET;
 }
 
@@ -184,6 +200,19 @@ static bool switch_to_large(struct collecting *collecting)
     return filled;
 }
 
+/* Adds a block that is not in the set, or only in part. */
+static petal_status add_left_out(struct collecting *collecting, struct key_block *block)
+{
+    struct key_run *run = block->run;
+    petal_status status = PETAL_OK;
+    if (!run) return add_hashes(collecting->large, block->hashes, block->count, NULL, NULL);
+    for (run_begin(run, 0, block->count); status >= 0 && run_next(run);) {
+        hash_keys(collecting->hasher, run->keys, run->count, run->hashes);
+        status = add_hashes(collecting->large, run->hashes, run->count, NULL, NULL);
+    }
+    return status;
+}
+
 static bool enter_block(void *context, struct key_block *block)
 {
     struct collecting *collecting = context;
@@ -192,7 +221,7 @@ static bool enter_block(void *context, struct key_block *block)
         !switch_to_large(collecting))
         return false;
     if (!left_out) return true;
-    petal_status status = add_hashes(collecting->large, block->hashes, block->count, NULL, NULL);
+    petal_status status = add_left_out(collecting, block);
     return status >= 0 ||
            complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
 }
@@ -227,10 +256,12 @@ static uint64_t max_counted(const struct collecting *collecting)
 
 static bool collect(struct key_reader *reader, struct collecting *collecting)
 {
-    static const struct stages stages = {.work = collect_block, .enter = enter_block};
+    static const struct stages by_row = {.work = collect_block, .enter = enter_block},
+                               by_run = {.work = collect_runs, .enter = enter_block};
+    const struct stages *stages = reader->rows.rule.unit == UNIT_ROW ? &by_row : &by_run;
     collecting->max = max_counted(collecting);
     pthread_rwlock_init(&collecting->lock, NULL);
-    bool done = run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
+    bool done = run_pipeline(reader, stages, collecting) && !reader->failed && stop_signal() == 0;
     pthread_rwlock_destroy(&collecting->lock);
     return done;
 }
@@ -377,9 +408,10 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,       OPTIONS_OF_SIZE, OPTION_GROW,     OPTIONS_OF_HASH, OPTION_METADATA,
-    OPTION_TEMPLATE,     OPTION_KEY,      OPTIONS_OF_KEYS, OPTION_TO_SIZE,  OPTION_THREADS,
-    OPTION_MEMORY_LIMIT, OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,    OPTIONS_OF_HASH,
+    OPTION_METADATA, OPTION_TEMPLATE, OPTION_KEY,     OPTIONS_OF_KEYS,
+    OPTIONS_OF_RULE, OPTION_TO_SIZE,  OPTION_THREADS, OPTION_MEMORY_LIMIT,
+    OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE, END_OF_OPTIONS,
 };
 
 const struct command build_command = {

@@ -39,6 +39,50 @@ static void ask(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
+/* A row's keys may be in several runs. */
+struct tally {
+    size_t row;
+    uint64_t found, all;
+};
+
+static void end_row(const struct check *check, struct key_block *block, const struct tally *tally,
+                    size_t *in)
+{
+    bool enough = is_enough(tally->found, tally->all, check->args->share);
+    block->results[tally->row] = enough;
+    *in += enough;
+}
+
+static void count_found(const struct check *check, struct key_block *block, struct tally *tally,
+                        size_t *in)
+{
+    const struct key_run *run = block->run;
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->rows[i] != tally->row) {
+            end_row(check, block, tally, in);
+            *tally = (struct tally){.row = run->rows[i]};
+        }
+        tally->found += run->results[i];
+        tally->all++;
+    }
+}
+
+static void ask_runs(void *context, struct key_block *block)
+{
+    const struct check *check = context;
+    struct key_run *run = block->run;
+    struct tally tally = {0};
+    size_t found, in = 0, strays = block->continues ? 0 : block->stray_count;
+    block->is_unanswered = false;
+    for (run_begin(run, 0, block->count); !block->is_unanswered && run_next(run);) {
+        block->is_unanswered =
+            try_to_look_up(check->filter, run->keys, run->count, run->results, &found) != PETAL_OK;
+        count_found(check, block, &tally, &in);
+    }
+    if (block->count > 0) end_row(check, block, &tally, &in);
+    block->selected = check->args->invert ? block->count - in + strays : in;
+}
+
 /* The output ends with an earlier block; the exit status says that it is incomplete. */
 static bool complain_of_damage(const struct check *check)
 {
@@ -75,10 +119,13 @@ static bool print_block(void *context, struct key_block *block)
 
 static void check_keys(struct check *check)
 {
-    static const struct stages counting = {.work = ask, .enter = count_selected},
-                               printing = {ask, count_selected, compose, print_block};
-    bool prints = !check->args->count && !check->args->quiet;
-    run_pipeline(&check->reader, prints ? &printing : &counting, check);
+    struct stages stages = {.work = ask, .enter = count_selected};
+    if (check->reader.rows.rule.unit != UNIT_ROW) stages.work = ask_runs;
+    if (!check->args->count && !check->args->quiet) {
+        stages.compose = compose;
+        stages.leave = print_block;
+    }
+    run_pipeline(&check->reader, &stages, check);
     if (check->args->count && !check->args->quiet && !check->failed)
         printf("%" PRIu64 "\n", check->selected);
 }
@@ -150,10 +197,12 @@ static int check(const struct args *args, petal_filter *filter)
         check.failed = !explain_keys(&check, args->operands[0]);
     else
         check_keys(&check);
+    bool has_rule = check.reader.rows.rule.unit != UNIT_ROW;
     keys_close(&check.reader);
     if (is_verbose(args) && !check.failed && !args->count && !args->quiet && !args->explain)
-        remark(NULL, "%s of %s key%s %s", grouped(check.selected).s,
-               grouped(check.reader.keys_read).s, plural(check.reader.keys_read),
+        remark(NULL, "%s of %s %s%s %s", grouped(check.selected).s,
+               grouped(check.reader.keys_read).s, has_rule ? "row" : "key",
+               plural(check.reader.keys_read),
                args->invert ? "certainly not in the filter" : "probably in the filter");
     bool found_early = args->quiet && check.selected > 0;
     if (check.failed || (check.reader.failed && !found_early)) return STATUS_ERROR;
@@ -165,6 +214,10 @@ static int run(const struct args *args)
     if (args->operand_count == 0) return misused("check", "needs a filter FILE");
     if (args->explain && (args->invert || args->count || args->quiet || args->line_numbers))
         return misused("check", "--explain shows every key; leave out -v, -c, -q and -n");
+    if (args->explain && (args->words || args->ngrams || args->kmers))
+        return misused("check", "--explain shows one key per row; leave out --words, --ngrams, "
+                                "--kmers");
+    if (lacks_rule("check", args)) return STATUS_ERROR;
     petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
                                          : open_live(args->operands[0], args);
     filter = make_current(filter, args->operands[0], args);
@@ -182,6 +235,8 @@ static const struct option options[] = {
     OPTION_NO_VERIFY,
     OPTION_KEY,
     OPTIONS_OF_KEYS,
+    OPTIONS_OF_RULE,
+    OPTION_MIN,
     OPTION_NOW,
     OPTION_THREADS,
     OPTION_SECRET_FILE,

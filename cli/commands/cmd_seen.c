@@ -36,14 +36,16 @@ struct seen {
     petal_info start; /* before the first key */
     petal_layers_info window;
     petal_stats stats;
-    struct drops drops; /* if is_verbose() */
-    uint64_t read, fresh, skipped;
+    struct drops drops;              /* if is_verbose() */
+    uint64_t read, fresh, skipped;   /* rows */
+    uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow, which was reported */
     const struct key_block *refused; /* the block that it refused in part */
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
-    bool by_hash; /* any thread may hash, ahead of the adding */
+    bool has_rule; /* rows have several keys */
+    bool by_hash;  /* any thread may hash, ahead of the adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -67,7 +69,7 @@ static void watch_capacity(struct seen *seen)
     if (seen->start.policy == PETAL_POLICY_WINDOW_TIME) watch_window(seen);
     uint64_t capacity = seen->start.capacity;
     if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
-        seen->stats.estimated_items.value + (double)seen->fresh <= (double)capacity)
+        seen->stats.estimated_items.value + (double)seen->fresh_keys <= (double)capacity)
         return;
     double rate = petal_predict_rate(&seen->start, capacity);
     seen->passed = true;
@@ -121,9 +123,39 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
         fresh = 0;
         status = add_keys_of(seen, &part, &fresh);
         seen->fresh += fresh;
+        seen->fresh_keys += fresh;
         if (talks) drops_note(&seen->drops, seen->filter, fresh);
         from += part.count;
         run -= part.count;
+    }
+    return status;
+}
+
+/* Is --min of the row's keys in the filter? */
+static bool is_seen(const struct seen *seen, struct key_run *run, size_t row)
+{
+    uint64_t found = 0, all = 0;
+    for (run_begin(run, row, 1); run_next(run); all += run->count)
+        found += look_up_keys(seen->filter, run->keys, run->count, run->results);
+    return is_enough(found, all, seen->args->share);
+}
+
+/* Several keys per row: whether a row is new depends on the rows before it. */
+static petal_status add_runs_of(struct seen *seen, struct key_block *block)
+{
+    struct key_run *run = block->run;
+    petal_status status = PETAL_OK;
+    for (size_t row = 0, same = 0; row < block->count && status >= 0; row++, same--) {
+        if (same == 0) same = begin_part(seen, block, row);
+        block->results[row] = !is_seen(seen, run, row);
+        if (!block->results[row]) continue;
+        for (run_begin(run, row, 1); status >= 0 && run_next(run);) {
+            size_t fresh = 0;
+            status = add_some_keys(seen->filter, run->keys, run->count, NULL, &fresh);
+            seen->fresh_keys += fresh;
+        }
+        if (status < 0) block->results[row] = seen->args->repeated; /* not printed */
+        seen->fresh += status >= 0;
     }
     return status;
 }
@@ -135,7 +167,7 @@ static bool add_block(void *context, struct key_block *block)
     struct seen *seen = context;
     if (block->count) memset(block->results, seen->args->repeated, block->count);
     if (!seen->args->time_field) tell_time(seen->filter, seen->args);
-    petal_status status = add_parts_of(seen, block);
+    petal_status status = seen->has_rule ? add_runs_of(seen, block) : add_parts_of(seen, block);
     seen->read += block->count;
     watch_capacity(seen);
     seen->full = status < 0;
@@ -176,7 +208,7 @@ static void say_result(struct seen *seen)
     say_skipped(shown_name(seen), seen->filter, seen->skipped);
     warn_of_lateness(seen->args->file, &seen->late, seen->window.window_ms);
     if (!is_verbose(seen->args)) return;
-    double drops = drops_end(&seen->drops, seen->filter);
+    double drops = seen->has_rule ? 0 : drops_end(&seen->drops, seen->filter);
     if (isnan(drops) && repeats > 0)
         snprintf(doubt, sizeof doubt,
                  " (the filter is too full to tell how many of these are new)");
@@ -357,7 +389,8 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
     if (!seen->filter) return false;
     seen->start = info_of(seen->filter);
     seen->stats = stats_of(seen->filter);
-    seen->by_hash = can(seen->filter, PETAL_CAN_HASHES);
+    seen->has_rule = reader->rows.rule.unit != UNIT_ROW;
+    seen->by_hash = can(seen->filter, PETAL_CAN_HASHES) && !seen->has_rule;
     seen->window = layers_info_of(seen->filter, PETAL_ALL_LAYERS);
     seen->clock = seen->window.clock_ms;
     if (args->file && !agrees_with_file(seen)) return false;
@@ -408,6 +441,7 @@ static int run(const struct args *args)
     struct key_reader reader;
     struct seen seen = {.args = args};
     int status = STATUS_ERROR;
+    if (lacks_rule("seen", args)) return STATUS_ERROR;
     if (args->file && !is_file_of_its_own(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
@@ -437,6 +471,8 @@ static const struct option options[] = {
     OPTIONS_OF_HASH,
     OPTION_KEY,
     OPTIONS_OF_KEYS,
+    OPTIONS_OF_RULE,
+    OPTION_MIN,
     OPTION_THREADS,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,

@@ -31,6 +31,9 @@ struct which {
     struct many many;
     struct key_reader reader;
     bool prints_rows; /* otherwise prints filters, at the end */
+    bool has_rule;    /* rows have several keys; a row is in a filter if all of them are */
+    bool counts_rows; /* that have an answer in a filter, not keys: -l with a rule */
+    uint64_t asked;   /* keys */
     size_t row_words;
     const char **names; /* by place */
     uint64_t *found;    /* numbers of keys, by place */
@@ -43,8 +46,18 @@ struct answers {
     size_t from, count;
     const struct one *failed; /* the filter that failed; if error is empty, already reported */
     petal_error error;
-    uint64_t *found; /* by place */
+    uint64_t asked;  /* keys */
+    uint64_t *found; /* keys or rows, by place */
     uint64_t *rows;
+};
+
+/* The keys of a slice, or some of them. */
+struct asked {
+    const petal_key *keys;
+    size_t count;
+    uint64_t *hashes;
+    uint8_t *results;
+    const size_t *rows; /* each key's; NULL: key i is row i */
 };
 
 /* ---- querying -------------------------------------------------------------------------------- */
@@ -53,7 +66,7 @@ struct answers {
 static struct answers *begin_answers(const struct which *which, struct key_block *block)
 {
     size_t filters = which->many.count, rows = 0;
-    if (which->prints_rows) {
+    if (which->prints_rows || which->counts_rows) {
         size_t most = MAX_ROWS_WORDS / which->row_words + 1;
         rows = block->count < most ? block->count : most;
     }
@@ -67,54 +80,107 @@ static struct answers *begin_answers(const struct which *which, struct key_block
         if (!block->own) return NULL;
     }
     struct answers *answers = block->own;
-    *answers = (struct answers){.count = which->prints_rows ? rows : block->count};
+    bool has_rows = which->prints_rows || which->counts_rows;
+    *answers = (struct answers){.count = has_rows ? rows : block->count};
     answers->found = (uint64_t *)(answers + 1);
     answers->rows = answers->found + filters;
     return answers;
 }
 
-static void mark_rows(const struct which *which, const struct key_block *block,
-                      struct answers *answers, size_t place)
+static void mark_rows(const struct which *which, const struct asked *asked, struct answers *answers,
+                      size_t place)
 {
     uint64_t *word = answers->rows + place / 64, bit = (uint64_t)1 << place % 64;
-    const uint8_t *result = block->results;
-    for (size_t i = 0; i < answers->count; i++, word += which->row_words)
+    const uint8_t *result = asked->results;
+    for (size_t i = 0; i < asked->count; i++, word += which->row_words)
         if (result[i]) *word |= bit;
 }
 
-/* `before` is the previous filter, whose hashes of the keys are in block->hashes, or NULL. */
-static bool query_one(const struct which *which, struct key_block *block, struct answers *answers,
+/* Of rows that were marked for every filter. */
+static void unmark_rows(const struct which *which, const struct asked *asked,
+                        struct answers *answers, size_t place)
+{
+    uint64_t *words = answers->rows + place / 64, bit = (uint64_t)1 << place % 64;
+    for (size_t i = 0; i < asked->count; i++)
+        if (!asked->results[i]) words[(asked->rows[i] - answers->from) * which->row_words] &= ~bit;
+}
+
+/* `before` is the previous filter, whose hashes of the keys are in asked->hashes, or NULL. */
+static bool query_one(const struct which *which, const struct asked *asked, struct answers *answers,
                       const struct one *one, const struct one *before)
 {
-    const petal_key *keys = block->keys + answers->from;
     size_t in = 0;
     petal_filter *filter = many_borrow(&which->many, one);
     if (!filter) return false;
-    petal_batch batch = hashes_batch(block->hashes, answers->count);
+    petal_batch batch = hashes_batch(asked->hashes, asked->count);
     if (one->hashing.is_own)
-        batch = keys_batch(keys, answers->count);
+        batch = keys_batch(asked->keys, asked->count);
     else if (!before || !shares_hash(one, before))
-        hash_keys(filter, keys, answers->count, block->hashes);
-    petal_status status = look_up_batch(filter, &batch, block->results, &in, &answers->error);
-    answers->found[one->place] = in;
-    if (status == PETAL_OK && in > 0 && which->prints_rows)
-        mark_rows(which, block, answers, one->place);
+        hash_keys(filter, asked->keys, asked->count, asked->hashes);
+    petal_status status = look_up_batch(filter, &batch, asked->results, &in, &answers->error);
+    answers->found[one->place] += in;
+    if (status == PETAL_OK && asked->rows && in < asked->count &&
+        (which->prints_rows || which->counts_rows))
+        unmark_rows(which, asked, answers, one->place);
+    if (status == PETAL_OK && !asked->rows && in > 0 && which->prints_rows)
+        mark_rows(which, asked, answers, one->place);
     many_return(one, filter);
     return status == PETAL_OK;
+}
+
+/* Queries every filter. False: one failed. */
+static bool query_all(const struct which *which, const struct asked *asked, struct answers *answers)
+{
+    const struct many *many = &which->many;
+    const struct one *before = NULL, *end = many->each + many->count;
+    answers->asked += asked->count;
+    for (const struct one *one = many->each; one < end; before = one++)
+        if (!query_one(which, asked, answers, one, before)) {
+            answers->failed = one;
+            return false;
+        }
+    return true;
+}
+
+static void count_rows(const struct which *which, struct answers *answers)
+{
+    for (size_t place = 0; place < which->many.count; place++) {
+        const uint64_t *word = answers->rows + place / 64;
+        answers->found[place] = 0;
+        for (size_t i = 0; i < answers->count; i++, word += which->row_words)
+            answers->found[place] += *word >> place % 64 & 1;
+    }
+}
+
+/* Every row begins as one that all filters have. */
+static void query_runs(const struct which *which, struct key_run *run, struct answers *answers)
+{
+    size_t words = answers->count * which->row_words, last = which->many.count % 64;
+    bool has_rows = which->prints_rows || which->counts_rows;
+    if (has_rows) memset(answers->rows, 0xff, words * sizeof *answers->rows);
+    for (size_t i = which->row_words; has_rows && last && i <= words; i += which->row_words)
+        answers->rows[i - 1] = ((uint64_t)1 << last) - 1;
+    for (run_begin(run, answers->from, answers->count); run_next(run);) {
+        struct asked asked = {run->keys, run->count, run->hashes, run->results, run->rows};
+        if (!query_all(which, &asked, answers)) return;
+    }
+    if (which->counts_rows) count_rows(which, answers);
 }
 
 /* Queries every filter for the keys of the slice. */
 static void query_slice(const struct which *which, struct key_block *block, struct answers *answers)
 {
-    const struct many *many = &which->many;
+    answers->asked = 0;
+    memset(answers->found, 0, which->many.count * sizeof *answers->found);
+    if (which->has_rule) {
+        query_runs(which, block->run, answers);
+        return;
+    }
+    struct asked asked = {block->keys + answers->from, answers->count, block->hashes,
+                          block->results, NULL};
     if (which->prints_rows)
         memset(answers->rows, 0, answers->count * which->row_words * sizeof *answers->rows);
-    const struct one *before = NULL, *end = many->each + many->count;
-    for (const struct one *one = many->each; one < end; before = one++)
-        if (!query_one(which, block, answers, one, before)) {
-            answers->failed = one;
-            return;
-        }
+    query_all(which, &asked, answers);
 }
 
 static void query(void *context, struct key_block *block)
@@ -172,8 +238,11 @@ static void print_rows(struct which *which, const struct key_block *block,
                        const struct answers *answers)
 {
     const uint64_t *row = answers->rows;
-    for (size_t i = 0; i < answers->count; i++, row += which->row_words)
-        if (has_any(which, row)) print_row(which, &block->lines[answers->from + i], row);
+    for (size_t i = 0; i < answers->count; i++, row += which->row_words) {
+        if (!has_any(which, row)) continue;
+        print_row(which, &block->lines[answers->from + i], row);
+        which->any = true;
+    }
 }
 
 static bool complain_of_filter(const struct answers *answers)
@@ -187,10 +256,9 @@ static bool complain_of_filter(const struct answers *answers)
 static bool take_answers(struct which *which, struct key_block *block, struct answers *answers)
 {
     if (answers->failed) return complain_of_filter(answers);
-    for (size_t place = 0; place < which->many.count; place++) {
+    which->asked += answers->asked;
+    for (size_t place = 0; place < which->many.count; place++)
         which->found[place] += answers->found[place];
-        which->any = which->any || answers->found[place];
-    }
     if (which->prints_rows) print_rows(which, block, answers);
     return true;
 }
@@ -211,12 +279,11 @@ static bool deliver(void *context, struct key_block *block)
     return false;
 }
 
-/* Is this the required share of all keys? The tolerance keeps rounding from rejecting an exact
- * share. */
-static bool is_enough(const struct which *which, uint64_t found)
+/* Without a share, one key or row is enough. */
+static bool is_wanted(const struct which *which, uint64_t found)
 {
-    double all = (double)which->reader.keys_read;
-    return found > 0 && (double)found >= which->args->share * all * (1 - 1e-14);
+    double share = which->args->share;
+    return found > 0 && (!(share > 0) || is_enough(found, which->asked, share));
 }
 
 static void print_filter(const struct which *which, size_t place)
@@ -227,7 +294,7 @@ static void print_filter(const struct which *which, size_t place)
         json_begin(&json, stdout);
         json_text(&json, "filter", which->names[place]);
         json_count(&json, "keys", which->found[place]);
-        json_count(&json, "of", which->reader.keys_read);
+        json_count(&json, "of", which->asked);
         json_end(&json);
         return;
     }
@@ -242,7 +309,7 @@ static void print_filters(struct which *which)
     bool counts_all = which->args->count && !(which->args->share > 0);
     which->any = false;
     for (size_t place = 0; place < which->many.count; place++) {
-        bool enough = is_enough(which, which->found[place]);
+        bool enough = is_wanted(which, which->found[place]);
         which->any = which->any || enough;
         if (enough || counts_all) print_filter(which, place);
     }
@@ -320,6 +387,8 @@ static int query_filters(struct which *which)
     size_t first = args->before_dashes;
     if (!keys_open(&which->reader, args, args->operands + first, args->operand_count - first, true))
         return STATUS_ERROR;
+    which->has_rule = which->reader.rows.rule.unit != UNIT_ROW;
+    which->counts_rows = which->has_rule && args->list && !(args->share > 0);
     which->failed = !prepare(which);
     which->reader.watch_output = which->prints_rows;
     which->reader.fate = "queried nowhere";
@@ -362,6 +431,7 @@ static const struct option options[] = {
     OPTION_NO_VERIFY,
     OPTION_KEY,
     OPTIONS_OF_KEYS,
+    OPTIONS_OF_RULE,
     OPTION_NOW,
     OPTION_THREADS,
     OPTION_SECRET_FILE,

@@ -72,7 +72,8 @@ struct adding {
     const char *path;
     uint64_t skipped;
     petal_status failure;
-    uint64_t clock, window_ms; /* if rows have times */
+    bool has_time;             /* rows have times */
+    uint64_t clock, window_ms; /* if they do */
     struct lateness late;
 };
 
@@ -139,6 +140,24 @@ static bool add_timed_block(void *context, struct key_block *block)
     return note_adding(adding, status);
 }
 
+/* Several keys per row. */
+static bool add_runs(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    struct key_run *run = block->run;
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, rows = block->count; from < block->count && status >= 0; from += rows) {
+        const uint64_t *times = block->times + from;
+        if (adding->has_time) {
+            rows = begin_run(adding->filter, times, block->count - from, &adding->clock);
+            note_lateness(&adding->late, times, rows, adding->clock, adding->window_ms);
+        }
+        for (run_begin(run, from, rows); status >= 0 && run_next(run);)
+            status = add_some_keys(adding->filter, run->keys, run->count, NULL, NULL);
+    }
+    return note_adding(adding, status);
+}
+
 static bool add_block(void *context, struct key_block *block)
 {
     struct adding *adding = context;
@@ -159,11 +178,14 @@ bool try_to_fill(struct key_reader *reader, petal_filter *filter, const char *pa
 {
     static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
                                by_time = {.work = hash_block, .enter = add_timed_block},
-                               by_key = {.enter = add_block}, but_empty = {.enter = add_taken};
+                               by_key = {.enter = add_block}, but_empty = {.enter = add_taken},
+                               by_run = {.enter = add_runs};
     petal_layers_info window = layers_info_of(filter, PETAL_ALL_LAYERS);
     struct adding adding = {
         .filter = filter, .path = path, .clock = window.clock_ms, .window_ms = window.window_ms};
-    const struct stages *stages = reader->rows.has_time              ? &by_time
+    adding.has_time = reader->rows.has_time;
+    const struct stages *stages = reader->rows.rule.unit != UNIT_ROW ? &by_run
+                                  : reader->rows.has_time            ? &by_time
                                   : can(filter, PETAL_CAN_HASHES)    ? &by_hash
                                   : can(filter, PETAL_CAN_EMPTY_KEY) ? &by_key
                                                                      : &but_empty;

@@ -5,16 +5,17 @@ _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
     local hash='--seed --secret-file' keys
     keys='--key --fields --delimiter --csv --header --jsonl --strict --row-limit --null --crlf --decompress --key-type --progress'
+    local rule='--words --ngrams --kmers --canonical --ignore-case'
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
     create) echo "--output $size --grow --foldable --window $hash --metadata --template --key-type --to --force --no-lock --verbose" ;;
-    build) echo "--output $size --grow $hash --metadata --template $keys --threads --to --memory-limit --force --no-lock --verbose" ;;
-    add) echo "$keys --time-field --now --threads --from --secret-file $files --verbose" ;;
+    build) echo "--output $size --grow $hash --metadata --template $keys $rule --threads --to --memory-limit --force --no-lock --verbose" ;;
+    add) echo "$keys $rule --time-field --now --threads --from --secret-file $files --verbose" ;;
     remove) echo "$keys --threads --secret-file $files --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --secret-file --from --memory-limit --verbose" ;;
-    which) echo "--list --count --min --json --no-verify $keys --now --threads --secret-file --from --memory-limit" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time-field --now $hash $keys --threads --from $files --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys $rule --min --now --threads --secret-file --from --memory-limit --verbose" ;;
+    which) echo "--list --count --min --json --no-verify $keys $rule --now --threads --secret-file --from --memory-limit" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time-field --now $hash $keys $rule --min --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
     verify) echo "--present --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --secret-file $files --verbose" ;;
@@ -40,7 +41,7 @@ _petal_values() {
     --from | --to) petal formats --json 2>/dev/null | sed 's/{"format":"\([^"]*\).*/\1/' ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit | --row-limit) echo 'none' ;;
-    --capacity | --rate | --min | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | \
+    --capacity | --rate | --min | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | --ngrams | --kmers | \
         --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac
@@ -62,7 +63,7 @@ _petal() {
         return
     fi
     if [ "$command" = help ]; then
-        _petal_reply -W "$commands keys" -- "$current"
+        _petal_reply -W "$commands keys words" -- "$current"
         return
     fi
     # Bash cuts --name=value into three words.
@@ -75,7 +76,8 @@ _petal() {
         return
     fi
     case "$command $before" in
-    "check -n") ;; # a flag there, and a count elsewhere
+    "check -n") ;;                                                   # a flag there, and a count elsewhere
+    "build -i" | "add -i" | "check -i" | "which -i" | "seen -i") ;; # a flag there, and a number in shard
     *" -"*)
         if values=$(_petal_values "$before"); then
             _petal_reply -W "$values" -- "$current"

@@ -164,6 +164,8 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
                                               "was seen in it: petal seen -f; to compare two: "
                                               "petal compare");
     note_sizes(reader);
+    if (reader->decode && reader->rows.rule.unit != UNIT_ROW)
+        return complain("--key-type", "words and k-mers are of text; leave it out");
     return !reader->decode || has_one_column(reader, "--key-type", args->key_type);
 }
 
@@ -173,6 +175,9 @@ bool keys_use_type(struct key_reader *reader, const struct args *args, const cha
     uint32_t given = find_key_type(args->key_type);
     uint32_t type = given == PETAL_KEY_TYPE_NONE ? recorded : given;
     reader->decode = find_decoder(type);
+    if (reader->decode && reader->rows.rule.unit != UNIT_ROW)
+        return complain(path, "has keys of type %s; words and k-mers are of text",
+                        key_type_name(type));
     if (!key_types_agree(recorded, given))
         return complain(path, "has keys of type %s, not %s; leave out --key-type",
                         key_type_name(recorded), args->key_type);
@@ -284,6 +289,7 @@ void keys_free_block(struct key_block *block)
     free(block->arena);
     free(block->numbered);
     free(block->own);
+    run_free(block->run);
     *block = (struct key_block){0};
 }
 

@@ -26,6 +26,7 @@ struct stray {
 struct key_block {
     size_t count;
     const petal_key *keys; /* the keys to add or query */
+    struct key_run *run;   /* if rows have several: makes them of `keys`, a text for each row */
     petal_key *lines;      /* each key's row as in the input, and its separator */
     uint64_t *times;       /* --time-field: each row's, in milliseconds */
     struct stray *strays;  /* rows between them, in order */

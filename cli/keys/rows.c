@@ -131,13 +131,18 @@ bool rows_read(struct rows *rows, const struct args *args)
     if (args->delimiter && !args->fields && !args->csv)
         return complain("-t", "goes with -k or --csv");
     if (args->header && !args->csv) return complain("--header", "goes with --csv");
-    if (args->strict && !text) return complain("--strict", "goes with -k, --csv or --jsonl");
+    if (!rule_read(&rows->rule, args)) return false;
+    bool has_rule = rows->rule.unit != UNIT_ROW;
+    if (args->strict && !text && !has_rule)
+        return complain("--strict", "goes with -k, --csv, --jsonl, --words, --ngrams or --kmers");
     if (args->nul && args->csv) return complain(NULL, "--csv reads lines; leave out --null");
     if (!text) return read_time_column(rows, args->time_field);
     rows->form = args->fields ? ROWS_OF_FIELDS : args->csv ? ROWS_OF_CSV : ROWS_OF_JSON;
     if (!read_delimiter(rows, args->delimiter) || !read_columns(rows, option, text) ||
         !read_time_column(rows, args->time_field))
         return false;
+    if (has_rule && rows->columns > 1)
+        return complain(option, "%s: words and k-mers are of one field", text);
     rows->has_header = args->header;
     for (size_t i = 0; args->csv && i < rows->found; i++)
         rows->has_header = rows->has_header || rows->numbers[i] == 0;

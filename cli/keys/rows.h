@@ -4,6 +4,7 @@
 
 #include "keys/field.h"
 #include "keys/jsonpath.h"
+#include "keys/row_keys.h"
 #include "options/options.h"
 
 #include <stdint.h>
@@ -35,6 +36,7 @@ struct rows {
     uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
     struct field names[MAX_COLUMNS]; /* of CSV */
     struct json_path paths[MAX_COLUMNS];
+    struct key_rule rule; /* how that text becomes keys */
 };
 
 /* Columns in ascending order, as a row is read, and the place of each in the key. */

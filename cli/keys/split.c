@@ -577,6 +577,28 @@ static void refuse_long_row(struct key_block *block)
     qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
 }
 
+/* Rows too short for a key become stray ones. The others get a run, which makes their keys. */
+static void apply_rule(const struct rows *rows, struct key_block *block)
+{
+    size_t longest = 0, kept = 0, strays_before = block->stray_count;
+    for (size_t i = 0; i < block->count; i++) {
+        petal_key text = block->decoded[i];
+        const char *why = rule_refuses(&rows->rule, &text);
+        if (why && !add_stray(block, block->lines[i], why)) break;
+        if (why) continue;
+        if (text.size_bytes > longest) longest = text.size_bytes;
+        block->lines[kept] = block->lines[i];
+        if (block->max_time) block->times[kept] = block->times[i];
+        block->decoded[kept++] = text;
+    }
+    block->count = kept;
+    if (block->stray_count > strays_before)
+        qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
+    if (run_make(&block->run, &rows->rule, block->decoded, longest)) return;
+    block->count = 0;
+    block->refused = OUT_OF_MEMORY;
+}
+
 void split_piece(const struct rows *rows, struct key_block *block, bool ends)
 {
     char *end = block->text + block->size_bytes;
@@ -595,6 +617,7 @@ void split_piece(const struct rows *rows, struct key_block *block, bool ends)
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block)
 {
     bool fields = rows->form != ROWS_ARE_KEYS && !block->split;
+    bool has_rule = rows->rule.unit != UNIT_ROW;
     char *end = block->text + block->size_bytes;
     if (!block->split) {
         if (block->header_bytes && block->header_bytes == block->size_bytes &&
@@ -615,11 +638,13 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
     block->separator = rows->separator;
     if (!fields && rows->crlf)
         strip_returns(block);
-    else if (!fields && decode)
+    else if (!fields && (decode || has_rule))
         memcpy(block->decoded, block->lines, block->count * sizeof *block->lines);
     if (decode) decode_keys(decode, block, fields);
+    if (has_rule) apply_rule(rows, block);
+    if (has_rule) block->has_fields = fields || block->stray_count > 0;
     if (rows->strict) be_strict(block);
-    block->keys = fields || decode || rows->crlf ? block->decoded : block->lines;
+    block->keys = fields || decode || has_rule || rows->crlf ? block->decoded : block->lines;
 }
 
 uint64_t line_of_row(const struct key_block *block, const petal_key *row)

@@ -266,27 +266,37 @@ static void print_option(const struct option *option, FILE *out)
 }
 
 /* Too many for the help of each command. */
-static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, END_OF_OPTIONS};
+static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, OPTION_THREADS,
+                                            END_OF_OPTIONS},
+                           rule_options[] = {OPTIONS_OF_RULE, OPTION_MIN, END_OF_OPTIONS};
 
-static bool is_of_keys(const struct option *option)
+/* petal which has another --min. */
+static bool is_one_of(const struct option *option, const struct option *group)
 {
-    const struct option *of_keys = key_options;
-    while (of_keys->at != AT(help) && strcmp(of_keys->name, option->name) != 0) of_keys++;
-    return of_keys->at != AT(help);
+    while (group->at != AT(help) && (strcmp(group->name, option->name) != 0 ||
+                                     (group->at == AT(share) && group->help != option->help)))
+        group++;
+    return group->at != AT(help);
 }
 
-/* In two lines. */
-static void name_options_of_keys(const struct option *options, FILE *out)
+static bool is_only_named(const struct option *option)
+{
+    return is_one_of(option, key_options) || is_one_of(option, rule_options);
+}
+
+/* In one or two lines. */
+static void name_options(const struct option *options, const struct option *group,
+                         const char *topic, FILE *out)
 {
     size_t column = 0;
     for (const struct option *o = options; o->name; o++) {
-        if (!is_of_keys(o)) continue;
+        if (!is_one_of(o, group)) continue;
         size_t width = strlen(o->name) + 3;
         bool begins = column == 0 || column + width > 76;
         fprintf(out, "%s%s--%s", begins && column ? "\n" : "", begins ? "  " : " ", o->name);
         column = begins ? width : column + width;
     }
-    fputs(": see petal help keys\n", out);
+    if (column) fprintf(out, ": see petal help %s\n", topic);
 }
 
 void print_help_of_keys(FILE *out)
@@ -295,10 +305,28 @@ void print_help_of_keys(FILE *out)
           "With -k, --csv or --jsonl the key is part of a row, and whole rows come out; one\n"
           "of several fields has the byte 0x1F between them. Rows without a key are counted\n"
           "on stderr. A key is text, unless --key-type or the filter file says otherwise:\n"
-          "in JSON 1 and \"1\" are one key, 1.0 and 1e0 are two others.\n\n",
+          "in JSON 1 and \"1\" are one key, 1.0 and 1e0 are two others. For several keys per\n"
+          "row see petal help words.\n\n",
           out);
     for (const struct option *o = key_options; o->at != AT(help); o++) print_option(o, out);
-    fputs("\nexample: petal check users.petal --csv email -z new.csv.gz > known.csv\n", out);
+    fputs("example: petal check users.petal --csv email -z new.csv.gz > known.csv\n", out);
+}
+
+void print_help_of_words(FILE *out)
+{
+    fputs("With one of these a row (or its field) has several keys. build and add take all.\n"
+          "check prints, and seen drops, a row if --min of its keys are found; each counts\n"
+          "as often as it occurs. seen remembers the keys of the rows it prints. which\n"
+          "prints a row and the filters that have all its keys; -c and --min count keys.\n\n"
+          "A word is a longest run of A-Z, a-z, 0-9, _ and bytes from 0x80 on. Characters\n"
+          "are those of UTF-8; a byte that is not part of a valid one is a character too.\n"
+          "With --canonical only k-mers of A, C, G and T in either case are keys, in upper\n"
+          "case. A row with no key is passed on by seen, and is not found by check.\n\n",
+          out);
+    for (const struct option *o = rule_options; o->at != AT(help); o++) print_option(o, out);
+    fputs("\nexample: petal build --words -i -o app.petal app.log\n"
+          "         petal check --words -i --min 80% app.petal -e 'Timeout of req-9f3c'\n",
+          out);
 }
 
 static unsigned count_lines(const char *text)
@@ -313,14 +341,19 @@ void print_help(const struct command *command, FILE *out)
     enum { SCREEN = 24 };
     unsigned rows = 0;
     const struct option *end = command->options;
-    for (; end->at != AT(help); end++) rows += !is_of_keys(end);
-    bool has_keys = rows < (unsigned)(end - command->options);
+    bool has_keys = false, has_rule = false;
+    for (; end->at != AT(help); end++) {
+        rows += !is_only_named(end);
+        has_keys = has_keys || is_one_of(end, key_options);
+        has_rule = has_rule || is_one_of(end, rule_options);
+    }
     unsigned lines = count_lines(command->usage) + count_lines(command->about) + rows +
-                     (has_keys ? 2 : 0) + count_lines(command->example);
+                     2 * has_keys + has_rule + count_lines(command->example);
     fprintf(out, "usage: petal %s %s\n%s\n%s", command->name, command->usage, command->about,
             lines < SCREEN ? "\n" : "");
     for (const struct option *o = command->options; o < end; o++)
-        if (!is_of_keys(o)) print_option(o, out);
-    if (has_keys) name_options_of_keys(command->options, out);
+        if (!is_only_named(o)) print_option(o, out);
+    name_options(command->options, key_options, "keys", out);
+    name_options(command->options, rule_options, "words", out);
     fprintf(out, "%s%s\n", lines + 1 < SCREEN ? "\n" : "", command->example);
 }

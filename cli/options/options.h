@@ -29,8 +29,10 @@ struct args {
     size_t literal_count;
     bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
     bool list;                                                  /* which */
-    double share;                                               /* --min */
-    const char *present, *absent;                               /* verify */
+    bool words, canonical, ignore_case;                         /* several keys per row */
+    uint64_t ngrams, kmers;
+    double share;                 /* --min */
+    const char *present, *absent; /* verify */
     bool recover, show_metadata;
     const char *chart, *progress;
     const char *from, *to; /* other libraries' formats */
@@ -132,8 +134,16 @@ struct command {
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_SECRET_FILE
 #define OPTION_KEY {'e', "key", LITERAL, 0, "KEY", "take KEY; may be repeated"}
 #define OPTIONS_OF_KEYS OPTION_FIELDS, OPTION_DELIMITER, OPTION_CSV, OPTION_HEADER, OPTION_JSONL, \
-    OPTION_STRICT, OPTION_ROW_LIMIT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, \
+    OPTION_STRICT, OPTION_NULL, OPTION_CRLF, OPTION_ROW_LIMIT, OPTION_DECOMPRESS, OPTION_KEY_TYPE, \
     OPTION_PROGRESS
+#define OPTION_WORDS {0, "words", FLAG, AT(words), NULL, "each word of a row is a key"}
+#define OPTION_NGRAMS {0, "ngrams", COUNT, AT(ngrams), "N", "each N words in a row are a key, joined by a space"}
+#define OPTION_KMERS {0, "kmers", COUNT, AT(kmers), "K", "each K characters in a row are a key"}
+#define OPTION_CANONICAL {0, "canonical", FLAG, AT(canonical), NULL, "DNA: the first of a k-mer and its other strand"}
+#define OPTION_IGNORE_CASE {'i', "ignore-case", FLAG, AT(ignore_case), NULL, "make A to Z lower case in keys"}
+#define OPTION_MIN {0, "min", SHARE, AT(share), "SHARE", "the share of a row's keys that must be found [100%]"}
+#define OPTIONS_OF_RULE OPTION_WORDS, OPTION_NGRAMS, OPTION_KMERS, OPTION_CANONICAL, \
+    OPTION_IGNORE_CASE
 /* Every table ends with this: -h, and the terminator. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */
@@ -148,6 +158,9 @@ void print_help(const struct command *command, FILE *out);
 
 /* Explains what keys are, and prints the options of all commands that read keys. */
 void print_help_of_keys(FILE *out);
+
+/* Explains several keys per row, and prints their options. */
+void print_help_of_words(FILE *out);
 
 /* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to be, or
  * NULL. */

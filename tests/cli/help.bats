@@ -52,13 +52,26 @@ options_of() {
     [ "$(wc -l <<<"$help")" -le 24 ] && ! awk 'length > 80' <<<"$help" | grep . || fail "too much"
     for command in add build check remove seen shard verify; do
         for option in $(named_options $command); do
-            contains "$help" "$option"
+            contains "$help
+$(petal help words)" "$option"
         done
     done
     contains "$(petal help check)" "--key --fields --delimiter --csv"
     contains "$help" 'in JSON 1 and "1" are one key, 1.0 and 1e0 are two others'
     run -0 petal seen --jsonl .a < <(printf '{"a":%s}\n' 1 '"1"' 1.0 1e0 '"1.0"')
     is "$(tr -dc '0-9.e\n' <<<"$output" | paste -sd' ')" "1 1.0 1e0"
+}
+
+@test "petal help words has the options of several keys per row" {
+    help=$(petal help words)
+    [ "$(wc -l <<<"$help")" -le 24 ] || fail "too many lines"
+    ! awk 'length > 80' <<<"$help" | grep . || fail "too wide"
+    for command in add build check seen which; do
+        contains "$(petal help $command)" "--words --ngrams --kmers --canonical --ignore-case"
+    done
+    for command in check seen; do contains "$(named_options $command | paste -sd' ')" "--min"; done
+    contains "$(petal help which)" "--min SHARE           filters that may have that share of all keys: 80%"
+    contains "$help" "--min SHARE           the share of a row's keys that must be found"
 }
 
 @test "-V and version are --version, and what others call a command leads to ours" {
