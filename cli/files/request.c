@@ -72,9 +72,6 @@ static bool complain_of_plan(const petal_options *options, const petal_error *er
         blocked ? "use a higher rate, or try --scheme classic" : "use a higher rate";
     if (error->status == PETAL_ERR_MEMORY)
         return complain(NULL, "not enough memory for a filter of that size");
-    if (error->status == PETAL_ERR_UNSUPPORTED && options->scheme == PETAL_SCHEME_STATIC)
-        return complain(NULL, "a static filter is built from all its keys at once: petal build "
-                              "--scheme static");
     if (error->status == PETAL_ERR_UNREACHABLE && options->scheme == PETAL_SCHEME_STATIC)
         return complain(NULL, "%s", error->message);
     if (error->status == PETAL_ERR_UNREACHABLE)
@@ -246,6 +243,10 @@ petal_filter *create_filter(const petal_options *options)
 {
     petal_filter *filter = NULL;
     petal_error error;
-    if (petal_create(options, &filter, &error) != PETAL_OK) complain_of_plan(options, &error);
+    if (options->scheme == PETAL_SCHEME_STATIC)
+        complain(NULL, "a static filter is built from all its keys at once: petal build "
+                       "--scheme static");
+    else if (petal_create(options, &filter, &error) != PETAL_OK)
+        complain_of_plan(options, &error);
     return filter;
 }

@@ -190,8 +190,8 @@ enum {
     PETAL_SCHEME_CLASSIC = 2,
     /* classic with 4-bit counters: keys can be removed; 4 times the size */
     PETAL_SCHEME_COUNTING = 3,
-    /* for sets that never change: hardly more bits than the rate needs (6.8 at 1 %, blocked 9.9);
-     * built from all keys at once by petal_static_create() (petal_build.h) */
+    /* for sets that never change: hardly more bits than the rate needs (6.8 at 1 %, blocked 9.9).
+     * It collects keys until petal_freeze() builds it; petal_build.h has calls for several threads */
     PETAL_SCHEME_STATIC = 4
 };
 
@@ -302,6 +302,9 @@ typedef struct petal_options {
  *                             be created
  *   PETAL_ERR_SECRET_MISSING  siphash without a secret
  *   PETAL_ERR_MEMORY
+ * A static filter takes a rate and no capacity. Until petal_freeze() it keeps the hash of each key
+ * that is added, 8 bytes, repeats included, and has no bits: contains is true, adding reports each
+ * key as new, and what needs bits is PETAL_ERR_UNSUPPORTED.
  * Cost: that of petal_plan(). The system's allocator zeroes pages as keys arrive; another
  * allocator may zero all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_create(const petal_options *options,
@@ -879,8 +882,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_clear(petal_filter *filter, petal_e
 
 /* Makes the filter permanently read-only: later changes are PETAL_ERR_READ_ONLY. Syncs a writable
  * map first, and keeps its lock until petal_free(). If the sync fails, nothing is frozen. Fails
- * like petal_sync().
- * Cost: that of petal_sync(). */
+ * like petal_sync(). A static filter that collects keys is built, in this thread:
+ *   PETAL_ERR_MEMORY  besides the filter it takes 16 bytes per key that was added. The keys are
+ *                     lost; only petal_free() is of use then
+ *   PETAL_ERR_LIMIT   more than 2^46 keys
+ * Cost: that of petal_sync(); of a static filter, O(keys), about 0.1 us each. */
 PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 
 /* Makes `filter` the union: exactly the filter that had been given the keys of both. Items are

@@ -75,8 +75,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
  * verified and described like any other. Its bytes depend only on the set of keys (and options):
  * not on their order, on repeats, or on the number of threads. No set of keys makes a build fail;
  * keys that were chosen to be in each other's way cost space. What it cannot do (add, remove,
- * clear, merge, intersect, compare, allow threads, patches, petal_create()) is
- * PETAL_ERR_UNSUPPORTED: build it from all keys again.
+ * clear, merge, intersect, compare, allow threads, patches) is PETAL_ERR_UNSUPPORTED: build it from
+ * all keys again.
+ *
+ * One thread builds it by petal_create(), adding, and petal_freeze(). These calls let several
+ * threads add keys and build:
  *
  *     petal_options options = PETAL_OPTIONS_INIT;
  *     options.rate = 0.01;

@@ -342,38 +342,19 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
     return status;
 }
 
-petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error)
-{
-    petal_options own;
-    struct description about;
-    petal_filter *made = NULL;
-    *filter = NULL;
-    petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
-    if (status == PETAL_OK) status = describe(&own, &about, error);
-    if (status == PETAL_OK && petal_scheme_find(about.layers->shape.scheme)->is_in_turn)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a static filter is built from all its keys at once: petal build "
-                          "--scheme static, or petal_static_create() in C");
-    if (status != PETAL_OK) return status;
-    if (about.policy.kind == POLICY_TIME)
-        about.layer_count = 1; /* later layers are created when needed */
-    status = make(&own, &about, &made, error);
-    if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
-    if (status != PETAL_OK) {
-        petal_free(made);
-        return status;
-    }
-    *filter = made;
-    return PETAL_OK;
-}
+/* ---- static filters: created without bits, which come when they are built -------------------- */
 
-/* A filter of one layer without bits, whose size is not known yet. */
-static petal_status make_static_frame(const petal_options *options, petal_filter **frame,
-                                      petal_error *error)
+/* A filter of one layer, whose size is not known yet, and which collects keys. */
+static petal_status create_static(const petal_options *options, uint32_t workers,
+                                  petal_filter **filter, petal_error *error)
 {
     petal_options checked = *options;
     struct description about = {.hash = options->hash, .seed = options->seed};
     struct shape shape;
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    if (options->capacity != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a static filter is as large as its keys need; leave capacity out");
     checked.capacity = 1;
     petal_status status = check_options(&checked, error);
     if (status == PETAL_OK) status = shape_of_static(options, &shape, error);
@@ -385,24 +366,11 @@ static petal_status make_static_frame(const petal_options *options, petal_filter
     shape.bits = petal_static_starts(1);
     petal_format_single(&about, &shape, 0);
     about.layers->target_rate = options->rate;
-    return make(options, &about, frame, error);
-}
-
-static petal_status create_static(petal_options *options, uint32_t workers,
-                                  petal_static_builder **builder, petal_error *error)
-{
-    petal_filter *frame = NULL;
-    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    if (options->scheme == PETAL_SCHEME_DEFAULT) options->scheme = PETAL_SCHEME_STATIC;
-    if (options->scheme != PETAL_SCHEME_STATIC || options->format)
-        return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "petal_static_create() makes filters of the scheme static only");
-    if (options->capacity != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "a static filter is as large as its keys need; leave capacity out");
-    petal_status status = make_static_frame(options, &frame, error);
-    if (status == PETAL_OK) status = petal_static_builder_new(frame, workers, builder, error);
-    if (status != PETAL_OK) petal_free(frame);
+    status = make(options, &about, filter, error);
+    if (status == PETAL_OK) status = petal_static_builder_attach(*filter, workers, error);
+    if (status == PETAL_OK) return PETAL_OK;
+    petal_free(*filter);
+    *filter = NULL;
     return status;
 }
 
@@ -410,7 +378,45 @@ petal_status petal_static_create(const petal_options *options, uint32_t workers,
                                  petal_static_builder **builder, petal_error *error)
 {
     petal_options own;
+    petal_filter *filter;
     *builder = NULL;
     petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
-    return status == PETAL_OK ? create_static(&own, workers, builder, error) : status;
+    if (status != PETAL_OK) return status;
+    if (own.scheme == PETAL_SCHEME_DEFAULT) own.scheme = PETAL_SCHEME_STATIC;
+    if (own.scheme != PETAL_SCHEME_STATIC || own.format)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "petal_static_create() makes filters of the scheme static only");
+    status = create_static(&own, workers, &filter, error);
+    if (status == PETAL_OK) *builder = filter->builder;
+    return status;
+}
+
+/* ---- any filter ------------------------------------------------------------------------------ */
+
+static petal_status create_sized(const petal_options *options, petal_filter **filter,
+                                 petal_error *error)
+{
+    struct description about;
+    petal_filter *made = NULL;
+    petal_status status = describe(options, &about, error);
+    if (status != PETAL_OK) return status;
+    if (about.policy.kind == POLICY_TIME)
+        about.layer_count = 1; /* later layers are created when needed */
+    status = make(options, &about, &made, error);
+    if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
+    if (status == PETAL_OK)
+        *filter = made;
+    else
+        petal_free(made);
+    return status;
+}
+
+petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error)
+{
+    petal_options own;
+    *filter = NULL;
+    petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
+    if (status != PETAL_OK) return status;
+    bool is_static = own.scheme == PETAL_SCHEME_STATIC && !own.format;
+    return is_static ? create_static(&own, 1, filter, error) : create_sized(&own, filter, error);
 }

@@ -6,6 +6,7 @@
 #include "filter/guard.h"
 #include "filter/permission.h"
 #include "filter/rotating.h"
+#include "filter/static_builder.h"
 #include "format/format.h"
 #include "store/backing.h"
 
@@ -43,6 +44,7 @@ static uint32_t abilities_of(const petal_filter *filter)
     if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE);
     if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS | PETAL_CAN_FOLD);
     if (filter->scheme->is_in_turn) can &= ~PETAL_CAN_MAP;
+    if (filter->builder) return (can & ~changes) | PETAL_CAN_ADD;
     return filter->read_only || filter->scheme->is_in_turn ? can & ~changes : can;
 }
 
@@ -55,6 +57,7 @@ static uint64_t memory_of(const petal_filter *filter)
         if (filter->layers[i].own_lines) sum += filter->layers[i].array.size_bytes;
     if (filter->origin.far) sum += filter->origin.size_bytes;
     if (filter->sharing) sum += sizeof *filter->sharing;
+    if (!PETAL_IS_READ_ONLY) sum += petal_static_builder_bytes(filter);
     return sum + filter->metadata_bytes;
 }
 

@@ -405,11 +405,11 @@ static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, u
 petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              struct progress *progress, petal_error *error)
 {
-    petal_status status = PETAL_IS_READ_ONLY           ? petal_refuse_read_only(error)
-                          : filter->scheme->is_in_turn ? petal_filter_refuse_static(filter, error)
-                          : filter->strategy->add_piece
-                              ? add_pieces(filter, batch, results, progress, error)
-                              : add_one_by_one(filter, batch, results, progress, error);
+    petal_status status =
+        PETAL_IS_READ_ONLY                               ? petal_refuse_read_only(error)
+        : filter->scheme->is_in_turn && !filter->builder ? petal_filter_refuse_static(filter, error)
+        : filter->strategy->add_piece ? add_pieces(filter, batch, results, progress, error)
+                                      : add_one_by_one(filter, batch, results, progress, error);
     if (status != PETAL_OK) error->offset = progress->done;
     return status;
 }

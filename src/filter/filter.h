@@ -115,8 +115,9 @@ struct petal_filter {
     const struct hash_def *hash;
     struct hash_key hash_key;
 
-    const struct key_strategy *strategy; /* how keys are added and looked up: strategy.h */
-    struct sharing *sharing;             /* for several adding threads; NULL: one at a time */
+    const struct key_strategy *strategy;  /* how keys are added and looked up: strategy.h */
+    struct sharing *sharing;              /* for several adding threads; NULL: one at a time */
+    struct petal_static_builder *builder; /* collects the keys of a static filter; NULL: built */
 
     petal_allocator allocator;
     struct policy policy;

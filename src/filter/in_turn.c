@@ -1,6 +1,7 @@
-/* in_turn.c - the strategy for filters whose layers are tried in turn and never change: the scheme
- * static (scheme/static.c). */
+/* in_turn.c - the strategies for filters whose layers are tried in turn: the scheme static
+ * (scheme/static.c). Once built, they never change; before that, they collect keys. */
 #include "filter/permission.h"
+#include "filter/static_builder.h"
 #include "filter/strategy.h"
 
 /* Queries the layers from number `from` on. A key that the last one passes on is absent. */
@@ -46,3 +47,25 @@ static petal_status add_piece(petal_filter *filter, const uint64_t *words, size_
 
 const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), contains,
                                                     UNLESS_READ_ONLY(add_piece), contains_piece};
+
+/* ---- not built yet: no bits, so a query finds every key, and every key that is added is new ---- */
+
+static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
+{
+    petal_status status = petal_static_collect(filter, probe->words, 1, error);
+    return status == PETAL_OK ? status_of_add(true) : status;
+}
+
+static petal_status collect_piece(petal_filter *filter, const uint64_t *words, size_t count,
+                                  uint8_t *results, struct progress *progress, petal_error *error)
+{
+    petal_status status = petal_static_collect(filter, words, count, error);
+    if (status != PETAL_OK) return status;
+    memset(results, 1, count);
+    progress->done += count;
+    progress->positive += count;
+    return PETAL_OK;
+}
+
+const struct key_strategy petal_strategy_collecting = {
+    UNLESS_READ_ONLY(collect), contains, UNLESS_READ_ONLY(collect_piece), contains_piece};

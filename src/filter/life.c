@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
+#include "filter/static_builder.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -332,6 +333,7 @@ void petal_free(petal_filter *filter)
 {
     if (!filter) return;
     if (filter->store) filter->store->close(filter);
+    if (!PETAL_IS_READ_ONLY) petal_static_builder_release(filter);
     petal_allocator memory = filter->allocator;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&memory, filter->layers[i].own_lines, filter->layers[i].own_bytes);

@@ -3,6 +3,9 @@
 
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error)
 {
+    if (filter->builder)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "the static filter is not built yet; freeze it when all keys are in");
     for (uint32_t i = 0; i < filter->layer_count; i++)
         if (!filter->layers[i].array.bytes)
             return petal_fail(error, PETAL_ERR_UNSUPPORTED,

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "filter/batch.h"
+#include "filter/missing_bits.h"
 #include "scheme/static.h"
 
 #include <stdatomic.h>
@@ -40,7 +41,7 @@ struct worker {
 };
 
 struct petal_static_builder {
-    petal_filter *filter; /* without bits */
+    petal_filter *filter; /* without bits; it owns the builder */
     petal_allocator allocator;
     struct shape shape; /* the layer's, except its starts */
     uint32_t worker_count;
@@ -107,6 +108,27 @@ static struct chunk *chunk_of(petal_static_builder *builder, struct worker *work
     made->room = room;
     worker->chunks = made;
     return made;
+}
+
+petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, size_t count,
+                                  petal_error *error)
+{
+    petal_static_builder *builder = filter->builder;
+    struct worker *worker = builder->workers;
+    if (worker->failure.status != PETAL_OK) {
+        *error = worker->failure;
+        return error->status;
+    }
+    for (size_t done = 0, piece; done < count; done += piece) {
+        struct chunk *chunk = chunk_of(builder, worker);
+        if (!chunk) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+        piece = (size_t)at_most(count - done, chunk->room - chunk->count);
+        memcpy(chunk->hashes + chunk->count, words + done, piece * sizeof *words);
+        chunk->count += piece;
+        worker->keys += piece;
+        filter->layers->items += piece;
+    }
+    return PETAL_OK;
 }
 
 static petal_status add(petal_static_builder *builder, struct worker *worker,
@@ -342,19 +364,31 @@ static petal_status make_all(petal_static_builder *builder, const struct runner 
     return status;
 }
 
-static void release(petal_static_builder *builder)
+void petal_static_builder_release(petal_filter *filter)
 {
-    petal_allocator memory = builder->allocator;
+    petal_static_builder *builder = filter->builder;
+    const petal_allocator *memory = &filter->allocator;
+    if (!builder) return;
     for (uint32_t i = 0; i < builder->worker_count; i++) {
         struct worker *worker = &builder->workers[i];
         while (worker->chunks) drop_chunk(builder, worker);
-        petal_release(&memory, worker->room.rows, worker->room.count * sizeof *worker->room.rows);
-        petal_release(&memory, worker->room.sums, worker->room.count * sizeof *worker->room.sums);
+        petal_release(memory, worker->room.rows, worker->room.count * sizeof *worker->room.rows);
+        petal_release(memory, worker->room.sums, worker->room.count * sizeof *worker->room.sums);
     }
-    petal_release(&memory, builder->keys, builder->key_room * sizeof *builder->keys);
-    petal_release(&memory, builder->workers, builder->worker_count * sizeof *builder->workers);
-    petal_free(builder->filter);
-    petal_release(&memory, builder, sizeof *builder);
+    petal_release(memory, builder->keys, builder->key_room * sizeof *builder->keys);
+    petal_release(memory, builder->workers, builder->worker_count * sizeof *builder->workers);
+    petal_release(memory, builder, sizeof *builder);
+    filter->builder = NULL;
+}
+
+uint64_t petal_static_builder_bytes(const petal_filter *filter)
+{
+    const petal_static_builder *builder = filter->builder;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; builder && i < builder->worker_count; i++)
+        for (struct chunk *chunk = builder->workers[i].chunks; chunk; chunk = chunk->next)
+            sum += chunk_bytes(chunk->room);
+    return sum;
 }
 
 static petal_status first_failure(const petal_static_builder *builder, petal_error *error)
@@ -367,31 +401,58 @@ static petal_status first_failure(const petal_static_builder *builder, petal_err
     return PETAL_OK;
 }
 
+/* Layers that came before a failure hold some of the keys only, so they must not answer. */
+static void drop_bits(petal_filter *filter)
+{
+    struct layer *first = filter->layers;
+    if (filter->layer_count > 1) petal_filter_drop_layers(filter, 1, filter->layer_count - 1);
+    petal_release(&filter->allocator, first->own_lines, first->own_bytes);
+    first->own_lines = first->array.bytes = NULL;
+    first->own_bytes = 0;
+}
+
+static petal_status build(petal_filter *filter, const struct runner *runner, petal_error *error)
+{
+    petal_static_builder *builder = filter->builder;
+    petal_status status = first_failure(builder, error);
+    if (status == PETAL_OK) status = make_all(builder, runner, error);
+    if (status != PETAL_OK) {
+        drop_bits(filter);
+        builder->workers->failure = *error;
+        return status;
+    }
+    petal_static_builder_release(filter);
+    petal_filter_note_bits(filter);
+    return PETAL_OK;
+}
+
+petal_status petal_static_build(petal_filter *filter, petal_error *error)
+{
+    const struct runner alone = {NULL, NULL};
+    petal_error own;
+    return build(filter, &alone, error ? error : &own);
+}
+
 petal_status petal_static_finish(petal_static_builder *builder, petal_run run, void *context,
                                  petal_filter **filter, petal_error *error)
 {
+    const struct runner runner = {run, context};
     petal_error own;
-    struct runner runner = {run, context};
-    petal_status status = PETAL_OK;
-    if (!error) error = &own;
     if (filter) *filter = NULL;
     if (!builder) return PETAL_OK;
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    if (filter) status = first_failure(builder, error);
-    if (filter && status == PETAL_OK) status = make_all(builder, &runner, error);
-    if (filter && status == PETAL_OK) {
-        *filter = builder->filter;
-        builder->filter = NULL;
-        petal_filter_choose_strategy(*filter);
-    }
-    release(builder);
+    petal_filter *made = builder->filter;
+    petal_status status = filter ? build(made, &runner, error ? error : &own) : PETAL_OK;
+    if (filter && status == PETAL_OK)
+        *filter = made;
+    else
+        petal_free(made);
     return status;
 }
 
-petal_status petal_static_builder_new(petal_filter *frame, uint32_t workers,
-                                      petal_static_builder **builder, petal_error *error)
+petal_status petal_static_builder_attach(petal_filter *filter, uint32_t workers, petal_error *error)
 {
-    const petal_allocator *memory = &frame->allocator;
+    const petal_allocator *memory = &filter->allocator;
     if (workers == 0 || workers > MAX_WORKERS)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a builder has 1 to %u workers, not %u",
                           MAX_WORKERS, workers);
@@ -402,11 +463,12 @@ petal_status petal_static_builder_new(petal_filter *frame, uint32_t workers,
         petal_release(memory, list, workers * sizeof *list);
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     }
-    made->filter = frame;
+    made->filter = filter;
     made->allocator = *memory;
-    made->shape = frame->layers->array.shape;
+    made->shape = filter->layers->array.shape;
     made->worker_count = workers;
     made->workers = list;
-    *builder = made;
+    filter->builder = made;
+    petal_filter_note_bits(filter);
     return PETAL_OK;
 }

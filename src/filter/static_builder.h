@@ -5,9 +5,23 @@
 #include "filter/filter.h"
 #include "petal/petal_build.h"
 
-/* Creates a builder that completes `frame`, a static filter of one layer without bits, and owns it.
- * On failure *builder is NULL and the caller still owns the frame. */
-petal_status petal_static_builder_new(petal_filter *frame, uint32_t workers,
-                                      petal_static_builder **builder, petal_error *error);
+/* Gives a static filter of one layer without bits a builder for `workers` threads: filter->builder,
+ * which the filter owns until it is built. Meanwhile petal_static_add() and petal_add() collect
+ * keys. */
+petal_status petal_static_builder_attach(petal_filter *filter, uint32_t workers,
+                                         petal_error *error);
+
+/* Collects hashes as worker 0. */
+petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, size_t count,
+                                  petal_error *error);
+
+/* Builds the filter in this thread and releases the builder. If it fails, the filter never gets
+ * bits: adding and building fail the same way. */
+petal_status petal_static_build(petal_filter *filter, petal_error *error);
+
+void petal_static_builder_release(petal_filter *filter);
+
+/* What it has allocated for keys; 0 without a builder. */
+uint64_t petal_static_builder_bytes(const petal_filter *filter);
 
 #endif

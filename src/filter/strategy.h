@@ -35,7 +35,7 @@ extern const struct direct_calls petal_keys_by_strategy;
 extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
     petal_strategy_shared;
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
-    petal_strategy_hash_per_layer, petal_strategy_in_turn;
+    petal_strategy_hash_per_layer, petal_strategy_in_turn, petal_strategy_collecting;
 
 /* PETAL_ERR_FULL for an overfull filter, if the user chose that. For a read-only filter, its
  * refusal: it accepts no key, not even one that it contains. */

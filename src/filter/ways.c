@@ -19,10 +19,11 @@ struct way {
     enum { ADDS_BY_STRATEGY, ADDS_UNTIL_FULL, ADDS_DIRECTLY } one_key;
 };
 
-enum { HASH_PER_LAYER, IN_TURN, WINDOW, GROWING, SHARED, CAREFUL, PLAIN };
+enum { HASH_PER_LAYER, COLLECTING, IN_TURN, WINDOW, GROWING, SHARED, CAREFUL, PLAIN };
 
 static const struct way ways[] = {
     [HASH_PER_LAYER] = {&petal_strategy_hash_per_layer, ADDS_BY_STRATEGY},
+    [COLLECTING] = {&petal_strategy_collecting, ADDS_BY_STRATEGY},
     [IN_TURN] = {&petal_strategy_in_turn, ADDS_BY_STRATEGY},
     [WINDOW] = {&petal_strategy_window, ADDS_BY_STRATEGY},
     [GROWING] = {&petal_strategy_growing, ADDS_UNTIL_FULL},
@@ -41,6 +42,7 @@ static bool needs_care(const petal_filter *filter)
 static const struct way *choose(const petal_filter *filter)
 {
     if (filter->hash->words == 0) return &ways[HASH_PER_LAYER];
+    if (filter->builder) return &ways[COLLECTING];
     if (filter->scheme->is_in_turn) return &ways[IN_TURN];
     if (petal_filter_rotates(filter)) return &ways[WINDOW];
     if (filter->layer_count > 1 || filter->grow) return &ways[GROWING];

@@ -11,6 +11,7 @@
 #include "filter/content.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
+#include "filter/static_builder.h"
 
 #include <string.h>
 
@@ -382,6 +383,8 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
 petal_status petal_freeze(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_sync(filter, error);
+    if (status == PETAL_OK && filter->builder && !PETAL_IS_READ_ONLY)
+        status = petal_static_build(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_stop_sharing(filter);
     petal_filter_refuse_changes(filter);

@@ -8,6 +8,7 @@
 
 #include "petal/petal_build.h"
 #include "petal/petal_host.h"
+#include "petal/petal_inline.h"
 
 #include <pthread.h>
 
@@ -638,7 +639,6 @@ static void what_it_cannot_do_says_why(void **state)
 {
     const char *path = temporary("fixed.petal");
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    petal_options wanted = PETAL_OPTIONS_INIT;
     petal_filter *filter = make_recipe(&recipes[2]), *opened;
     petal_error error;
     (void)state;
@@ -649,20 +649,155 @@ static void what_it_cannot_do_says_why(void **state)
     petal_free(opened);
     options.flags = PETAL_OPEN_WRITABLE;
     require_unsupported(petal_open(path, &options, &opened, &error), &error, "open");
-    wanted.scheme = PETAL_SCHEME_STATIC;
-    wanted.capacity = 1000;
-    wanted.rate = 0.01;
-    require_unsupported(petal_create(&wanted, &opened, &error), &error, "create");
     petal_free(filter);
+}
+
+/* ---- created, filled and frozen --------------------------------------------------------------- */
+
+static petal_filter *create_unbuilt(const struct recipe *recipe, const petal_allocator *allocator)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    options.scheme = PETAL_SCHEME_STATIC;
+    options.rate = recipe->rate;
+    options.secret = recipe->is_keyed ? secret : NULL;
+    options.allocator = allocator;
+    require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
+    return filter;
+}
+
+/* Adds a recipe's keys one by one, and its integers by halves in every way to add. */
+static void add_recipe(petal_filter *filter, const struct recipe *recipe)
+{
+    char key[16];
+    petal_error error;
+    for (int i = 0; i < recipe->texts; i++) {
+        size_t size = (size_t)snprintf(key, sizeof key, "key-%d", i);
+        assert_int_equal(petal_add(filter, key, size), PETAL_OK);
+    }
+    int64_t half = recipe->integers / 2, *rest = calloc((size_t)half + 1, sizeof *rest);
+    for (int64_t i = 0; i < half; i++) assert_int_equal(petal_add_i64(filter, i), PETAL_OK);
+    for (int64_t i = half; i < recipe->integers; i++) rest[i - half] = i;
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    batch.layout = PETAL_LAYOUT_I64;
+    batch.data = rest;
+    batch.count = (uint64_t)(recipe->integers - half);
+    require_status(PETAL_OK, petal_add_batch(filter, &batch, NULL, &outcome, &error), error);
+    require_that(outcome.positive, ==, batch.count);
+    free(rest);
+}
+
+static void created_and_frozen_it_is_the_one_that_a_builder_makes(void **state)
+{
+    petal_error error;
+    (void)state;
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        petal_filter *filter = create_unbuilt(&recipes[i], NULL), *built = make_recipe(&recipes[i]);
+        add_recipe(filter, &recipes[i]);
+        require_status(PETAL_OK, petal_freeze(filter, &error), error);
+        require(same_image(filter, built), "%s", recipes[i].name);
+        require_no_changes(filter, built);
+        require_status(PETAL_OK, petal_freeze(filter, &error), error);
+        require(same_image(filter, built), "%s, frozen again", recipes[i].name);
+        petal_free(filter);
+        petal_free(built);
+    }
+}
+
+static void require_unbuilt(petal_status status, const petal_error *error, const char *call)
+{
+    require(status == PETAL_ERR_UNSUPPORTED && strstr(error->message, "not built yet"),
+            "%s: %s: %s", call, petal_status_name(status), error->message);
+}
+
+/* Until it is frozen it finds every key, and does nothing that would need its bits. */
+static void until_it_is_frozen_it_has_no_bits(void **state)
+{
+    petal_filter *filter = create_unbuilt(two_pages, NULL), *made;
+    petal_error error;
+    petal_info info = PETAL_INFO_INIT;
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_inline fast;
+    uint8_t found[3] = {0};
+    uint32_t workers = 1;
+    petal_builder *builder;
+    (void)state;
+    for (int64_t i = 0; i < 1000; i++) assert_int_equal(petal_add_i64(filter, i), PETAL_OK);
+    require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
+    require_that(info.items, ==, 1000);
+    require_that(info.memory_bytes, >=, 8000);
+    assert_true(info.abilities & PETAL_CAN_ADD);
+    assert_false(info.abilities & (PETAL_CAN_SAVE | PETAL_CAN_STATS | PETAL_CAN_CLEAR));
+    assert_true(petal_contains_i64(filter, 5));
+    assert_true(petal_contains_i64(filter, -5));
+    petal_batch batch = batch_of_hashes(hashes, 3);
+    require_status(PETAL_OK, petal_contains_batch(filter, &batch, found, NULL, &error), error);
+    assert_true(found[0] && found[1] && found[2]);
+    assert_false(petal_is_overfull(filter));
+    require_unbuilt(petal_save(filter, temporary("unbuilt"), NULL, &error), &error, "save");
+    require_unbuilt(petal_clone(filter, &made, &error), &error, "clone");
+    require_unbuilt(petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, &error), &error, "stats");
+    require_unsupported(petal_builder_create(filter, &workers, &builder, &error), &error,
+                        "builder");
+    require_unsupported(petal_fold(filter, NULL, &made, &error), &error, "fold");
+    require_unsupported(petal_clear(filter, &error), &error, "clear");
+    require_unsupported(petal_create_like(filter, &made, &error), &error, "create_like");
+    require_unsupported(petal_allow_threads(filter, &error), &error, "allow_threads");
+    require_unsupported(petal_merge(filter, filter, &error), &error, "merge");
+    assert_int_equal(petal_inline_begin(filter, &fast, &error), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_remove_i64(filter, 5), PETAL_ERR_UNSUPPORTED);
+    require_status(PETAL_OK, petal_freeze(filter, &error), error);
+    for (int64_t i = 0; i < 1000; i++) assert_true(petal_contains_i64(filter, i));
+    uint64_t positive = 0;
+    for (int64_t i = -100000; i < 0; i++) positive += petal_contains_i64(filter, i);
+    require_that(positive, <, 1200); /* of 1,000 expected, six deviations */
+    petal_free(filter);
+}
+
+/* Fails each allocation in turn. A filter that could not be built still finds every key. */
+static void a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak(void **state)
+{
+    petal_status status = PETAL_ERR_MEMORY;
+    (void)state;
+    fill(&sets[0], 60000, 0);
+    for (uint64_t limit = 1; status == PETAL_ERR_MEMORY; limit++) {
+        struct counting counts = {0};
+        petal_allocator allocator = counting_allocator(&counts);
+        petal_filter *filter = create_unbuilt(two_pages, &allocator);
+        petal_batch batch = batch_of_hashes(hashes, 60000);
+        petal_error error;
+        require_status(PETAL_OK, petal_add_batch(filter, &batch, NULL, NULL, &error), error);
+        counts.fail_at = counts.calls + limit;
+        counts.fail_for_ever = true;
+        status = petal_freeze(filter, &error);
+        require_hashes(filter, hashes, 60000, "after petal_freeze()");
+        if (status != PETAL_OK) {
+            assert_int_equal(status, PETAL_ERR_MEMORY);
+            assert_int_equal(petal_freeze(filter, &error), PETAL_ERR_MEMORY);
+            assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_MEMORY);
+            require_unbuilt(petal_save(filter, temporary("unbuilt"), NULL, &error), &error, "save");
+        }
+        petal_free(filter);
+        require_that(counts.live_blocks, ==, 0);
+        require_that(counts.bad_releases, ==, 0);
+    }
+    assert_int_equal(status, PETAL_OK);
 }
 
 static void require_options(petal_options options, petal_status wanted)
 {
     petal_static_builder *builder;
+    petal_filter *filter;
     petal_error error;
     if (options.rate == 0) options.rate = 0.01;
     require_status(wanted, petal_static_create(&options, 1, &builder, &error), error);
     assert_null(builder);
+    if (options.scheme != PETAL_SCHEME_DEFAULT || options.format) return;
+    options.scheme = PETAL_SCHEME_STATIC;
+    require_status(wanted, petal_create(&options, &filter, &error), error);
+    assert_null(filter);
 }
 
 static void options_that_have_no_effect_are_refused(void **state)
@@ -680,6 +815,7 @@ static void options_that_have_no_effect_are_refused(void **state)
     o = none, o.memory_bytes = 1, require_options(o, PETAL_ERR_ARGUMENT);
     o = none, o.growth = 1, require_options(o, PETAL_ERR_ARGUMENT);
     o = none, o.window_keys = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.foldable = 1, require_options(o, PETAL_ERR_ARGUMENT);
     o = none, o.format = "guava", require_options(o, PETAL_ERR_ARGUMENT);
     o = none, o.scheme = PETAL_SCHEME_BLOCKED, require_options(o, PETAL_ERR_ARGUMENT);
     o = none, o.hash = PETAL_HASH_SIPHASH, require_options(o, PETAL_ERR_SECRET_MISSING);
@@ -735,6 +871,9 @@ int main(void)
         cmocka_unit_test(sealed_headers_that_are_wrong_are_refused),
         cmocka_unit_test(what_it_cannot_do_says_why),
         cmocka_unit_test(options_that_have_no_effect_are_refused),
+        cmocka_unit_test(created_and_frozen_it_is_the_one_that_a_builder_makes),
+        cmocka_unit_test(until_it_is_frozen_it_has_no_bits),
+        cmocka_unit_test(a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak),
         cmocka_unit_test(every_failure_of_memory_is_an_error_and_no_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
