@@ -869,7 +869,7 @@
       if (it.empty) return panel(file.name, plain('empty_list', { name: file.name }));
       if (it.built) {
         panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.distinct), text: bytes(file.size), size: bytes(it.size) }));
-        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + (it.utf16 ? 'iconv -f UTF-16 -t UTF-8 ' + (it.gzip ? '' : quote(file.name) + ' ') + '| ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
+        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + (it.utf16 ? 'iconv -f UTF-16 -t UTF-8 ' + (it.gzip ? '' : quote(file.name) + ' ') + '| ' : '') + 'petal build -o ' + quote(file.name + '.petal') + (it.info.scheme === 'static' ? ' --scheme static' : ' -n ' + it.info.capacity) +
           ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip || it.utf16 ? '' : ' ' + quote(file.name)));
       } else {
         panel(plain('result_opened', { name: file.name, format: it.info.format }), text.opened_says);
@@ -897,7 +897,7 @@
       $('busy-says').textContent = text.loading_engine;
       $('busy-bar').value = 0;
       var began = performance.now();
-      var call = running = engine('files').call('open', { file: file, name: file.name, format: format || null, rate: +$('use-rate').value }, function (at) {
+      var call = running = engine('files').call('open', { file: file, name: file.name, format: format || null, rate: +$('use-rate').value, isStatic: $('use-static').checked }, function (at) {
         var seconds = (performance.now() - began) / 1000;
         var values = { done: bytes(at.bytes), total: bytes(at.total), keys: compact.format(at.keys || 0), rate: compact.format(Math.round((at.keys || 0) / seconds)) };
         $('busy-says').textContent = plain(at.counting ? 'busy_count' : at.keys ? 'busy_keys' : 'busy_reading', values);

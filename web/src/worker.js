@@ -81,7 +81,7 @@
   /* Three passes: count the lines; count the distinct ones, with a filter that takes hardly any for
    * a repeat (one in a million, in huge lists one in ten thousand); then plan and fill the
    * filter. */
-  async function build(file, rate, signal, progress) {
+  async function build(file, rate, isStatic, signal, progress) {
     var pace = paced(progress), lines = 0, distinct = 0, keys = 0, total = file.size;
     var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), first = head.indexOf(10);
     var crlf = first > 0 && head[first - 1] === 13;
@@ -90,6 +90,7 @@
         pace(function () { return { bytes: done, total: total, share: from + done / total * (to - from), counting: counting, keys: counting ? lines : keys }; });
       });
     }
+    if (isStatic) return buildStatic(pass, rate, crlf);
     await pass(0, .2, true, function (bytes, ends, n) { lines += n; });
     if (!lines) return { empty: true };
     var probe = await Filter.create({ capacity: lines, rate: lines > 2e7 ? 1e-4 : 1e-6 });
@@ -101,6 +102,18 @@
       await pass(.6, 1, false, function (bytes, ends, n) { filter.addMany({ bytes: bytes, ends: ends }); keys += n; });
     } catch (error) { filter.dispose(); throw error; }
     return { filter: filter, lines: lines, distinct: distinct, crlf: crlf };
+  }
+
+  /* One pass: the filter is as large as the keys need. */
+  async function buildStatic(pass, rate, crlf) {
+    var filter = await Filter.create({ scheme: 'static', rate: rate, keyType: 'text' }), lines = 0;
+    try {
+      await pass(0, .8, true, function (bytes, ends, n) { filter.addMany({ bytes: bytes, ends: ends }); lines += n; });
+      filter.freeze();
+    } catch (error) { filter.dispose(); throw error; }
+    if (lines) return { filter: filter, lines: lines, distinct: filter.info.items, crlf: crlf };
+    filter.dispose();
+    return { empty: true };
   }
 
   // ---- files ---------------------------------------------------------------------------------------
@@ -150,7 +163,7 @@
     }
     function loading(done) { pace(function () { return { bytes: done, total: file.size, share: done / file.size }; }); }
     if (kind === 'list') {
-      made = await build(file, args.rate, signal, progress);
+      made = await build(file, args.rate, args.isStatic, signal, progress);
       if (made.empty) return made;
       filter = made.filter;
     } else {

@@ -329,7 +329,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Makes the filter permanently read-only.</summary>
+        /// <summary>Makes the filter permanently read-only; builds a Scheme.Static one.</summary>
         public void Freeze()
         {
             NativeError error;
@@ -477,6 +477,12 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
+        private BloomFilter<T> Frozen()
+        {
+            Freeze();
+            return this;
+        }
+
         /// <summary>As FromKeys(keys, options), with this rate.</summary>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, double rate)
         {
@@ -489,7 +495,8 @@ namespace Petal
         /// <remarks>Up to an eighth of the memory, the result takes at most 1/8 more than a filter
         /// planned for the number of keys. If the memory is too small for the keys at that rate,
         /// the filter keeps its size and is IsOverfull; with RefuseOverfull it throws
-        /// InvalidOperationException instead. Blocked or Classic.</remarks>
+        /// InvalidOperationException instead. Blocked or Classic. Static needs no memory in
+        /// advance: building takes 16 bytes per key.</remarks>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, FilterOptions options)
         {
             if (keys == null)
@@ -500,7 +507,10 @@ namespace Petal
             try
             {
                 large.AddRange(keys);
-                folded = large.Folded(new NativeFoldOptions(), true);
+                if (options.Scheme == Scheme.Static)
+                    folded = large.Frozen();
+                else
+                    folded = large.Folded(new NativeFoldOptions(), true);
                 return folded;
             }
             finally

@@ -15,7 +15,11 @@ namespace Petal
         Classic = 2,
         /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the
         /// size.</summary>
-        Counting = 3
+        Counting = 3,
+        /// <summary>The smallest, for sets that never change; takes a rate and no capacity. Until
+        /// Freeze() builds it, it keeps 8 bytes per key, contains every key, and can't be
+        /// saved.</summary>
+        Static = 4
     }
 
     /// <summary>The type of a filter's keys, recorded in its file.</summary>
@@ -89,15 +93,18 @@ namespace Petal
         /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // The options of FromKeys()'s first filter: as large as Memory allows.
+        // The options of FromKeys()'s first filter: as large as Memory allows, if it will be
+        // folded.
         internal FilterOptions Large()
         {
             FilterOptions large = (FilterOptions)MemberwiseClone();
+            if (large.Rate == 0)
+                large.Rate = 0.01;
+            if (large.Scheme == Scheme.Static)
+                return large;
             large.Foldable = true;
             if (large.Memory == 0)
                 large.Memory = 64L << 20;
-            if (large.Rate == 0)
-                large.Rate = 0.01;
             return large;
         }
 

@@ -471,6 +471,24 @@ static class FilesTests
             "no rate");
     }
 
+    public static void a_static_filter_is_built_from_its_keys()
+    {
+        byte[] golden = File.ReadAllBytes("vectors/static/two-pages.petal");
+        FilterOptions options = new FilterOptions { Scheme = Scheme.Static, Rate = 0.01 };
+        BloomFilter<long> made = BloomFilter<long>.FromKeys(Uncounted(100000), options);
+        Check.That(made.ToBytes().SequenceEqual(golden), "other bytes than the golden file's");
+        Check.That(made.ContainsAll(Given.Integers(100000)), "keys");
+        Check.Throws<NotSupportedException>(() => made.Add(5), "add");
+        BloomFilter<long> own = new BloomFilter<long>(options);
+        Check.That(own.Add(99999) && own.Contains(-5), "not built");
+        Check.Throws<NotSupportedException>(() => own.ToBytes(), "not built");
+        own.AddRange(Uncounted(100000));
+        own.Freeze();
+        Check.That(own.ToBytes().SequenceEqual(golden), "frozen");
+        options.Capacity = 10;
+        Check.Throws<ArgumentException>(() => new BloomFilter<long>(options), "a capacity");
+    }
+
     public static void a_filter_of_keys_that_nobody_counted()
     {
         foreach (int count in new[] { 0, 1, 1000, 100000 })

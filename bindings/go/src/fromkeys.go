@@ -9,7 +9,8 @@ const fromKeysMemory = 64 << 20
 // size that keeps the rate. Up to an eighth of the memory, the result takes at most 1/8 more than
 // New would. If the memory is too small for the keys at that rate, the filter keeps its size and
 // IsOverfull is true; with WithRefuseOverfull FromKeys returns ErrFull instead. The filter is
-// Blocked or Classic.
+// Blocked or Classic. WithScheme(Static) needs no memory in advance: building takes 16 bytes per
+// key.
 //
 // Each key is copied before the next one is requested, so a []byte may be reused.
 func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool), rate float64,
@@ -18,6 +19,10 @@ func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool)
 		return nil, nilKeys()
 	}
 	defaults := []Option{WithMemory(fromKeysMemory), WithFoldable()}
+	isStatic := schemeOf(list) == Static
+	if isStatic {
+		defaults = nil
+	}
 	large, err := New(0, rate, append(defaults, list...)...)
 	if err != nil {
 		return nil, err
@@ -27,7 +32,11 @@ func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool)
 		return err == nil
 	})
 	var folded *Filter
-	if err == nil {
+	if err == nil && isStatic {
+		if err = large.Freeze(); err == nil {
+			return large, nil
+		}
+	} else if err == nil {
 		folded, err = large.Fold(0, 0)
 	}
 	if errors.Is(err, ErrUnreachable) {

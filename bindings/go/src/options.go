@@ -14,6 +14,7 @@ const (
 	Blocked  Scheme = 1 // k bits in one or two 64-byte lines: one or two cache misses per key
 	Classic  Scheme = 2 // k bits anywhere: the fewest bits per key, up to k cache misses
 	Counting Scheme = 3 // classic with 4-bit counters: keys can be removed, 4 times the size
+	Static   Scheme = 4 // the smallest, for sets that never change: see Freeze; a rate, no capacity
 )
 
 // KeyType is the type that keys had before they became bytes. The file records it.
@@ -57,6 +58,14 @@ type Option func(*options)
 
 // WithScheme sets the scheme; the default is Blocked.
 func WithScheme(scheme Scheme) Option { return func(o *options) { o.words[0] = uint64(scheme) } }
+
+func schemeOf(list []Option) Scheme {
+	var o options
+	for _, option := range list {
+		option(&o)
+	}
+	return Scheme(o.words[0])
+}
 
 // WithKeyType records the type of the keys in the file.
 func WithKeyType(t KeyType) Option { return func(o *options) { o.words[1] = uint64(t) } }

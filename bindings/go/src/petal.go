@@ -250,7 +250,8 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 // Clear removes every key.
 func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
 
-// Freeze makes the filter permanently read-only: later changes return ErrReadOnly.
+// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. A Static filter
+// is built by it; until then it keeps 8 bytes per key, contains every key, and can't be saved.
 func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 
 // Share lets goroutines add concurrently instead of waiting for each other; each add then costs an

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -205,6 +206,30 @@ func TestAFilterOfKeysThatNobodyCounted(t *testing.T) {
 	isFailure(t, only(petal.FromKeys(texts, 0.01, petal.WithScheme(petal.Counting))),
 		petal.ErrArgument, "counters")
 	isFailure(t, only(petal.FromKeys[string](nil, 0.01)), petal.ErrArgument, "nil")
+}
+
+func TestAStaticFilterIsBuiltFromItsKeys(t *testing.T) {
+	numbers := func(yield func(int64) bool) {
+		for i := int64(0); i < 100_000 && yield(i); i++ {
+		}
+	}
+	golden := must(os.ReadFile("vectors/static/two-pages.petal"))
+	f := must(petal.FromKeys(numbers, 0.01, petal.WithScheme(petal.Static)))
+	expect(t, bytes.Equal(must(f.MarshalBinary()), golden), "other bytes than the golden file's")
+	expect(t, must(f.ContainsAll(integers(0, 100_000))), "a key is lost")
+	isFailure(t, only(f.AddInt64(5)), petal.ErrUnsupported, "add")
+	fine(f.Close())
+	own := must(petal.New(0, 0.01, petal.WithScheme(petal.Static)))
+	expect(t, must(own.AddInt64(99_999)) && must(own.ContainsString("anything")), "not built")
+	isFailure(t, only(own.MarshalBinary()), petal.ErrUnsupported, "not built")
+	must(own.AddMany(integers(0, 100_000)))
+	fine(own.Freeze())
+	expect(t, bytes.Equal(must(own.MarshalBinary()), golden), "frozen")
+	fine(own.Close())
+	isFailure(t, only(petal.New(10, 0.01, petal.WithScheme(petal.Static))), petal.ErrArgument,
+		"a capacity")
+	isFailure(t, only(petal.FromKeys(numbers, 0.01, petal.WithScheme(petal.Static),
+		petal.WithMemory(1000))), petal.ErrArgument, "a size")
 }
 
 func TestMetadataIsBytes(t *testing.T) {

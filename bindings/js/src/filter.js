@@ -95,7 +95,7 @@ const oneOf = (names, first) => (value, name) => {
 
 // The slot of each option in the table of create(): see flat.c.
 const OPTIONS = {
-    scheme: [0, oneOf(['blocked', 'classic', 'counting'], 1)],
+    scheme: [0, oneOf(['blocked', 'classic', 'counting', 'static'], 1)],
     keyType: [2, oneOf(KEY_TYPES, 0)],
     capacity: [3, u64],
     rate: [4, real],
@@ -308,16 +308,14 @@ export class Filter {
         if (typeof keys === 'string' || !(keys?.[Symbol.asyncIterator] ?? keys?.[Symbol.iterator]))
             throw new TypeError('keys must be an iterable of keys');
         checkOptions(options, OPTIONS);
-        const large = await Filter.create({
-            rate: 0.01,
-            memoryBytes: FROM_KEYS_BYTES,
-            ...options,
-            foldable: true,
-        });
+        const isStatic = options.scheme === 'static',
+            size = isStatic ? {} : { memoryBytes: FROM_KEYS_BYTES },
+            fold = isStatic ? {} : { foldable: true };
+        const large = await Filter.create({ rate: 0.01, ...size, ...options, ...fold });
         let folded;
         try {
             await large.#addAll(keys);
-            folded = large.#foldIfPossible();
+            folded = isStatic ? large.#frozen() : large.#foldIfPossible();
         } finally {
             if (folded !== large) large.dispose();
         }
@@ -344,6 +342,11 @@ export class Filter {
         if (keys[Symbol.asyncIterator]) for await (const key of keys) take(key);
         else for (const key of keys) take(key);
         flush();
+    }
+
+    #frozen() {
+        this.freeze();
+        return this;
     }
 
     // If it holds too many keys to be folded, returns it unchanged.

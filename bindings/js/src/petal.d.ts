@@ -70,7 +70,8 @@ export interface CreateOptions {
     bits?: number | bigint;
     hashes?: number;
     linesPerKey?: number;
-    scheme?: 'blocked' | 'classic' | 'counting';
+    /** 'static': the smallest, for sets that never change; takes a rate and no capacity. See freeze(). */
+    scheme?: 'blocked' | 'classic' | 'counting' | 'static';
     seed?: number | bigint;
     /** 16 bytes: creates a keyed filter, for keys that strangers choose. */
     secret?: Uint8Array;
@@ -204,7 +205,8 @@ export class Filter {
      * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate (0.01).
      * Up to an eighth of memoryBytes, the result takes at most 1/8 more than with create(). If
      * memoryBytes is too small for the keys, the filter keeps its size and isOverfull is true; with
-     * refuseOverfull that is an error. 'blocked' or 'classic'.
+     * refuseOverfull that is an error. 'blocked' or 'classic'. 'static' needs no memory in advance:
+     * building takes 16 bytes per key.
      */
     static fromKeys(
         keys: Iterable<Key> | AsyncIterable<Key>,
@@ -256,6 +258,10 @@ export class Filter {
     intersect(other: Filter): this;
     compare(other: Filter): Comparison;
     clear(): void;
+    /**
+     * Makes the filter permanently read-only. Builds a 'static' filter: until then it keeps 8 bytes
+     * per key, has() is true for every key, and it can't be saved.
+     */
     freeze(): void;
     advance(now: number | bigint | Date): void;
     clone(): Filter;

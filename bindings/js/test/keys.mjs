@@ -370,3 +370,25 @@ test('a filter of keys that nobody counted, read once', async () => {
         await fails(() => Filter.fromKeys(keys), TypeError);
     await fails(() => Filter.fromKeys(['a', 5]), TypeError);
 });
+
+test('a static filter is built from its keys', async () => {
+    const golden = read('static/two-pages.petal'),
+        keys = counted(100_000);
+    const fixed = await Filter.fromKeys(uncounted(100_000), { scheme: 'static' });
+    sameBytes(fixed.serialize(), golden);
+    check(fixed.hasMany(keys).every((answer) => answer === 1));
+    await fails(() => fixed.add(5), PetalError);
+    fixed.dispose();
+    const own = await Filter.create({ rate: 0.01, scheme: 'static' });
+    check(own.add(99_999n) && own.has('anything'));
+    await fails(() => own.serialize(), PetalError);
+    own.addMany(keys);
+    own.freeze();
+    sameBytes(own.serialize(), golden);
+    own.dispose();
+    for (const options of [{ capacity: 5 }, { memoryBytes: 1000 }, { bits: 512 }])
+        await fails(
+            () => Filter.create({ rate: 0.01, scheme: 'static', ...options }),
+            PetalError,
+        );
+});

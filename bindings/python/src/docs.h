@@ -27,7 +27,9 @@
     "capacity, rate   distinct keys, and the share of others that pass (0.01 if not given)\n" \
     "memory           in place of rate: uses the best rate that fits into this many bytes\n" \
     "bits, hashes     exactly this many\n" \
-    "scheme           'blocked' (default), 'classic', or 'counting', which can remove keys\n" \
+    "scheme           'blocked' (default), 'classic'; 'counting', which can remove keys; 'static',\n" \
+    "                 with a rate and no capacity: the smallest, for sets that never change (see\n" \
+    "                 freeze())\n" \
     "seed             only filters with equal seeds and sizes can be merged\n" \
     "secret           16 bytes: creates a keyed filter, for keys that strangers choose\n" \
     "grow             adds layers as keys come; the rate holds for any number\n" \
@@ -156,10 +158,14 @@
     "that keeps the rate. Up to an eighth of `memory`, the result takes at most 1/8 more than\n" \
     "Filter(number, rate). If `memory` is too small for the keys at that rate, the filter keeps\n" \
     "its size and is_overfull is true; with refuse_overfull=True that is an error. scheme:\n" \
-    "'blocked' or 'classic'.\n\n" \
+    "'blocked' or 'classic'; or 'static', which needs no `memory`: it takes 16 bytes per key\n" \
+    "while it is built.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> squares = Filter.from_keys(n * n for n in range(10_000))\n" \
     ">>> 144 in squares, squares.info().bytes < 15_000\n" \
+    "(True, True)\n" \
+    ">>> fixed = Filter.from_keys((n * n for n in range(10_000)), scheme='static')\n" \
+    ">>> 144 in fixed, fixed.info().bytes < 9_000\n" \
     "(True, True)"
 
 #define DOC_CLEAR \
@@ -168,7 +174,16 @@
 
 #define DOC_FREEZE \
     "freeze($self, /)\n--\n\n" \
-    "Makes the filter permanently read-only. A writable map is synced first."
+    "Makes the filter permanently read-only. A writable map is synced first.\n\n" \
+    "A static filter is built by this call. Before it, the filter keeps 8 bytes per key, `in`\n" \
+    "is always true, add() too, and the filter can't be saved.\n\n" \
+    ">>> from petal import Filter\n" \
+    ">>> f = Filter(rate=0.001, scheme='static')\n" \
+    ">>> f.update(str(n) for n in range(10_000))\n" \
+    "10000\n" \
+    ">>> f.freeze()\n" \
+    ">>> '9999' in f, 'another' in f, f.info().bits / 10_000 < 10.3\n" \
+    "(True, False, True)"
 
 #define DOC_ADVANCE \
     "advance($self, now=None, /)\n--\n\n" \

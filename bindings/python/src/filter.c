@@ -302,6 +302,20 @@ static PyObject *filter_fold(filter_object *self, PyObject *args, PyObject *kwar
     return wrap_like(self, core, status, &error);
 }
 
+/* A call that changes the filter and takes no other argument. */
+static PyObject *change_by(filter_object *self,
+                           petal_status (*change)(petal_filter *, petal_error *))
+{
+    petal_error error;
+    petal_status status;
+    if (!enter_change(self)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = change(self->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
+}
+
 /* ---- keys that nobody has counted ------------------------------------------------------------ */
 
 #define FROM_KEYS_BYTES (64ul << 20)
@@ -314,7 +328,23 @@ static bool set_default(PyObject *options, const char *name, PyObject *value)
     return set;
 }
 
-/* Keyword arguments: Filter()'s, plus what a filter needs to be folded later. */
+/* A static filter takes what it needs when it is frozen. */
+static bool wants_static(PyObject *options)
+{
+    PyObject *scheme = PyDict_GetItemString(options, "scheme");
+    return scheme && PyUnicode_Check(scheme) &&
+           PyUnicode_CompareWithASCIIString(scheme, "static") == 0;
+}
+
+/* What a filter needs to be folded later. */
+static bool set_large(PyObject *options)
+{
+    return wants_static(options) ||
+           (set_default(options, "memory", PyLong_FromUnsignedLong(FROM_KEYS_BYTES)) &&
+            set_default(options, "foldable", PyBool_FromLong(1)));
+}
+
+/* Keyword arguments: Filter()'s. */
 static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -322,10 +352,9 @@ static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
     petal_filter *core = NULL;
     petal_error error;
     PyObject *none = PyTuple_New(0), *options = kwargs ? PyDict_Copy(kwargs) : PyDict_New();
-    bool good =
-        state && none && options && set_default(options, "rate", PyFloat_FromDouble(0.01)) &&
-        set_default(options, "memory", PyLong_FromUnsignedLong(FROM_KEYS_BYTES)) &&
-        set_default(options, "foldable", PyBool_FromLong(1)) && options_read(none, options, &read);
+    bool good = state && none && options &&
+                set_default(options, "rate", PyFloat_FromDouble(0.01)) && set_large(options) &&
+                options_read(none, options, &read);
     Py_XDECREF(none);
     Py_XDECREF(options);
     if (!good) return NULL;
@@ -350,33 +379,28 @@ static PyObject *fold_if_possible(filter_object *large)
     return wrap_like(large, core, status, &error);
 }
 
+static PyObject *frozen(filter_object *large)
+{
+    PyObject *done = change_by(large, petal_freeze);
+    Py_XDECREF(done);
+    return done ? Py_NewRef((PyObject *)large) : NULL;
+}
+
 static PyObject *filter_from_keys(PyObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *keys, *folded = NULL;
     if (!PyArg_ParseTuple(args, "O:from_keys", &keys)) return NULL;
     PyObject *large = make_large((PyTypeObject *)type, kwargs);
     PyObject *added = large ? PyObject_CallMethod(large, "update", "O", keys) : NULL;
-    if (added) folded = fold_if_possible((filter_object *)large);
+    if (added)
+        folded = kwargs && wants_static(kwargs) ? frozen((filter_object *)large)
+                                                : fold_if_possible((filter_object *)large);
     Py_XDECREF(added);
     Py_XDECREF(large);
     return folded;
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
-
-/* A call that changes the filter and takes no other argument. */
-static PyObject *change_by(filter_object *self,
-                           petal_status (*change)(petal_filter *, petal_error *))
-{
-    petal_error error;
-    petal_status status;
-    if (!enter_change(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = change(self->core, &error);
-    Py_END_ALLOW_THREADS
-    leave(self);
-    return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
-}
 
 static PyObject *filter_clear(filter_object *self, PyObject *unused)
 {

@@ -160,15 +160,16 @@ static bool scheme_read(PyObject *object, uint32_t *scheme)
 {
     static const char *const names[] = {[PETAL_SCHEME_BLOCKED] = "blocked",
                                         [PETAL_SCHEME_CLASSIC] = "classic",
-                                        [PETAL_SCHEME_COUNTING] = "counting"};
+                                        [PETAL_SCHEME_COUNTING] = "counting",
+                                        [PETAL_SCHEME_STATIC] = "static"};
     if (!object || object == Py_None) return true;
     const char *name = PyUnicode_AsUTF8AndSize(object, NULL);
     if (!name) return false;
-    for (uint32_t i = PETAL_SCHEME_BLOCKED; i <= PETAL_SCHEME_COUNTING; i++)
+    for (uint32_t i = PETAL_SCHEME_BLOCKED; i <= PETAL_SCHEME_STATIC; i++)
         if (strcmp(names[i], name) == 0) *scheme = i;
     if (*scheme) return true;
-    PyErr_Format(PyExc_ValueError, "unknown scheme '%s'; choose blocked, classic or counting",
-                 name);
+    PyErr_Format(PyExc_ValueError,
+                 "unknown scheme '%s'; choose blocked, classic, counting or static", name);
     return false;
 }
 

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import petal
@@ -192,6 +193,41 @@ def test_a_filter_of_keys_that_nobody_counted():
         Filter.from_keys()
     with pytest.raises(ZeroDivisionError):
         Filter.from_keys(1 // (5 - n) for n in range(10))
+
+
+def test_a_static_filter_is_built_from_its_keys():
+    keys = [*range(5000), *(f"key-{n}" for n in range(5000)), 0.5, b"\xff"]
+    fixed = Filter.from_keys(iter(keys), scheme="static", rate="0.1%", metadata=b"kept")
+    info = fixed.info()
+    assert fixed.contains_all(keys) and all(key in fixed for key in keys)
+    assert info.scheme == "static" and info.items == len(keys) and fixed.metadata == b"kept"
+    assert info.bits < 10.4 * len(keys)
+    assert sum(n in fixed for n in range(-100_000, 0)) < 170  # of 100 expected, 7 deviations
+    assert Filter.from_bytes(fixed.to_bytes()) == fixed
+    other = Filter(rate=0.001, scheme="static", metadata=b"kept")
+    assert "anything" in other and other.add("key-0") and not other.contains_batch(["a"]) == [False]
+    for change in (other.to_bytes, other.copy, lambda: other | other, other.stats, other.fold):
+        with pytest.raises(Exception, match="not built yet|static"):
+            change()
+    assert other.update(reversed(keys)) == len(keys)
+    other.freeze()
+    assert other.to_bytes() == fixed.to_bytes() and other.info() == info
+    for filter in (fixed, other):
+        with pytest.raises(Exception, match="never changes"):
+            filter.add("more")
+    assert "key-1" not in Filter.from_keys([], scheme="static")
+    keyed = Filter.from_keys(keys, scheme="static", secret=bytes(range(16)))
+    assert keyed.contains_all(keys) and keyed.info().hash == "siphash"
+    for wrong in ({"memory": 1000}, {"bits": 512}, {"grow": True}, {"capacity": 5}, {"rate": 1.5}):
+        with pytest.raises(ValueError):
+            Filter.from_keys([], scheme="static", **wrong)
+    with pytest.raises(ZeroDivisionError):
+        Filter.from_keys((1 // (5 - n) for n in range(10)), scheme="static")
+    with pytest.raises(ValueError, match="leave capacity out"):
+        Filter(100, 0.01, scheme="static")
+    assert petal.plan(100_000, 0.01, scheme="static").bits < 680_000
+    golden = Path("vectors/static/two-pages.petal").read_bytes()
+    assert Filter.from_keys(range(100_000), scheme="static").to_bytes() == golden
 
 
 @pytest.mark.parametrize("duplicate", [Filter.copy, copy.copy, copy.deepcopy], ids=repr)

@@ -281,6 +281,22 @@ function longestTask(events) {
 }
 
 async function using(browser, at) {
+    await ok('a list of a set that never changes becomes the static file that the tool makes', async () => {
+        const page = await open(browser, at('index.html#use'));
+        await page.check('#use-static');
+        await give(page, path.join(temp, 'links.txt'));
+        truth((await text(page, '#result-says')).includes('29,619 distinct'), await text(page, '#result-says'));
+        const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+        await download.saveAs(path.join(temp, 'downloaded.petal'));
+        const cli = await text(page, '#result-cli');
+        truth(cli.includes('--scheme static'), cli);
+        shell(cli.replace('petal build', 'petal build --force'));
+        truth(fs.readFileSync(path.join(temp, 'downloaded.petal')).equals(fs.readFileSync(path.join(temp, 'links.txt.petal'))), 'the files differ');
+        await askFor(page, MEMBER, 'text', 'maybe');
+        await askFor(page, ABSENT, 'text', 'no');
+        fs.unlinkSync(path.join(temp, 'links.txt.petal'));
+        await close(page, at(''));
+    });
     await ok('a list becomes the file that the tool makes; downloaded, it opens again', async () => {
         const page = await open(browser, at('index.html#use'));
         await give(page, path.join(temp, 'links.txt'));
@@ -582,7 +598,7 @@ async function everybody(browser, at) {
                 await unfold(page);
             }
         }
-        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'plan-hashes', 'plan-format', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
+        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'plan-hashes', 'plan-format', 'copy', 'worth-absent', 'open', 'use-rate', 'use-static', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
             truth(seen.has(id), `the Tab key never comes to ${id}`);
         await close(page, at(''));
     });

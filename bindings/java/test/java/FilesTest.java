@@ -379,6 +379,24 @@ final class FilesTest {
         Tap.raises(NullPointerException.class, () -> BloomFilter.builder().buildFrom(null), "null");
     }
 
+    static void testAStaticFilterIsBuiltFromItsKeys() throws IOException {
+        byte[] golden = Files.readAllBytes(Path.of("vectors/static/two-pages.petal"));
+        Builder builder = BloomFilter.builder().scheme(Scheme.STATIC).rate(0.01);
+        try (BloomFilter fixed = builder.buildFrom(LongStream.range(0, 100_000).boxed()::iterator)) {
+            Tap.check(Arrays.equals(fixed.toBytes(), golden), "other bytes than the golden file's");
+            Tap.check(fixed.containsAll(VectorsTest.longs(100_000)), "lost");
+            Tap.raises(PetalException.class, () -> fixed.add(5L), "add");
+        }
+        try (BloomFilter own = builder.build()) {
+            Tap.check(own.add(99_999L) && own.contains("anything"), "not built");
+            Tap.raises(PetalException.class, own::toBytes, "not built");
+            own.addAll(VectorsTest.longs(100_000));
+            own.freeze();
+            Tap.check(Arrays.equals(own.toBytes(), golden), "frozen");
+        }
+        Tap.raises(PetalException.class, () -> builder.capacity(10).build(), "a capacity");
+    }
+
     static void testWhatIsInsideIsSaid() {
         try (BloomFilter filter = BloomFilter.builder().capacity(1000).rate(0.01).seed(-1)
                 .metadata("mine".getBytes(UTF_8)).build()) {

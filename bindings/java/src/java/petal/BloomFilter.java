@@ -927,7 +927,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Makes the filter permanently read-only. */
+    /** Makes the filter permanently read-only; builds a {@link Scheme#STATIC} one. */
     public void freeze() {
         core.enterToChange();
         try {

@@ -155,23 +155,29 @@ public final class Builder {
      * size that keeps the rate. Up to an eighth of the memory, the result takes at most 1/8 more
      * than with capacity(). If the memory is too small for the keys at that rate, the filter keeps
      * its size and {@link BloomFilter#isOverfull} is true; with refuseOverfull() it fails instead.
-     * BLOCKED or CLASSIC.
+     * BLOCKED or CLASSIC. STATIC needs no memory in advance: building takes 16 bytes per key.
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");
         long[] large = numbers.clone();
-        if (large[3] == 0) large[3] = FROM_KEYS_BYTES;
-        large[14] = 1;
+        boolean isStatic = large[0] == Scheme.STATIC.code;
+        if (large[3] == 0 && !isStatic) large[3] = FROM_KEYS_BYTES;
+        if (!isStatic) large[14] = 1;
         BloomFilter filter = BloomFilter.made(Core.create(large, hasRate ? rate : 0.01, ratio,
                 secret, metadata, Texts.name(format)));
         BloomFilter built = null;
         try {
             filter.addAll(keys);
-            built = foldedIfPossible(filter);
+            built = isStatic ? frozen(filter) : foldedIfPossible(filter);
         } finally {
             if (built != filter) filter.close();
         }
         return built;
+    }
+
+    private static BloomFilter frozen(BloomFilter filter) {
+        filter.freeze();
+        return filter;
     }
 
     /** If it holds too many keys to be folded, returns it unchanged. */

@@ -7,7 +7,13 @@ public enum Scheme {
     /** Bits anywhere: the fewest bits per key. */
     CLASSIC(2),
     /** Counters: keys can be removed, at 4 times the size. */
-    COUNTING(3);
+    COUNTING(3),
+    /**
+     * The smallest, for sets that never change; takes a rate and no capacity. Until
+     * {@link BloomFilter#freeze} builds it, it keeps 8 bytes per key, contains every key, and can't
+     * be saved.
+     */
+    STATIC(4);
 
     final int code;
 
