@@ -333,10 +333,11 @@ test('a folded filter is the one made small', async () => {
     await fails(() => Filter.create({ bits: 512, hashes: 1, foldable: true }), PetalError);
 });
 
+function* uncounted(count) {
+    for (let i = 0n; i < count; i++) yield i;
+}
+
 test('a filter of keys that nobody counted, read once', async () => {
-    function* uncounted(count) {
-        for (let i = 0n; i < count; i++) yield i;
-    }
     async function* later(count) {
         const bytes = new Uint8Array(2); // reused for each key
         for (let i = 0; i < count; i++) {
@@ -375,16 +376,16 @@ test('a static filter is built from its keys', async () => {
     const golden = read('static/two-pages.petal'),
         keys = counted(100_000);
     const fixed = await Filter.fromKeys(uncounted(100_000), { scheme: 'static' });
-    sameBytes(fixed.serialize(), golden);
+    sameBytes(fixed.toBytes(), golden);
     check(fixed.hasMany(keys).every((answer) => answer === 1));
     await fails(() => fixed.add(5), PetalError);
     fixed.dispose();
     const own = await Filter.create({ rate: 0.01, scheme: 'static' });
     check(own.add(99_999n) && own.has('anything'));
-    await fails(() => own.serialize(), PetalError);
+    await fails(() => own.toBytes(), PetalError);
     own.addMany(keys);
     own.freeze();
-    sameBytes(own.serialize(), golden);
+    sameBytes(own.toBytes(), golden);
     own.dispose();
     for (const options of [{ capacity: 5 }, { memoryBytes: 1000 }, { bits: 512 }])
         await fails(
