@@ -378,7 +378,7 @@ test('a static filter is built from its keys', async () => {
     const fixed = await Filter.fromKeys(uncounted(100_000), { scheme: 'static' });
     sameBytes(fixed.toBytes(), golden);
     check(fixed.hasMany(keys).every((answer) => answer === 1));
-    await fails(() => fixed.add(5), PetalError);
+    await fails(() => fixed.add(5n), PetalError);
     fixed.dispose();
     const own = await Filter.create({ rate: 0.01, scheme: 'static' });
     check(own.add(99_999n) && own.has('anything'));
