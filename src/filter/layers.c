@@ -29,7 +29,7 @@ static bool layers_have(const petal_filter *filter, uint32_t layer_count, const 
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
     uint32_t first = first_in_window(filter, layer_count);
-    if (filter->kernel->any_contains) {
+    if (PETAL_HAS_ANY && filter->kernel->any_contains) {
         struct arrays layers = petal_filter_arrays(filter, first, layer_count);
         return filter->kernel->any_contains(&layers, probe->words);
     }
@@ -52,7 +52,7 @@ static size_t layers_contain(const petal_filter *filter, uint32_t layer_count,
     uint8_t in_one[PETAL_PIECE_WORDS];
     uint32_t first = first_in_window(filter, layer_count);
     size_t sum = 0;
-    if (filter->kernel->any_contains_many) {
+    if (PETAL_HAS_ANY && filter->kernel->any_contains_many) {
         struct arrays layers = petal_filter_arrays(filter, first, layer_count);
         return filter->kernel->any_contains_many(&layers, words, count, found);
     }
@@ -126,7 +126,7 @@ static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t
                             struct waiting *waiting)
 {
     uint8_t found[PETAL_PIECE_WORDS];
-    if (filter->kernel->any_contains_many) {
+    if (PETAL_HAS_ANY && filter->kernel->any_contains_many) {
         struct arrays layers = petal_filter_arrays(filter, first, first + count);
         const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
         if (filter->kernel->any_contains_many(&layers, words, waiting->to - waiting->from, found))

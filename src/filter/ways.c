@@ -55,8 +55,9 @@ static const struct way *choose(const petal_filter *filter)
 /* Finds the kernel's functions for one key; false: there are none. */
 static bool find_direct(const petal_filter *filter, struct direct *way)
 {
-    bool (*fill_in)(struct direct *, uint32_t) =
-        filter->layer_count == 1 ? filter->kernel->direct : filter->kernel->direct_any;
+    bool (*fill_in)(struct direct *, uint32_t) = filter->layer_count == 1 ? filter->kernel->direct
+                                                 : PETAL_HAS_ANY ? filter->kernel->direct_any
+                                                                 : NULL;
     *way = (struct direct){.array = &filter->layers->array,
                            .layers = petal_filter_arrays(filter, 0, filter->layer_count),
                            .items = &filter->layers->items,

@@ -86,7 +86,22 @@ static inline void write_values(const struct bit_array *array, const uint64_t *c
     }
 }
 
-/* Counting up goes one position after the other, straight in the bytes: a byte's next value comes
+/* Counts up each distinct position once. True: some counter was zero. */
+static __attribute__((noinline)) bool count_distinct(const struct bit_array *array, uint64_t hash)
+{
+    uint64_t key[CLASSIC_MAX_HASHES];
+    bool was_in = read_values(array, hash, true, key);
+    write_values(array, key);
+    return !was_in;
+}
+
+#ifdef __wasm__ /* where size counts more than time */
+static inline bool count_up(const struct bit_array *array, uint64_t hash)
+{
+    return count_distinct(array, hash);
+}
+#else
+/* The fast way goes one position after the other, straight in the bytes: a byte's next value comes
  * from this table, with the number of zero counters that this fills above it. The table is written
  * out by the preprocessor. */
 #define FILLED 32768u
@@ -111,16 +126,11 @@ struct visited {
     uint64_t byte, before;
 };
 
-/* Takes the counting back, and counts each distinct position once. */
-static __attribute__((noinline)) bool count_distinct(const struct bit_array *array, uint64_t hash,
-                                                     const struct visited *visited)
+static __attribute__((noinline)) void take_back(const struct bit_array *array,
+                                                const struct visited *visited)
 {
-    uint64_t key[CLASSIC_MAX_HASHES];
     for (uint32_t i = array->shape.hashes; i-- > 0;)
         array->bytes[visited[i].byte] = (uint8_t)visited[i].before;
-    bool was_in = read_values(array, hash, true, key);
-    write_values(array, key);
-    return !was_in;
 }
 
 /* True: some counter was zero. A position that came up twice was counted twice: then its byte is
@@ -143,9 +153,11 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
         sum += next;
     }
     for (uint32_t i = 0; i < k; i++) sum -= bytes[visited[i].byte];
-    if (sum % FILLED != 0) return count_distinct(array, hash, visited);
-    return sum != 0;
+    if (sum % FILLED == 0) return sum != 0;
+    take_back(array, visited);
+    return count_distinct(array, hash);
 }
+#endif
 
 /* False: some counter is zero, so the key is absent, and nothing was changed. */
 static inline bool count_down(const struct bit_array *array, uint64_t hash)

@@ -60,6 +60,13 @@ struct arrays {
     uint32_t count;
 };
 
+/* Can kernels query all of them at once? Not in WebAssembly, where size counts more. */
+#ifdef __wasm__
+#define PETAL_HAS_ANY 0
+#else
+#define PETAL_HAS_ANY 1
+#endif
+
 /* Some of its bytes. */
 struct stretch {
     uint64_t offset, size_bytes;

@@ -243,7 +243,8 @@ static void every_kernel_finds_keys_in_several_layers_as_in_each_of_them(void **
             make_layers(layers, count, form % 2 ? 9000 : 2, count + 3 * form, form / 2 + 1, keys);
             const struct kernel *const *kernel = petal_scheme_find(PETAL_SCHEME_BLOCKED)->kernels;
             for (; *kernel; kernel++)
-                if (kernel_is_usable(*kernel)) compare_layers(*kernel, layers, count, keys);
+                if (kernel_is_usable(*kernel) && (*kernel)->any_contains)
+                    compare_layers(*kernel, layers, count, keys);
             for (uint32_t j = 0; j < count; j++) free(layers[j].array.bytes);
         }
 }
