@@ -191,7 +191,7 @@ enum {
     /* classic with 4-bit counters: keys can be removed; 4 times the size */
     PETAL_SCHEME_COUNTING = 3,
     /* for sets that never change: hardly more bits than the rate needs (6.8 at 1 %, blocked 9.9).
-     * It collects keys until petal_freeze() builds it; petal_build.h has calls for several threads */
+     * It collects keys until petal_freeze() builds it; for several threads see petal_build.h */
     PETAL_SCHEME_STATIC = 4
 };
 

@@ -48,7 +48,9 @@ static petal_status add_piece(petal_filter *filter, const uint64_t *words, size_
 const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), contains,
                                                     UNLESS_READ_ONLY(add_piece), contains_piece};
 
-/* ---- not built yet: no bits, so a query finds every key, and every key that is added is new ---- */
+/* ---- not built yet --------------------------------------------------------------------------- */
+
+/* Without bits a query finds every key, and each key that is added is new. */
 
 static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
 {

@@ -157,8 +157,8 @@ struct kernel {
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
-    /* contains and contains_many for several layers at once: does any of them contain the key? NULL:
-     * the layers are queried one after the other. */
+    /* contains and contains_many for several layers at once: does any of them contain the key?
+     * NULL: the layers are queried one after the other. */
     bool (*any_contains)(const struct arrays *layers, const uint64_t *hash);
     size_t (*any_contains_many)(const struct arrays *layers, const uint64_t *hashes, size_t count,
                                 uint8_t *results);

@@ -21,6 +21,7 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
 }
 
 @test "lines of every length, at every place, are the ones that grep numbers" {
+    needs python3
     python3 - <<'EOF'
 import random
 random.seed(27)

@@ -31,6 +31,7 @@ same_keys() {
 }
 
 @test "words, n-grams and k-mers are those of another program, byte for byte" {
+    needs python3
     make_rows
     same_keys WORDS 1 "" --words
     same_keys WORDS 1 lower --words -i
@@ -54,6 +55,7 @@ same_keys() {
 }
 
 @test "the same keys are in every kind of filter, at any number of threads, counted or not" {
+    needs python3
     make_rows
     reference WORDS 2 <rows | LC_ALL=C sort -zu >expected
     count=$(tr -dc '\0' <expected | wc -c)
@@ -220,6 +222,7 @@ EOF
 }
 
 @test "containment of k-mers in a mutated genome is that of an exact set, within its interval" {
+    needs python3
     python3 - "$PETAL" <<'EOF'
 import math, random, subprocess, sys
 petal, k, rate = sys.argv[1], 21, 0.01

@@ -652,7 +652,7 @@ static void what_it_cannot_do_says_why(void **state)
     petal_free(filter);
 }
 
-/* ---- created, filled and frozen --------------------------------------------------------------- */
+/* ---- created, filled and frozen -------------------------------------------------------------- */
 
 static petal_filter *create_unbuilt(const struct recipe *recipe, const petal_allocator *allocator)
 {
