@@ -441,7 +441,7 @@ for line in open("lines", encoding="utf-8"):
     refuses '-t ": cannot separate fields' petal check f.petal --csv 1 -t '"' t.csv
     refuses '-t: goes with -k or --csv' petal check f.petal -t , t.csv
     refuses '--header: goes with --csv' petal check f.petal --header t.csv
-    refuses '--strict: goes with -k, --csv or --jsonl' petal check f.petal --strict t.csv
+    refuses '--strict: goes with -k, --csv, --jsonl, --words, --ngrams or --kmers' petal check f.petal --strict t.csv
     refuses 'give one of -k, --csv and --jsonl' petal check f.petal -k 1 --csv 1 t.csv
     refuses 'give one of -k, --csv and --jsonl' petal check f.petal --jsonl .a --csv 1 t.csv
     refuses '--csv reads lines; leave out --null' petal check f.petal -0 --csv 1 t.csv
