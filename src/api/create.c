@@ -378,7 +378,7 @@ petal_status petal_static_create(const petal_options *options, uint32_t workers,
                                  petal_static_builder **builder, petal_error *error)
 {
     petal_options own;
-    petal_filter *filter;
+    petal_filter *filter = NULL;
     *builder = NULL;
     petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
     if (status != PETAL_OK) return status;
