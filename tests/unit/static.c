@@ -719,7 +719,7 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     petal_error error;
     petal_info info = PETAL_INFO_INIT;
     petal_stats stats = PETAL_STATS_INIT;
-    petal_inline fast;
+    petal_inline fast = PETAL_INLINE_INIT;
     uint8_t found[3] = {0};
     uint32_t workers = 1;
     petal_builder *builder;
