@@ -213,13 +213,13 @@ def test_a_hundred_thousand_filters_leave_nothing():
 
 
 def test_no_call_leaks():
-    for _ in range(300):
+    for _ in range(600):
         everything()
     before, blocks = resident(), sys.getallocatedblocks()
     for _ in range(1000):
         everything()
     assert resident() - before < 2048
-    assert sys.getallocatedblocks() - blocks < 500
+    assert sys.getallocatedblocks() - blocks < 900  # less than one per round
 
 
 def test_reference_counts_of_singletons_stay():
