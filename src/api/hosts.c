@@ -6,6 +6,7 @@
 #include "filter/content.h"
 #include "filter/missing_bits.h"
 #include "filter/permission.h"
+#include "filter/static_builder.h"
 #include "petal/petal_host.h"
 #include "store/backing.h"
 
@@ -38,6 +39,7 @@ static petal_status check_own(const petal_filter *filter, uint32_t layer, petal_
 {
     petal_status status = check_layer(filter, layer, error);
     if (status == PETAL_OK) status = petal_filter_check_secret(filter, error);
+    if (status == PETAL_OK && filter->builder) status = petal_filter_check_present(filter, error);
     if (status == PETAL_OK && (petal_filter_has_foreign_bits(filter) || filter->read_only))
         return petal_fail(error, PETAL_ERR_READ_ONLY,
                           "the bits belong to a file or to a view, or are frozen; load a copy");
@@ -178,6 +180,7 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     if (!mover || !*filter)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter or the function is NULL");
     petal_filter *to = *filter = move_handle(&move, *filter);
+    if (to->builder && !PETAL_IS_READ_ONLY) petal_static_builder_follow(to);
     to->layers = moved(&move, to->layers, to->layer_room * sizeof *to->layers);
     for (uint32_t i = 0; i < to->layer_count; i++) {
         struct layer *layer = &to->layers[i];

@@ -381,6 +381,11 @@ void petal_static_builder_release(petal_filter *filter)
     filter->builder = NULL;
 }
 
+void petal_static_builder_follow(petal_filter *filter)
+{
+    filter->builder->filter = filter;
+}
+
 uint64_t petal_static_builder_bytes(const petal_filter *filter)
 {
     const petal_static_builder *builder = filter->builder;

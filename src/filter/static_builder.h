@@ -21,6 +21,9 @@ petal_status petal_static_build(petal_filter *filter, petal_error *error);
 
 void petal_static_builder_release(petal_filter *filter);
 
+/* Call it after the filter has moved in memory. */
+void petal_static_builder_follow(petal_filter *filter);
+
 /* What it has allocated for keys; 0 without a builder. */
 uint64_t petal_static_builder_bytes(const petal_filter *filter);
 

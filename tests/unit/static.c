@@ -746,6 +746,9 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     require_unsupported(petal_create_like(filter, &made, &error), &error, "create_like");
     require_unsupported(petal_allow_threads(filter, &error), &error, "allow_threads");
     require_unsupported(petal_merge(filter, filter, &error), &error, "merge");
+    require_unbuilt(petal_write_bits(filter, 0, 0, found, 3, &error), &error, "write_bits");
+    require_unbuilt(petal_adopt_bits(filter, 0, found, 3, &error), &error, "adopt_bits");
+    require_unbuilt(petal_set_items(filter, 5, &error), &error, "set_items");
     assert_int_equal(petal_inline_begin(filter, &fast, &error), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(petal_remove_i64(filter, 5), PETAL_ERR_UNSUPPORTED);
     require_status(PETAL_OK, petal_freeze(filter, &error), error);
@@ -754,6 +757,32 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     for (int64_t i = -100000; i < 0; i++) positive += petal_contains_i64(filter, i);
     require_that(positive, <, 1200); /* of 1,000 expected, six deviations */
     petal_free(filter);
+}
+
+static void *move_block(void *context, void *memory, size_t size_bytes)
+{
+    void *to = counting_alloc(context, size_bytes);
+    memcpy(to, memory, size_bytes);
+    memset(memory, 0xa5, size_bytes);
+    counting_release(context, memory, size_bytes);
+    return to;
+}
+
+static void moved_while_it_collects_keys_it_is_built_all_the_same(void **state)
+{
+    struct counting counts = {0};
+    petal_allocator allocator = counting_allocator(&counts);
+    petal_filter *filter = create_unbuilt(two_pages, &allocator), *built = make_recipe(two_pages);
+    petal_error error;
+    (void)state;
+    add_recipe(filter, two_pages);
+    require_status(PETAL_OK, petal_relocate(&filter, move_block, &counts, &error), error);
+    require_status(PETAL_OK, petal_freeze(filter, &error), error);
+    assert_true(same_image(filter, built));
+    petal_free(filter);
+    petal_free(built);
+    require_that(counts.live_blocks, ==, 0);
+    require_that(counts.bad_releases, ==, 0);
 }
 
 /* Fails each allocation in turn. A filter that could not be built still finds every key. */
@@ -873,6 +902,7 @@ int main(void)
         cmocka_unit_test(options_that_have_no_effect_are_refused),
         cmocka_unit_test(created_and_frozen_it_is_the_one_that_a_builder_makes),
         cmocka_unit_test(until_it_is_frozen_it_has_no_bits),
+        cmocka_unit_test(moved_while_it_collects_keys_it_is_built_all_the_same),
         cmocka_unit_test(a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak),
         cmocka_unit_test(every_failure_of_memory_is_an_error_and_no_leak),
     };
