@@ -41,8 +41,8 @@ __attribute__((constructor)) static void make_tables(void)
 
 #else /* written out by the preprocessor */
 
-/* Is the word among the k from start on, in steps of the stride? It is the step whose number is
- * (word - start) / stride; and for odd numbers, 1 / stride is stride^3 mod 16. */
+/* Is the word among the k from start on, in steps of the stride? Its step is number (word - start)
+ * / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
 #define IN(k, start, stride, word) \
     (((word) + WORDS - (start)) * (stride) * (stride) * (stride) % WORDS < (k))
 #define TWO(k, start, stride, word) \
@@ -109,8 +109,8 @@ static inline uint32_t place_of(const struct walk *at)
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Reads and writes bytes atomically, which costs nothing here: other threads may query, or add
- * elsewhere in the line's array. The builtin stores through `line`.
+/* Reads and writes bytes atomically, which costs nothing here: other threads may be querying, or
+ * adding elsewhere in the line's array. The builtin stores through `line`.
  * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
@@ -151,7 +151,7 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-#ifdef __wasm_simd128__ /* a module with SIMD is loaded only where it can run */
+#ifdef __wasm_simd128__ /* a module with SIMD is only loaded by engines that can run it */
     &petal_blocked_simd128,
 #else
     &petal_blocked_generic,
@@ -159,7 +159,7 @@ static const struct kernel *const kernels[] = {
     NULL,
 };
 
-/* ---- the rest of the row --------------------------------------------------------------------- */
+/* ---- the rest of the scheme's row ------------------------------------------------------------ */
 
 static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
 {
@@ -219,8 +219,8 @@ static double bits_set_sd(const struct shape *shape, double keys)
                                   shape->lines_per_key, keys);
 }
 
-/* The mean over the word patterns of the product of the words' fills. Strides s and 16 - s give the
- * same sets, so the strides 1, 3, 5, 7 represent all eight. */
+/* The mean, over the word patterns, of the product of the words' fills. Strides s and 16 - s give
+ * the same sets, so the strides 1, 3, 5, 7 represent all eight. */
 static double rate_of_line(const uint8_t *line, uint32_t hashes)
 {
     double fill[WORDS], sum = 0;
@@ -237,9 +237,9 @@ static double rate_of_line(const uint8_t *line, uint32_t hashes)
     return sum / (4 * WORDS);
 }
 
-/* Above this many lines (16 MiB) the rate is computed from a sample, one line of each stretch: its
- * error is below 1 % of the rate, and all lines would take minutes at the largest sizes. The choice
- * depends on all bytes, so that nobody can choose keys whose lines are left out. */
+/* Above this many lines (16 MiB) the rate is computed from a sample, one line of each stretch. Its
+ * error is below 1 % of the rate; computing all lines would take minutes at the largest sizes. The
+ * sample depends on all bytes, so an attacker can't choose keys whose lines are left out. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
 
 static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)

@@ -1,5 +1,5 @@
-/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are its
- * mask; numbers are hashed by multiplying 64-bit lanes, which needs AVX512DQ. For x86-64 CPUs from
+/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and a key's words are its
+ * mask. Numbers are hashed by multiplying 64-bit lanes, which needs AVX512DQ. For x86-64 CPUs from
  * Skylake servers and AMD's Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
@@ -15,8 +15,8 @@ static bool usable(void)
 /* ---- eight keys at a time -------------------------------------------------------------------- */
 
 /* The words of eight keys, 16 bits for each. The table row has 128 entries of 16 bits, which fill
- * four registers: of the seven bits of y the low six select within a pair of them, and the highest
- * selects the pair. */
+ * four registers. Of the seven bits of y, the low six select an entry within a pair of registers,
+ * and the highest selects the pair. */
 static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __m512i hashes)
 {
     const __m512i golden = _mm512_set1_epi64(PETAL_INLINE_GOLDEN), highest = _mm512_set1_epi64(64);
@@ -29,15 +29,15 @@ static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __
         _mm512_mask_blend_epi64(_mm512_test_epi64_mask(y, highest), low, high));
 }
 
-/* The words of the line where x's bit is clear, including words that don't belong to the key.
- * Without a mask as input, a CPU computes them faster. */
+/* The words of the line where x's bit is clear, including words that don't belong to the key. CPUs
+ * compute this faster without a mask as input. */
 static inline PETAL_INLINE_TARGET __mmask16 clear_words(const uint8_t *line, uint32_t x)
 {
     __m512i bits = _mm512_sllv_epi32(_mm512_set1_epi32(1), petal_inline_places(x));
     return _mm512_testn_epi32_mask(bits, _mm512_loadu_si512(line));
 }
 
-/* Packs eight masks. Through memory it would take longer. */
+/* Packs eight masks. Going through memory would take longer. */
 static inline PETAL_INLINE_TARGET __m128i in_a_row(const __mmask16 *masks)
 {
     __mmask32 first = _mm512_kunpackw(masks[1], masks[0]);

@@ -1,5 +1,5 @@
-/* blocked_line.h - what all kernels of the scheme `blocked` share: which line, and which words.
- * blocked.c has the rule at its top; petal_inline.h has the operations on a line for each CPU. */
+/* blocked_line.h - what all kernels of the scheme `blocked` share: which line, and which words. The
+ * rule is at the top of blocked.c; petal_inline.h has the operations on a line for each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
@@ -16,8 +16,8 @@
 
 /* The words of a key, in both forms of petal_inline.h: petal_blocked_patterns[k][y >> 25], whose
  * seven bits are start and stride; and petal_blocked_masks[k][y >> 25], a byte for each of the
- * first eight words. Those of the other eight are 64 rows on: the starts 0 to 7 come again after
- * 15. */
+ * first eight words. The bytes of the other eight are 64 rows further on, because start + 8 selects
+ * the same words, shifted by eight. */
 #ifdef __wasm__
 extern uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern uint16_t petal_blocked_patterns[WORDS + 1][128];
@@ -26,7 +26,7 @@ extern const uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 #endif
 
-/* The row of a k, in the form that this file's target wants. */
+/* The row for a k, in the form that this file's target needs. */
 static inline const petal_inline_row *row_of(uint32_t hashes)
 {
 #ifdef PETAL_INLINE_MASKS
@@ -53,7 +53,7 @@ static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
     return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
 }
 
-/* A key's hashes are divided: all to its only line, or ceil(k/2) to the first and the rest to the
+/* Divides a key's hashes: all go to its only line, or ceil(k/2) to the first and the rest to the
  * second. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {

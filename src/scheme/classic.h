@@ -33,14 +33,14 @@ static inline uint64_t walk_next(struct walk *at)
     return position;
 }
 
-/* The hash of a key by itself: XXH3, for filters that have it. */
+/* A key's own hash: XXH3, for filters that use it. */
 static inline void classic_hash(uint64_t seed, const void *key, size_t key_bytes, uint64_t *hash)
 {
     *hash = key_bytes == 8 ? petal_inline_xxh3(load64le(key), petal_xxh3_seed_flip(seed))
                            : petal_xxh3(key, key_bytes, seed);
 }
 
-/* scheme_def.positions of both, for positions of `width` bits. */
+/* scheme_def.positions of both schemes, for positions of `width` bits. */
 static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, uint32_t unit_bits,
                                       uint64_t *positions)
 {
@@ -49,7 +49,7 @@ static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, 
     return shape->hashes;
 }
 
-/* normalize of both: any m up to the scheme's max_bits. */
+/* normalize of both schemes: any m up to the scheme's max_bits. */
 petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 

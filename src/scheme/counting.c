@@ -2,16 +2,16 @@
  * keys can be removed.
  *
  * Counting Bloom filters are due to Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has
- * the positions of classic, and counts each distinct one once. Counter i is the low (i even) or
- * high (i odd) half of byte i / 2:
+ * the same positions as in classic, and each distinct one is counted once. Counter i is the low (i
+ * even) or high (i odd) half of byte i / 2:
  *
  *     byte     0           1           2               m = 5, two keys at 0, 2, 4 and at 2, 3, 4
  *     bits     7..4 3..0   7..4 3..0   7..4 3..0
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has reached 15 may stand for more, so it sticks: it is never decremented again.
- * That costs false positives, never a key. */
+ * A counter that has reached 15 may stand for more keys, so it sticks: it is never decremented
+ * again. That may cause false positives, but never loses a key. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "scheme/classic.h"
@@ -24,8 +24,8 @@
 
 /* ---- one counter, by words of 16 ------------------------------------------------------------- */
 
-/* CPUs take shift counts modulo 64. Compilers drop the & 63 only while they don't see the factor
- * of 4. */
+/* CPUs take shift counts modulo 64. Compilers drop the & 63 only if they don't see the factor of
+ * 4. */
 static inline unsigned shift_of(uint64_t position)
 {
     uint64_t shift = position * COUNTER_BITS;
@@ -54,12 +54,13 @@ static inline void set_value(uint8_t *bytes, uint64_t position, uint64_t value)
 /* ---- one key --------------------------------------------------------------------------------- */
 
 /* All counters are read before the first is written. If a position comes up twice, both writes
- * store the same value, so it is counted once. A position has 46 bits, and the new value is kept
- * above it: with two arrays, GCC would make two loops, and walk twice. */
+ * store the same value, so it is counted once. A position has 46 bits, and the counter's new value
+ * is stored above them: with two arrays, GCC would make two loops and walk twice. */
 #define POSITION_BITS 46u
 
-/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1, unless it
- * sticks. Returns false if some counter is zero: only 0 - 1 has the highest bit. */
+/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1; a counter that
+ * sticks keeps its value. Returns false if some counter is zero: only 0 - 1 sets the highest
+ * bit. */
 static inline bool read_values(const struct bit_array *array, uint64_t hash, bool adds,
                                uint64_t *counted)
 {
@@ -86,7 +87,7 @@ static inline void write_values(const struct bit_array *array, const uint64_t *c
     }
 }
 
-/* Counts up each distinct position once. True: some counter was zero. */
+/* Increments the counter of each distinct position. True: some counter was zero. */
 static __attribute__((noinline)) bool count_distinct(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];
@@ -101,9 +102,9 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
     return count_distinct(array, hash);
 }
 #else
-/* The fast way goes one position after the other, straight in the bytes: a byte's next value comes
- * from this table, with the number of zero counters that this fills above it. The table is written
- * out by the preprocessor. */
+/* The fast way processes one position after the other, directly in the bytes. A byte's next value
+ * comes from this table, together with the number of zero counters that become nonzero, in the bits
+ * above. The preprocessor writes the table. */
 #define FILLED 32768u
 
 #define UP(value) ((value) + ((value) < MAX))
@@ -121,7 +122,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 static const uint16_t counted_up[256][POSITIONS_PER_BYTE] = {SIXTY_FOUR(0u), SIXTY_FOUR(64u),
                                                              SIXTY_FOUR(128u), SIXTY_FOUR(192u)};
 
-/* The byte of a position, and what it was before. */
+/* A position's byte, and its value before. */
 struct visited {
     uint64_t byte, before;
 };
@@ -133,10 +134,10 @@ static __attribute__((noinline)) void take_back(const struct bit_array *array,
         array->bytes[visited[i].byte] = (uint8_t)visited[i].before;
 }
 
-/* True: some counter was zero. A position that came up twice was counted twice: then its byte is
- * higher than was first written there. So the bytes are compared with what was written, by their
- * sums: no byte is lower, and FILLED is more than 64 bytes can differ by. (Two positions in one
- * byte look the same, and cost a little time.) */
+/* True: some counter was zero. If a position came up twice it was counted twice, and its byte is
+ * now higher than what was first written there. To detect that, the sum of the bytes is compared
+ * with the sum of what was written: no byte is lower, and FILLED is more than 64 bytes can differ
+ * by. (Two positions in the same byte look like this too, and cost a little time.) */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     struct visited visited[CLASSIC_MAX_HASHES];
@@ -148,7 +149,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
         uint8_t before = bytes[byte];
         uint32_t next = counted_up[before][position % POSITIONS_PER_BYTE];
         visited[i] = (struct visited){byte, before};
-        __asm__ volatile("" : "+r"(byte)); /* or GCC makes two loops, and walks twice */
+        __asm__ volatile("" : "+r"(byte)); /* otherwise GCC makes two loops and walks twice */
         bytes[byte] = (uint8_t)next;
         sum += next;
     }
@@ -159,7 +160,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 }
 #endif
 
-/* False: some counter is zero, so the key is absent, and nothing was changed. */
+/* False: some counter is zero, so the key is absent. Nothing was changed. */
 static inline bool count_down(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];
@@ -168,7 +169,8 @@ static inline bool count_down(const struct bit_array *array, uint64_t hash)
     return is_in;
 }
 
-/* Tests two counters per branch: in a half-full filter no branch predictor can foresee one. */
+/* Tests two counters per branch: in a half-full filter no branch predictor can predict a single
+ * one. */
 static inline bool has_key(const struct bit_array *array, uint64_t hash)
 {
     struct walk at = walk_from(array, &hash);
@@ -183,8 +185,8 @@ static inline bool has_key(const struct bit_array *array, uint64_t hash)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* If the array is not in cache, the counters of a group of keys are prefetched before the first is
- * needed, so that the misses overlap. */
+/* If the array is not in cache, the counters of a group of keys are prefetched before the first one
+ * is needed, so that the misses overlap. */
 #define GROUP_KEYS 16u
 
 static inline void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
@@ -274,7 +276,7 @@ static petal_status direct_add_i64(const struct direct *way, int64_t value)
     return direct_add_hash(way, petal_inline_xxh3((uint64_t)value, way->flip));
 }
 
-/* The same with products and shifts that need no fixed registers. */
+/* The same with multiplications and shifts that need no fixed registers. */
 #ifdef WALK_BMI2
 static WALK_BMI2 bool direct_contains_bmi2(const struct direct *way, const void *key,
                                            size_t key_bytes)
@@ -331,7 +333,7 @@ static const struct kernel generic = {.name = "generic",
                                       .direct = direct};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
-/* ---- all counters: 16 to a word, whose byte order does not matter ---------------------------- */
+/* ---- all counters: 16 per word, whose byte order does not matter ----------------------------- */
 
 #define LOW_BITS 0x1111111111111111u  /* the lowest bit of every counter */
 #define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every second counter, with room for a carry */
@@ -344,7 +346,7 @@ static inline uint64_t load(const uint8_t *from)
     return word;
 }
 
-/* Does not touch pages unless a counter changes. */
+/* Doesn't touch pages whose counters stay the same. */
 static inline void store_changed(uint8_t *to, uint64_t old, uint64_t word)
 {
     if (word != old) memcpy(to, &word, sizeof word);
@@ -383,7 +385,7 @@ static inline uint64_t add_even(uint64_t a, uint64_t b)
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Every second counter: a borrowed bit above each remains if a >= b. */
+/* Every second counter: the bit borrowed above each is still set if a >= b. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
@@ -413,7 +415,7 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
     combine(to, from, size_bytes, min_even);
 }
 
-/* Packs the lowest bits of a word's 16 counters: halves of 1, 2, 4 and 8 bits move together. */
+/* Packs the lowest bits of a word's 16 counters: groups of 1, 2, 4 and 8 bits move together. */
 static inline uint64_t gather(uint64_t word)
 {
     word = (word | word >> 3) & 0x0303030303030303u;

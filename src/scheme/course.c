@@ -5,18 +5,19 @@
  * bits of the array, rotated; so the starts that are found are the AND of k rotated arrays, 64 of
  * them per word.
  *
- * Otherwise the sum of three terms is used.
- *  1. Nearly all keys have k different positions, which are as good as chosen at random.
- *  2. Few have less, since q steps lead back to where they began: q * b = p * 2^w mod m, p being
- *     how often q steps wrap. Then the k steps are in q chains. Wherever one wraps once more, or
- *     once less, it goes on elsewhere; that depends on how far b / 2^w is from p / q, so that D = q
- *     + g * j different positions, g the common divisor of p and q, have a probability of about 2 /
+ * Otherwise the rate is a sum of three terms.
+ *  1. Nearly all keys have k different positions, which are as good as random.
+ *  2. Few keys have fewer, because q steps lead back to the start: q * b = p * 2^w mod m, where p
+ *     is how often q steps wrap. The k steps then form q chains. Where a chain wraps once more, or
+ *     once less, it continues elsewhere. That depends on how far b / 2^w is from p / q: with g the
+ *     common divisor of p and q, D = q + g * j different positions have a probability of about 2 /
  *     (q/g * (k - q)) for every j.
- *  3. Some run along beside a key that was added: with the same b, or that of the other direction.
+ *  3. Some queries run parallel to a key that was added: with the same b, or with that of the
+ *     opposite direction.
  *
- * Term 2 is computed from m, k and w; so is term 3 if nothing wraps, otherwise it uses a factor
- * found by simulation. The neglected terms fall with 1 / m^2; below MIN_BITS_PER_HASH they matter,
- * and there is no answer. tests/stat/courses.c compares all of it with filters. */
+ * Term 2 is computed from m, k and w. So is term 3 if nothing wraps; otherwise it uses a factor
+ * found by simulation. The neglected terms fall with 1 / m^2. Below MIN_BITS_PER_HASH they matter,
+ * and the rate is NAN. tests/stat/courses.c compares all of this with filters. */
 #include "scheme/course.h"
 
 #include "base/bytes.h"
@@ -30,7 +31,7 @@
 #include <string.h>
 
 #define MIN_BITS_PER_HASH 96u
-#define MAX_CHAINS 24u /* more are negligible: fill^24 */
+#define MAX_CHAINS 24u /* terms beyond these are negligible: fill^24 */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -69,17 +70,18 @@ static bool never_wraps(const struct course *course)
     return course->kind == COURSE_STRAIGHT || course->kind == COURSE_CURVED;
 }
 
-/* ---- keys with less than k different positions ----------------------------------------------- */
+/* ---- keys with fewer than k different positions ---------------------------------------------- */
 
-/* For a query, D positions cost fill^D; for an added key, k - D bits are lost. */
+/* A query with D positions passes with probability fill^D; an added key with D sets k - D bits
+ * fewer. */
 struct repeats {
     uint32_t hashes;
     double fill, all;  /* all: fill^k */
     double more, lost; /* more: relative to the rate */
 };
 
-/* The steps that form one progression: all k of them, or every `every`-th; then `copies` of them
- * run in parallel. A folded course also visits the mirrors of its positions. */
+/* The steps that form one progression: all k of them, or every `every`-th; then `copies`
+ * progressions run in parallel. A folded course also visits the mirror images of its positions. */
 struct chain {
     uint64_t bits, wrap; /* wrap: 2^w mod m */
     uint32_t length, every, copies, mirrors;
@@ -94,7 +96,8 @@ static void note_chain(struct repeats *sum, const struct chain *chain, double we
     sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
 }
 
-/* Without wraps: b has order d for Euler's function of d values of b, for each d that divides m. */
+/* Without wraps: for each d that divides m, phi(d) values of b have order d, where phi is Euler's
+ * function. */
 static void straight_repeats(struct repeats *sum, const struct chain *chain)
 {
     double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;
@@ -113,7 +116,7 @@ static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
     return p * (chain->wrap % common) % common == 0 ? common : 0;
 }
 
-/* Those for which no fewer steps lead back in the same direction. */
+/* Of these, the ones for which no smaller number of steps leads back in the same direction. */
 static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p, uint32_t common)
 {
     double sum = 0;
@@ -146,7 +149,7 @@ static uint64_t wrap_of(const struct course *course, uint64_t bits)
     return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
 }
 
-/* For the mean key, and for the mean query into a filter with this fill. */
+/* For a mean added key, and for a mean query of a filter with this fill. */
 static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
                                  double fill)
 {
@@ -165,10 +168,10 @@ static struct repeats repeats_of(const struct course *course, uint64_t bits, uin
     return sum;
 }
 
-/* ---- queries that run along beside a key ----------------------------------------------------- */
+/* ---- queries that run parallel to a key ------------------------------------------------------ */
 
-/* In each direction, the common part has k - o positions; the other o are hit by chance. Steps of
- * half or double size, and of other ratios, add a little. */
+/* In each direction, k - o positions are common, and the other o are hit by chance. Steps of half
+ * or double size, and of other ratios, add a little. */
 #define OTHER_RATIOS 2.5
 static double straight_neighbours(uint32_t hashes, double fill)
 {
@@ -177,9 +180,9 @@ static double straight_neighbours(uint32_t hashes, double fill)
     return 2 * sum + OTHER_RATIOS;
 }
 
-/* Where one of the two wraps and the other doesn't, they part; what remains is proportional to 1 /
- * k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation, k
- * = 7 to 20. */
+/* If one of the two wraps where the other doesn't, they part. What remains is proportional to 1 /
+ * k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
+ * for k = 7 to 20. */
 #define WRAPPED_NEIGHBOURS 2400.0
 #define FOLDED_NEIGHBOURS 1100.0
 static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
@@ -188,7 +191,7 @@ static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
     return number < most ? number : most;
 }
 
-/* Times keys / m^2. Curved: only equal a and b. */
+/* Times keys / m^2. Curved courses: only if a and b are both equal. */
 static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
                             double fill)
 {
@@ -206,23 +209,23 @@ static double neighbours_of(const struct course *course, uint64_t bits, uint32_t
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* From here on the rate far exceeds these terms, and k positions rarely coincide. */
+/* Beyond this, the rate far exceeds these terms, and k positions rarely coincide. */
 #define MIN_INDEPENDENT_BITS ((uint64_t)1 << 20)
 static bool is_as_independent(uint64_t bits, double rate)
 {
     return bits >= MIN_INDEPENDENT_BITS && rate * (double)bits > 1e4;
 }
 
-/* If b is a rotated by n, it is a * 2^n mod 2^32 - 1. So if d divides both this and m, all
- * positions of a key mod d follow from its b mod d. Keys then fall into d classes, with random
- * differences in size. */
+/* If b is a rotated by n bits, it is a * 2^n mod 2^32 - 1. So if d divides both this and m, a key's
+ * b mod d determines all of its positions mod d. Keys then fall into d classes of randomly
+ * different sizes. */
 static uint64_t start_unit(const struct course *course, uint64_t bits)
 {
     return course->step.is_rotated ? common_divisor(UINT32_MAX, bits) : 1;
 }
 
-/* Do these differences make the model wrong by more than about 5 %? The factor comes from
- * simulations. */
+/* Do these differences make the model wrong by more than about 5 %? The factor was found by
+ * simulation. */
 static bool is_in_classes(const struct course *course, const struct shape *shape, double keys)
 {
     double d = (double)start_unit(course, shape->bits), k = shape->hashes;
@@ -266,18 +269,18 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 
 #define MAX_RING_BITS 4096u
 #define MAX_RING_HASHES 64u
-#define BLOCK_WORDS 8u /* starts are examined that many words at a time */
+#define BLOCK_WORDS 8u /* this many words of starts are examined at a time */
 #define BLOCK_BITS (64u * BLOCK_WORDS)
 #define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
-/* Numbers b times words of the array: several milliseconds per filter. */
+/* The limit of values of b times words of the array: several milliseconds per filter. */
 #define MAX_WORK ((uint64_t)1 << 19)
-/* How many numbers of each remainder mod m are tried: they wrap differently. Numbers that lead back
- * after a few steps are rare, but most false positives come from them. */
+/* How many values are tried for each remainder mod m: they wrap differently. Values that lead back
+ * after a few steps are rare, but cause most false positives. */
 #define ROUNDS 2u
 #define ROUNDS_IF_LOOP 64u
 #define MAX_LOOP 6u
 
-/* The array, repeated as often as an offset plus a block need, forwards and backwards; and which
+/* The array, repeated as far as an offset plus a block can reach, forwards and backwards; and which
  * starts exist, counted from the current key's. */
 struct rings {
     uint32_t bits, start_count;
@@ -301,14 +304,14 @@ static void make_rings(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The positions of one key, as places in a ring, and the direction in which they move with its
- * start. */
+/* One key's positions as places in a ring, and the direction in which they move when its start
+ * moves. */
 struct track {
     const uint64_t *rings[MAX_RING_HASHES];
     uint32_t offsets[MAX_RING_HASHES];
 };
 
-/* Of all starts, those for which every position from `from` on is set, in steps of `every`. */
+/* Of all starts, those for which every position from `from` on, in steps of `every`, is set. */
 static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
                              uint32_t every, uint32_t hashes)
 {
@@ -335,7 +338,7 @@ static uint64_t next_random(uint64_t *state)
     return fmix64(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Stores a number with this remainder mod m, otherwise random, in the hash. */
+/* Stores a number in the hash: its remainder mod m is given, the rest is random. */
 static void put_number(uint64_t *hash, const struct course_number *at, uint32_t word, uint64_t bits,
                        uint64_t rest, uint64_t random)
 {
@@ -353,7 +356,7 @@ static uint64_t other_rest(uint64_t rest, uint64_t bits)
     return fmix64(rest + 1) % bits;
 }
 
-/* Makes a hash whose b has this remainder and lies in this part of its range. */
+/* Makes a hash whose b has this remainder and is in this part of b's range. */
 static void make_hash(const struct course *course, uint64_t bits, uint64_t rest, uint64_t part,
                       uint64_t *state, uint64_t *hash)
 {
@@ -365,7 +368,7 @@ static void make_hash(const struct course *course, uint64_t bits, uint64_t rest,
         put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits), part);
 }
 
-/* Do a few steps of this b lead back, if they wrap as often as they should? */
+/* Do a few steps with this b lead back to the start, if they wrap as often as they should? */
 static bool is_loop(const struct course *course, uint64_t bits, uint64_t rest)
 {
     if (never_wraps(course)) return false;
@@ -406,8 +409,8 @@ static void make_track(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The share of starts that pass with this key's b. Woven: each of a key's two progressions has its
- * own start. */
+/* The share of starts that pass with this key's b. Woven: a key's two progressions have separate
+ * starts. */
 static double share_found(const struct scheme_def *scheme, const struct rings *rings,
                           const struct track *track, uint32_t hashes)
 {

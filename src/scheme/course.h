@@ -1,4 +1,4 @@
-/* course.h - what it costs that the k positions of a key are not independent.
+/* course.h - how the rate changes because a key's k positions are not independent.
  *
  * Most libraries compute the k positions of a key from two numbers, a + i * b mod m. Two keys with
  * the same b, or a key whose b is 0 or a small fraction of m, then coincide far more often than k
@@ -17,17 +17,17 @@ struct scheme_def;
 struct shape;
 
 enum course_kind {
-    COURSE_INDEPENDENT = 0, /* k words of a hash, or equivalent */
+    COURSE_INDEPENDENT = 0, /* k words of a hash, or their equivalent */
     COURSE_STRAIGHT,        /* a + i * b mod m; nothing wraps before the remainder */
     COURSE_WRAPPED,         /* (a + i * b) mod 2^wrap_bits mod m */
-    COURSE_HALVED,          /* the same with half of it: a carry comes and goes */
-    COURSE_FOLDED,          /* the same, and counted downwards in its upper half */
+    COURSE_HALVED,          /* the same with half of the bits: a carry comes and goes */
+    COURSE_FOLDED,          /* the same, but the upper half counts downwards */
     COURSE_CURVED,          /* b changes with each step, so no two keys run in parallel */
     COURSE_WOVEN,           /* two of a and two of b, alternating */
     COURSE_UNKNOWN,         /* the hash is too weak to predict a rate */
 };
 
-/* Where a number is in the words of a hash. */
+/* Where a number is within a hash's words. */
 struct course_number {
     uint8_t word, shift, bits;
     bool is_rotated; /* 32 bits, rotated */

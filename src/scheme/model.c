@@ -8,9 +8,9 @@
 
 /* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to here the rate is exact. Above, the mean and the variance of the number of set bits suffice:
- * at m = 1024 the two differ by less than 1e-4 of the rate for k <= 16 from half a key per bit on,
- * and by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to here the rate is exact. Above, the mean and the variance of the number of set bits are
+ * enough: at m = 1024, for k <= 16, the two differ by less than 1e-4 of the rate from half a key
+ * per bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
@@ -30,7 +30,7 @@ static void empty_bins(struct occupancy *of, uint32_t bins)
     of->p[0] = 1;
 }
 
-/* Throws one more ball: p[x] goes to x (the ball hit an occupied bin) and to x + 1. */
+/* Throws one more ball: p[x] is divided between x (the ball hit an occupied bin) and x + 1. */
 static void throw_ball(struct occupancy *of)
 {
     double *p = of->p, each = 1.0 / of->bins;
@@ -43,7 +43,8 @@ static void throw_ball(struct occupancy *of)
     while (of->low < of->high && p[of->high] < 1e-30) of->high--;
 }
 
-/* (x / bins)^k for each x from 0 to bins: all of k further balls fall into occupied bins. */
+/* (x / bins)^k for each x from 0 to bins: the probability that k further balls all hit occupied
+ * bins. */
 static void set_powers(uint32_t bins, uint32_t k, double *powers)
 {
     for (uint32_t x = 0; x <= bins; x++) powers[x] = pow((double)x / bins, k);
@@ -57,7 +58,7 @@ static double all_occupied(const struct occupancy *of, const double *powers)
     return sum;
 }
 
-/* Ball by ball: for few balls, or few bins. */
+/* Ball by ball: used for few balls, or few bins. */
 static double rate_by_balls(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
     struct occupancy of;
@@ -79,8 +80,8 @@ static struct complex product(struct complex a, struct complex b)
     return (struct complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* e^(i angle), by the series for an eighth of it. The sine and cosine of C libraries are large for
- * WebAssembly. */
+/* e^(i angle), from the series for an eighth of the angle. The sine and cosine of C libraries are
+ * large in WebAssembly. */
 static struct complex at_angle(double angle)
 {
     double x = (angle - TWO_PI * floor(angle / TWO_PI + 0.5)) / 8, y = x * x;
@@ -107,15 +108,15 @@ static struct complex polynomial(const struct occupancy *of, struct complex w)
     return sum;
 }
 
-/* The same in closed form. That the j bins of a query are occupied after n balls into m has the
- * probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j, and a query has j bins with the probability that
- * k balls occupy j, p_j. So
+/* The same in closed form. The j bins of a query are all occupied after n balls into m with the
+ * probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j. A query has j bins with the probability p_j that
+ * k balls occupy j. So
  *
  *     rate = n! / m^n [z^n] e^(mz) Q(1 - e^-z) = n! / m^n r^-n mean of e^(mz) e^-int Q(1 - e^-z)
  *
- * over the circle z = r e^it: equally spaced points are exact but for the coefficients that are a
- * multiple of their number away, and most have no weight. As all coefficients are positive, nothing
- * cancels if r is near the saddle point, where m - n / r + k / (e^r - 1) = 0. */
+ * over the circle z = r e^it. Equally spaced points are exact except for coefficients that are a
+ * multiple of their number away, most of which have no weight. Since all coefficients are positive,
+ * nothing cancels if r is near the saddle point, where m - n / r + k / (e^r - 1) = 0. */
 static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
 {
     struct occupancy query; /* its bins */
@@ -126,7 +127,7 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         less = k / n * r / expm1(r);
         r = n / m * (1 - less);
     }
-    /* Where 1e-17 is left of Poisson's distribution with mean n, which is wider. */
+    /* Beyond this, Poisson's distribution with mean n, which is wider, has 1e-17 left. */
     double points = floor(9 * sqrt(n) + 30);
     for (double i = 0; 2 * i <= points; i++) {
         double angle = TWO_PI / points * i;
@@ -141,7 +142,7 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         bool is_own_mirror = i == 0 || 2 * i == points;
         sum += (is_own_mirror ? 1 : 2) * height * term.re;
     }
-    /* n! e^(mr) / (mr)^n, of which Stirling's part is sqrt(2 pi n) */
+    /* n! e^(mr) / (mr)^n: by Stirling's formula sqrt(2 pi n), times an exponential */
     double stirling =
         (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / n / n) / n / n) / n / n) / n;
     return sum / points * sqrt(TWO_PI * n) * exp(stirling - n * (less + log1p(-less)));
@@ -178,7 +179,7 @@ static double normal_moment(double s, uint32_t k)
     double term = 1, sum = 1;
     for (uint32_t j = 2; j <= k; j += 2) {
         term *= s * s * (k - j + 2) * (k - j + 1) /
-                j; /* C(k, j) (j-1)!! from that of j - 2: j! / (j-1)!! = j!! */
+                j; /* C(k, j) (j-1)!! from the value for j - 2: j! / (j-1)!! = j!! */
         sum += term;
     }
     return sum;
@@ -194,13 +195,13 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
         return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
     double fill = classic_fill((double)bits, balls);
     double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
-    /* In addition to a full array of positions: two keys with equal 64-bit hashes are one key. */
+    /* Even if every position is set: two keys with equal 64-bit hashes are the same key. */
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
-/* A key leaves a bit clear with probability 1 - per_key / m, and two bits with 1 - 2 per_key / m +
- * k (k - 1) / (m (m - 1)). The probability that k different ones are set uses X (X-1) .. (X-k+1) in
- * place of X^k. */
+/* A key leaves one bit clear with probability 1 - per_key / m, and two with 1 - 2 per_key / m + k
+ * (k - 1) / (m (m - 1)). The probability that k different bits are set uses X (X-1) .. (X-k+1)
+ * instead of X^k. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -216,8 +217,8 @@ double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key,
 /* ---- blocked --------------------------------------------------------------------------------- */
 
 /* One class of subsets T of the tested words: the sum of their signs, and the mean share of key
- * patterns that leave the tested bits of T clear, for keys that set one word fewer than the query
- * tests, as many, or one more: its index in clear_shares. */
+ * patterns that leave the tested bits of T clear. There are three shares, for keys that set one
+ * word fewer than the query tests, as many, or one more: the index in clear_shares. */
 struct pattern_class {
     int16_t sign;
     uint16_t clear[3];
@@ -225,7 +226,7 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* (1 - (1 - share) / lines)^keys - 1, for shares that mostly differ little: `less` is the value for
+/* (1 - (1 - share) / lines)^keys - 1, for shares that mostly differ little: `less` is the value at
  * `anchor`. */
 #define SERIES_TERMS 7
 struct powers {
@@ -245,8 +246,8 @@ static struct powers powers_of(double lines, double keys)
 }
 
 /* Near the anchor, where the base is (1 + u) times the anchor's: seven terms of the binomial series
- * of (1 + u)^keys in t = keys u, of which the next is below 2^-55. libm's functions take ten times
- * as long, and a rate is a sum of hundreds of powers. */
+ * of (1 + u)^keys in t = keys u; the next term is below 2^-55. libm's functions take ten times as
+ * long, and a rate is a sum of hundreds of powers. */
 static inline double power_less_one(struct powers *of, double share)
 {
     double t = of->keys * ((share - of->anchor) * of->step);
@@ -261,10 +262,10 @@ static inline double power_less_one(struct powers *of, double share)
     return of->less;
 }
 
-/* The probability that all `hashes` tested bits of a line are set. Each key throws into the line a
- * pattern of `same` size with probability 1/lines, and independently one of `other` size (0: none)
- * with probability 1/lines. The signs sum to 0, so the 1 in each power can be dropped; with few
- * keys it is nearly all of the power and would cause cancellation. */
+/* The probability that all `hashes` tested bits of a line are set. Each key throws a pattern of
+ * `same` size into the line with probability 1/lines, and independently one of `other` size (0:
+ * none) with probability 1/lines. The signs sum to 0, so the 1 in each power can be dropped; with
+ * few keys it is nearly the whole power and would cause cancellation. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),
@@ -322,9 +323,9 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     double second = k - first,
            pairs = first * first + second * second - k; /* ordered, within a line */
     double clear = exp(-load * k / 512);
-    /* The variance with a Poisson number of keys, of each line and of what its two lines share,
-     * minus the part due to the number of keys, which is known: (d E[X] / d keys)^2 = (k clear)^2
-     * for each. */
+    /* The variance if the number of keys is Poisson-distributed: that of each line, plus what a
+     * key's two lines share, minus the part due to the number of keys, which is known: (d E[X] / d
+     * keys)^2 = (k clear)^2 for each. */
     double line = 512 * clear * (1 - clear) +
                   PAIRS_PER_LINE * clear * clear * expm1(load * pairs / PAIRS_PER_LINE) +
                   load * clear * clear * (2 * first * second - k * k);
@@ -337,8 +338,8 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 #define BLOCK_WORDS 8
 
 /* By inclusion and exclusion over the tested bits that are clear: i of them stay clear after one
- * key with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, far below what
- * equal patterns add in any real filter. */
+ * key with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, which is far
+ * below the effect of equal patterns in any real filter. */
 double petal_model_split_block_rate(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -352,9 +353,9 @@ double petal_model_split_block_rate(uint64_t blocks, double keys)
     return fmin(1, with_equal_patterns(fmin(fmax(sum, 0), 1), load) + keys * 0x1p-64);
 }
 
-/* From the probabilities that a bit stays clear, and that two bits both do: of one word, or of two
- * blocks, which are alike (`apart`), or of two words of a block (`beside`). Written so that nothing
- * large is subtracted. */
+/* From the probabilities that one bit stays clear, and that two do: two bits of one word, or of two
+ * blocks, which is the same (`apart`), or of two words of a block (`beside`). Written so that no
+ * large numbers are subtracted. */
 double petal_model_split_block_sd(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -371,14 +372,14 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
 
 #define LINE_BITS 512u
 
-/* Of `keys` keys, j fall into the query's line, binomially with probability 1 in `lines`; then k j
+/* Of `keys` keys, j fall into the query's line, binomially with probability 1 / lines; then k j
  * balls are thrown into its bits. Uses logarithms, since the probability of an empty line may be
- * below all doubles. */
+ * below every double. */
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of;
-    double powers[LINE_BITS + 1]; /* once: pow() for each load would take seconds */
+    double powers[LINE_BITS + 1]; /* once: calling pow() for each load would take seconds */
     empty_bins(&of, LINE_BITS);
     set_powers(LINE_BITS, hashes, powers);
     for (double j = 0; j <= keys; j++) {
@@ -392,8 +393,8 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
 }
 
 /* The same by inclusion and exclusion over the tested bits: i of them stay clear with one key's
- * probability 1 - (1 - (1 - i/512)^k) / lines. A handful of powers in place of thousands of balls,
- * but the signs alternate: NAN if what cancels leaves less than nine digits. */
+ * probability 1 - (1 - (1 - i/512)^k) / lines. A handful of powers instead of thousands of balls,
+ * but the signs alternate: NAN if cancellation leaves fewer than nine digits. */
 static double by_clear_bits(double lines, uint32_t hashes, double keys)
 {
     struct occupancy query; /* its distinct bits */
@@ -401,7 +402,7 @@ static double by_clear_bits(double lines, uint32_t hashes, double keys)
     empty_bins(&query, LINE_BITS);
     for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
     for (uint32_t i = 0; i <= query.high; i++) {
-        double sets = 0, choose = 1; /* sets of i of them in the mean; C(j, i) */
+        double sets = 0, choose = 1; /* the mean number of sets of i of them; C(j, i) */
         for (uint32_t j = i; j <= query.high; choose = choose * (j + 1) / (j + 1 - i), j++)
             sets += j >= query.low ? query.p[j] * choose : 0;
         double share = pow(1 - (double)i / LINE_BITS, hashes);
@@ -424,8 +425,8 @@ double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
     return fmin(1, with_equal_patterns(rate, load));
 }
 
-/* The law of total variance over a Poisson number of keys per line, minus the part due to the total
- * number of keys, which is known. A key leaves a bit clear with probability a, two bits with b. */
+/* The law of total variance for a Poisson number of keys per line, minus the part due to the total
+ * number of keys, which is known. A key leaves one bit clear with probability a, and two with b. */
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* a * b + c must not be contracted into one operation with one rounding: computed sizes and rates
- * must be the same on every CPU. This holds to the end of each file that includes this one; gcc
- * doesn't know the pragma, but contracts nothing when compiling with -std=c11. */
+ * must be the same on every CPU. This applies until the end of each file that includes this one.
+ * gcc doesn't know the pragma, but contracts nothing with -std=c11. */
 #if defined(__clang__) || !defined(__GNUC__)
 #pragma STDC FP_CONTRACT OFF
 #endif
@@ -15,7 +15,7 @@
 /* The rate of k independent uniform probes into m bits after `keys` distinct keys of k independent
  * positions each: the mean of (X/m)^k over the distribution of the number X of set bits. */
 double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
-/* The same if each key has k different positions; a few keys have fewer, so that the mean of all is
+/* The same if each key has k different positions. A few keys have fewer, so that the mean is
  * `per_key`. Uses only the normal distribution, so it needs at least several hundred bits. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys);
 /* sd of X, for the first model. */
@@ -27,11 +27,11 @@ double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_
                                 double keys);
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
 
-/* The same for Parquet's split blocks: one bit in each of the 8 words of one block of 256 bits. */
+/* The same for Parquet's split blocks: one bit in each of the 8 words of a block of 256 bits. */
 double petal_model_split_block_rate(uint64_t blocks, double keys);
 double petal_model_split_block_sd(uint64_t blocks, double keys);
 
-/* The same for k independent bits, which may coincide, in a line of 512. */
+/* The same for k independent bits in a line of 512, which may coincide. */
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys);
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
 
@@ -40,14 +40,14 @@ double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
  * X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
-/* sd of that estimate at `keys` keys, where bits_set_sd is that of X. */
+/* sd of that estimate at `keys` keys, if bits_set_sd is X's. */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
 
-/* The probability that an event of this probability happens at least once in that many trials: 1 -
- * (1 - q)^n. */
+/* The probability that an event with this probability happens at least once in this many trials: 1
+ * - (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 
-/* What other libraries compute sizes with, using libm: -n ln p / (ln 2 * ln 2), x rounded half up
+/* What other libraries compute sizes with. With libm: -n ln p / (ln 2 * ln 2), x rounded half up
  * and up, ln x, log2 x, the exponent of x, x to the power of y; and for Parquet -8 n / ln(1 -
  * p^(1/8)). */
 #define PETAL_LN2 0.693147180559945309417232121458
@@ -60,10 +60,10 @@ double petal_model_logb(double x);
 double petal_model_log2(double x);
 double petal_model_pow(double x, double y);
 
-/* libm's, for sums of variances elsewhere. */
+/* libm's, for sums of variances in other files. */
 double petal_model_sqrt(double x);
 
-/* (1 - e^(-kn/m))^k, promised by libraries that plan with it; NAN outside its domain. */
+/* (1 - e^(-kn/m))^k, which libraries that plan with it promise. NAN outside its domain. */
 double petal_model_textbook_rate(double bits, double hashes, double keys);
 
 #endif

@@ -1,8 +1,9 @@
 /* plan.c - see plan.h.
  *
- * The models go only one way: from shape and keys to a rate. Inverting them is a search: for
- * numbers of hashes around the best one, find the smallest array that keeps the rate; choose the
- * smallest of all, among equals the one with the lowest rate, then with the fewest hashes. */
+ * The models compute only one way, from shape and keys to a rate. To invert them, plan.c searches:
+ * for numbers of hashes around the best one, it finds the smallest array that keeps the rate. It
+ * chooses the smallest of these; among equals the one with the lowest rate, then with the fewest
+ * hashes. */
 #include "scheme/plan.h"
 
 #include "base/checked.h"
@@ -12,18 +13,18 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* From this rate downwards a blocked filter may use two lines per key: they save a tenth of the
+/* From this rate downwards a blocked filter may use two lines per key, which saves a tenth of the
  * bits here, and more below. */
 #define TWO_LINES_BELOW 2e-4
-/* With fewer lines than this the two lines of a key coincide too often for the model, which treats
- * them as independent. */
+/* With fewer lines than this, a key's two lines coincide too often for the model, which treats them
+ * as independent. */
 #define TWO_LINES_MIN_LINES 64u
-/* A key is worth at most one line; if a rate needs more, the scheme can't reach it. */
+/* A key costs at most one line. If a rate needs more, the scheme can't reach it. */
 #define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends when
- * two nearly equal numbers are compared, and machines whose exp() differs in the last bit must
- * still plan the same filter. */
+/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends by
+ * comparing two nearly equal numbers, and machines whose exp() differs in the last bit must still
+ * plan the same filter. */
 #define SIGNIFICANT_BITS 16u
 
 static uint64_t round_up_significant(uint64_t x)
@@ -52,12 +53,12 @@ static uint64_t round_down_significant(uint64_t x)
 /* ---- the fewest bits --------------------------------------------------------------------------
  *
  * The logarithm of the rate is almost linear in the bits, so a few evaluations of the model are
- * enough: from a guess along the classic filter's slope until the size is enclosed, then by false
- * position, halving at the end that stays (the Illinois algorithm). Only numbers with few
- * significant bits are tried, and the result is exact among them. */
+ * enough: first along the classic filter's slope from a guess until the size is enclosed, then by
+ * false position, halving at the end that stays (the Illinois algorithm). Only numbers with few
+ * significant bits are tried, and the result is exact among these. */
 
-/* What is known: `low` doesn't keep the rate, `high` does (0: not known yet) and has rate_high. In
- * addition, how far the logarithms of their rates exceed the requested one. */
+/* What is known: `low` doesn't keep the rate; `high` does (0: not known yet) and has rate_high.
+ * Also how far the logarithms of their rates exceed the requested one. */
 struct enclosure {
     uint64_t low, high;
     double above_low, above_high, rate_high;
@@ -67,7 +68,7 @@ struct inverse {
     const struct scheme_def *scheme;
     struct shape shape;
     uint64_t keys;
-    uint64_t max; /* few significant bits, yet it represents max_steps */
+    uint64_t max; /* has few significant bits, yet represents max_steps */
     uint64_t max_steps;
     double rate;
 };
@@ -83,7 +84,7 @@ static bool note(const struct inverse *of, struct enclosure *at, uint64_t steps)
     return keeps;
 }
 
-/* d ln rate / d ln bits of the classic filter, without its sign. */
+/* d ln rate / d ln bits of the classic filter, without the sign. */
 static double slope_at(const struct inverse *of, double steps)
 {
     double k = of->shape.hashes,
@@ -100,7 +101,7 @@ static uint64_t clamp(double steps, uint64_t low, uint64_t high)
     return few > high ? round_down_significant(high) : few;
 }
 
-/* Where the size should be, extrapolated from the only known end, plus a margin. */
+/* The expected size, extrapolated from the only known end, plus a margin. */
 static uint64_t along_slope(const struct inverse *of, const struct enclosure *at, double margin)
 {
     double from = (double)(at->high ? at->high : at->low),
@@ -114,7 +115,8 @@ static uint64_t along_slope(const struct inverse *of, const struct enclosure *at
                     : clamp(from * factor, at->low + 1, of->max);
 }
 
-/* 0 if none keeps it. at->low is 0, which keeps no rate, or known not to keep this one. */
+/* 0 if no size keeps the rate. at->low is 0, which keeps no rate, or is known not to keep this
+ * one. */
 static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uint64_t guess)
 {
     double margin = 0.01;
@@ -123,7 +125,7 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
         if (at->low >= of->max) return 0;
         (void)note(of, at, along_slope(of, at, margin));
     }
-    int side = 0; /* the end that moved last */
+    int side = 0; /* the end that was moved last */
     while (at->low && round_up_significant(at->low + 1) < at->high) {
         double width = (double)(at->high - at->low),
                part = at->above_low / (at->above_low - at->above_high);
@@ -137,11 +139,11 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
     return at->high;
 }
 
-/* Rates that differ by less count as equal: the model's sums are no more accurate than that, and
+/* Rates that differ by less than this count as equal: the model's sums are no more accurate, and
  * their rounding depends on the CPU's libm. */
 #define SAME_RATE 1e-12
 
-/* The best so far. rate is INFINITY while there is none. */
+/* The best so far. rate is INFINITY until there is one. */
 struct candidate {
     struct shape shape;
     double rate;
@@ -163,7 +165,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The largest number of steps worth trying for that many keys. */
+/* The largest number of steps worth trying for this many keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
@@ -171,7 +173,7 @@ static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_ke
     return max < min_steps(lines_per_key) ? min_steps(lines_per_key) : max;
 }
 
-/* The bits of a classic filter with k hashes, and a little more if it is blocked. */
+/* The bits of a classic filter with k hashes; a little more for blocked. */
 static uint64_t guess_steps(const struct inverse *of)
 {
     double k = of->shape.hashes, root = petal_model_pow(of->rate, 1 / k);
@@ -204,7 +206,7 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     bool is_least = with->fewest && with->fewest == with->min;
     if (with->fewest && !note(of, &at, with->fewest)) return true;
     if (is_least && at.rate_high > 2 * with->best->rate) return true;
-    /* If one more hash is too many for these bits, it also is for fewer. */
+    /* If one hash more is too many for these bits, it is too many for fewer bits as well. */
     if (hashes > with->last.shape.hashes && at.rate_high > with->last.rate) return true;
     uint64_t steps =
         is_least ? with->min : fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
@@ -229,9 +231,9 @@ static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct
     return guess_steps(&of) < TWO_LINES_MIN_LINES;
 }
 
-/* Tries numbers of hashes (or only `wanted`'s) with these lines per key; the best goes into *best.
- * As hashes increase, bits fall, then rise: the search goes up and down from a guess until they
- * rise. */
+/* Tries numbers of hashes (or only `wanted`'s) with these lines per key, and puts the best into
+ * *best. With more hashes, bits first fall, then rise: the search goes up and down from a guess
+ * until they rise. */
 static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
                    double rate, struct candidate *best)
 {
@@ -277,7 +279,7 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     double floor = 1;
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
-    /* First the one that probably needs fewer bits: the search for the other can then stop
+    /* First the variant that probably needs fewer bits: the search for the other can then stop
      * early. */
     bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
     if (begin_with_one) search(scheme, &one, keys, rate, &best);
@@ -294,7 +296,7 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     return PETAL_OK;
 }
 
-/* For given bits: the number of hashes (and of lines per key) with the lowest rate. */
+/* For given bits: the number of hashes (and lines per key) with the lowest rate. */
 static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct shape *shape)
 {
     struct candidate best = {*shape, INFINITY};
@@ -373,7 +375,7 @@ static bool is_native(uint32_t id)
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
-/* Does the scheme accept this number of hashes together with the lines per key? */
+/* Does the scheme accept this number of hashes with these lines per key? */
 static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted,
                                  petal_error *error)
 {
@@ -395,8 +397,8 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
                       lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
-/* Numbers with many divisors. For a multiple of the first, every size up to an eighth of it is at
- * most 9/8 of the next smaller one: 8 to 16 divide it, and the steps below are no wider. */
+/* Numbers with many divisors. Up to an eighth of a multiple of the first, every size is at most 9/8
+ * of the next smaller one: 8 to 16 divide it, and the steps below are no wider. */
 static const uint64_t divisible[] = {720720, 5040, 60};
 
 static petal_status make_foldable(const struct scheme_def *scheme, struct shape *shape,

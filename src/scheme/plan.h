@@ -5,17 +5,17 @@
 
 #include "scheme/scheme.h"
 
-/* Do the size fields of `options` fit together, for filters of any format? `keys` is its capacity,
- * or the keys of its window. PETAL_ERR_ARGUMENT otherwise. */
+/* Do the size fields of `options` fit together, for filters of any format? `keys` is the filter's
+ * capacity, or the keys of its window. PETAL_ERR_ARGUMENT if they don't. */
 petal_status petal_plan_check(const petal_options *options, uint64_t keys, petal_error *error);
 
-/* The normalized shape for the size, scheme and rate fields of checked `options`. Status as in
- * petal_plan(). */
+/* The normalized shape for the size, scheme and rate fields of checked `options`. Returns the same
+ * statuses as petal_plan(). */
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
                               petal_error *error);
 
 /* The fewest bits to which a filter of this normalized shape can be folded (an integer fraction of
- * its own) and keep the rate for that many keys; 0: not even its own bits keep it. */
+ * its own) while keeping the rate for this many keys. 0: even its own bits don't keep it. */
 uint64_t petal_plan_folded_bits(const struct shape *shape, uint64_t keys, double rate);
 
 /* The maximum number of keys at which a filter of this normalized shape keeps the rate, rounded

@@ -1,8 +1,8 @@
-/* scheme.h - the second axis: a hash -> bit positions, in which array. Each scheme's file exports
- * its row, and scheme_list.h lists them; to add one, write a file and a line.
+/* scheme.h - the second axis: from a hash to bit positions, and in which array. Each scheme's file
+ * exports its row, and scheme_list.h lists them; to add one, write a file and a line.
  *
  * A scheme is defined by its generic kernel, in portable C. Faster kernels must set and test
- * exactly the same bits; they are further rows of the scheme's kernel list, best first, and one is
+ * exactly the same bits. They are further rows of the scheme's kernel list, best first; one is
  * chosen when a filter is created. */
 #ifndef PETAL_SCHEME_SCHEME_H
 #define PETAL_SCHEME_SCHEME_H
@@ -19,7 +19,7 @@
 #define SCHEME_NUMBER(LIBRARY, NAME, name, number) PETAL_SCHEME_##NAME = (number),
 enum { PETAL_FOREIGN_SCHEMES(SCHEME_NUMBER) };
 
-/* The size and shape of a bit array: all that its scheme needs besides the bits. */
+/* A bit array's size and shape: all that its scheme needs besides the bits. */
 struct shape {
     uint32_t scheme;
     uint32_t hashes;        /* k */
@@ -30,9 +30,9 @@ struct shape {
 /* The pages of a layer of the static scheme (scheme/static.c): all are alike except the last. */
 struct static_page {
     uint32_t buckets, wide_buckets; /* the wide ones come first */
-    uint32_t wide_blocks;           /* that have one more column */
+    uint32_t wide_blocks;           /* blocks that have one more column */
     uint32_t code_bytes;            /* where the rows begin */
-    uint32_t used_bytes;            /* codes and rows; zeros follow */
+    uint32_t used_bytes;            /* codes and rows; the rest is zero */
 };
 struct static_pages {
     struct static_page full, last;
@@ -53,14 +53,15 @@ struct bit_array {
     struct static_pages pages; /* for the static scheme */
 };
 
-/* The arrays of a filter's layers: each is part of a layer, so they are a stride apart. */
+/* The arrays of a filter's layers. Each is a member of a layer, so they are a fixed stride
+ * apart. */
 struct arrays {
     const struct bit_array *first;
     size_t stride_bytes;
     uint32_t count;
 };
 
-/* Can kernels query all of them at once? Not in WebAssembly, where size counts more. */
+/* Can kernels query all of them at once? Not in WebAssembly, where code size counts more. */
 #ifdef __wasm__
 #define PETAL_HAS_ANY 0
 #else
@@ -73,39 +74,39 @@ struct stretch {
 };
 
 /* The blocks for which a file has checksums, and the state of each: a block is checked once before
- * its first change, so that damage never gets a new checksum; or before the first answer from it
- * (filter/guard.h). From BLOCK_CHECKED on its bits are sound. */
+ * its first change, so that damaged bits never get a new checksum; or before the first answer from
+ * it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
     BLOCK_WANTED = 1,  /* about to change, but not checked yet */
-    BLOCK_DAMAGED = 2, /* differs from its checksum, as a query found */
+    BLOCK_DAMAGED = 2, /* a query found that it differs from its checksum */
     BLOCK_CHECKED = 3, /* matches its checksum */
     BLOCK_CHANGED = 4  /* checked, then changed */
 };
 
 /* How keys are split if several threads build a filter by regions (filter/builder.c): into 64-bit
- * words, each of which sets bits in only one 64-byte line. Words of one kind are added in the same
- * way; a scheme has up to PETAL_PART_KINDS kinds. */
+ * words that each set bits in only one 64-byte line. Words of one kind are added in the same way; a
+ * scheme has up to PETAL_PART_KINDS kinds. */
 #define PETAL_PART_KINDS 2u
 struct parts {
     uint32_t (*kinds)(const struct shape *shape);
     uint32_t (*words)(const struct shape *shape); /* words of each kind per key */
-    /* Writes words and the numbers of their lines, words() for each hash. */
+    /* Writes the words and their lines' numbers, words() for each hash. */
     void (*split)(const struct bit_array *array, uint32_t kind, const uint64_t *hashes,
                   size_t count, uint64_t *words, uint64_t *lines);
     void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
 };
 
-/* An array above this size is not in the second-level cache, so batches prefetch. Below it, that
- * costs more than it saves. */
+/* An array above this size is not in the second-level cache, so batches prefetch. Below this size,
+ * prefetching costs more than it saves. */
 #ifdef __wasm__ /* which can't prefetch */
 #define PETAL_CACHED_BYTES UINT64_MAX
 #else
 #define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
 #endif
 
-/* A key's whole way in one function, hash, positions and bits: for a scheme and the hash that it
+/* A key's whole way in one function (hash, positions and bits), for a scheme and the hash that it
  * mostly uses. It gives the same answers and bits as hash and kernel in sequence. add counts keys
  * in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many keys
  * (petal_key[], int64_t[]) return the sum of the results. */
@@ -120,7 +121,7 @@ struct direct_calls {
     direct_many *contains_many, *contains_many_i64, *add_many, *add_many_i64;
 };
 
-/* These functions for one filter, with everything that they need from it. */
+/* The functions for one filter, with everything that they need from it. */
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
@@ -129,14 +130,14 @@ struct direct {
     uint64_t line_count;
     uint64_t *items;
     const void *table; /* the kernel's own */
-    bool is_near;      /* the array fits into cache */
-    /* The maximum number of keys for one call of the functions for many. 0: not supported. */
+    bool is_near;      /* the array fits into the cache */
+    /* The maximum number of keys per call of the functions for many keys. 0: there are none. */
     uint32_t max_contains, max_add;
     uint64_t seed, flip; /* flip, flips: precomputed from the seed for XXH3 (hash.h) */
     struct xxh3_flips flips;
 };
 
-/* In a stream of new and old keys the answer is unpredictable, so there is no branch on it. */
+/* In a stream of new and old keys no CPU can predict the answer, so there is no branch on it. */
 static inline petal_status status_of_add(bool is_new)
 {
     return (petal_status)(PETAL_SEEN - is_new);
@@ -147,23 +148,23 @@ _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 /* A hash is array->hash_words words; `hashes` are that times `count`. */
 struct kernel {
     const char *name;
-    bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: every CPU has */
+    bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: every CPU does */
     bool (*add)(const struct bit_array *array,
                 const uint64_t *hash); /* true: some bit was clear before */
     bool (*contains)(const struct bit_array *array, const uint64_t *hash);
-    /* results[i] is 1 or 0 for each hash; returns their sum. The results of adding equal those of
-     * adding one by one. */
+    /* results[i] is 1 or 0 for each hash; returns their sum. The results of adding are the same as
+     * one by one. */
     size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
     /* contains and contains_many for several layers at once: does any of them contain the key?
-     * NULL: the layers are queried one after the other. */
+     * NULL: layers are queried one after the other. */
     bool (*any_contains)(const struct arrays *layers, const uint64_t *hash);
     size_t (*any_contains_many)(const struct arrays *layers, const uint64_t *hashes, size_t count,
                                 uint8_t *results);
-    /* add and add_many for threads that add to one array concurrently, while others query it: they
-     * count the keys in the stripes. NULL if the scheme doesn't support that. */
+    /* add and add_many for threads that add to one array concurrently while others query it. They
+     * count keys in the stripes. NULL if the scheme doesn't support that. */
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes,
                        const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
@@ -174,23 +175,23 @@ struct kernel {
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
     const struct parts *parts; /* NULL: keys can't be split */
-    /* Fills in calls and table for keys with this hash; false if there are none. NULL: none for any
+    /* Fills in calls and table for keys with this hash; false if it has none. NULL: none for any
      * hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
-    /* The same for several layers: it fills in the queries of one key. */
+    /* The same for several layers: fills in the queries of one key. */
     bool (*direct_any)(struct direct *way, uint32_t hash);
 };
 
-/* A layer's answer if layers are tried in turn. */
-enum turn { TURN_ABSENT = 0, TURN_IN = 1, TURN_NEXT = 2 /* the next layer answers */ };
+/* A layer's answer, if layers are tried in turn. */
+enum turn { TURN_ABSENT = 0, TURN_IN = 1, TURN_NEXT = 2 /* ask the next layer */ };
 
 static inline bool kernel_is_usable(const struct kernel *kernel)
 {
     return !kernel->usable || kernel->usable();
 }
 
-/* Records that a byte's block is about to change. True: it must be checked first. Atomic, since
- * several threads may do this; then all blocks have been checked already.
+/* Records that a byte's block is about to change. True: the block must be checked first. Atomic,
+ * since several threads may do this; in that case all blocks were checked before.
  * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 static inline bool note_change(uint8_t *blocks, uint64_t byte)
 {
@@ -207,12 +208,12 @@ struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* What differs in a scheme whose positions are counters instead of bits. shape.bits is then the
- * number of counters. */
+/* What differs in a scheme whose positions are counters, not bits. shape.bits is the number of
+ * counters. */
 struct counters {
     uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
-    /* Decrements. results[i] is 1, or 0 for an absent key; returns their sum; equivalent to one at
-     * a time. */
+    /* Decrements. results[i] is 1, or 0 for an absent key; returns their sum. Equivalent to
+     * removing one at a time. */
     size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                           uint8_t *results);
     /* For whole arrays, in whole lines. */
@@ -221,39 +222,39 @@ struct counters {
                              uint64_t size_bytes);                            /* not zero in both */
     void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);     /* sums */
     void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* the lower ones */
-    /* The scheme with the same positions but bits, and the array's bits in it: those of nonzero
-     * counters. */
+    /* The scheme with the same positions but bits, and the array's bits in it: one for each nonzero
+     * counter. */
     uint32_t bit_scheme;
     void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` must be zeroed */
 };
 
-/* In most foreign files k has 16 to 64 bits, but no real filter has more than this. */
+/* Most foreign files store k in 16 to 64 bits, but no real filter has more hashes than this. */
 #define PETAL_MOST_HASHES 1024u
 
-/* Except layers of RedisBloom, which halve the rate until no double is lower: 1,075. A walk
+/* Exception: layers of RedisBloom, which halve the rate until no double is lower: 1,075. A walk
  * (walk.inc) has room for that many. */
 #define PETAL_MAX_HASHES 1088u
 
 #define PETAL_MAX_POSITIONS 64u
 
-/* A row. An omitted member (0, NULL) has the default stated with it. */
+/* A scheme's row. An omitted member (0, NULL) has the default stated with it. */
 struct scheme_def {
     uint32_t id;
     const char *name;
     const struct kernel *const *kernels; /* best first, generic last, then NULL */
-    /* The offset of a byte in each place of the array that holds bits of a hash, up to
+    /* The offset of one byte in each place of the array that holds bits of a hash, at most
      * PETAL_MAX_HASHES; returns how many. No place crosses the end of a block. */
     uint32_t (*places)(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes);
     /* For a walk: its k positions. */
     void (*trace)(const struct bit_array *array, const uint64_t *hash, uint64_t *positions);
 
-    /* Optional: a query by the bytes that it reads. The bits of the array that are all set if the
-     * key is present (counters: the lowest bit of each nonzero one), up to PETAL_MAX_POSITIONS;
-     * returns how many. */
+    /* Optional, for querying by the bytes that a key reads. The bits of the array that are all set
+     * if the key is present (counters: the lowest bit of each nonzero one), at most
+     * PETAL_MAX_POSITIONS; returns how many. */
     uint32_t (*positions)(const struct shape *shape, uint64_t hash, uint64_t *positions);
-    /* The same if layers are tried in turn: the stretches of the array that a query reads, by
-     * number; false: there are no more. No stretch reaches over the end of a block. And what the
-     * layer answers, an enum turn, if these bytes are its stretches, one after the other. */
+    /* The same if layers are tried in turn. The stretches of the array that a query reads, by
+     * number; false: there are no more. No stretch crosses the end of a block. Then the layer's
+     * answer, an enum turn, if these bytes are its stretches in order. */
     bool (*stretch)(const struct bit_array *array, uint64_t hash, uint64_t number,
                     struct stretch *stretch);
     uint8_t (*turn_of_stretches)(const struct bit_array *array, uint64_t hash,
@@ -263,37 +264,37 @@ struct scheme_def {
     uint32_t max_hashes; /* per line of a key */
     uint64_t step_bits;  /* m is a multiple of it */
     uint64_t max_bits;
-    /* A key's place is a line of that many bits (or a single bit), whose number is the high half of
-     * a product with the number of lines, and the bits set in it don't depend on that number. So
-     * neighbouring lines fold (filter/fold.c). 0: not the case. */
+    /* A key's place is a line of this many bits (or a single bit) whose number is the high half of
+     * a product with the number of lines, and the bits set in the line don't depend on its number.
+     * So neighbouring lines can be folded (filter/fold.c). 0: not the case. */
     uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of it; default: 1 */
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */
-    /* A key is in only one layer, found by trying them in turn (kernel.take_turn); such filters are
-     * built from all their keys, and never change. */
+    /* A key is in only one layer, which is found by trying them in turn (kernel.take_turn). Such
+     * filters are built from all their keys and never change. */
     bool is_in_turn;
-    bool counts_new_only; /* items are keys that changed a bit, not all keys passed to add */
+    bool counts_new_only; /* items counts keys that changed a bit, not all added keys */
     /* the original rejects the empty key: adding it is PETAL_ERR_UNSUPPORTED, and it is never
      * present */
     bool no_empty_key;
 
-    /* Brings a shape into the scheme's form (whole lines, a choice of lines_per_key), or reports
-     * why that is impossible. Default: petal_normalize_foreign(). */
+    /* Normalizes a shape (whole lines, a choice of lines_per_key), or reports why that is
+     * impossible. Default: petal_normalize_foreign(). */
     petal_status (*normalize)(const struct scheme_def *self, struct shape *shape,
                               petal_error *error);
 
-    /* The bytes of an array with a normalized shape before its final zeros; and what else an array
-     * of this shape needs. Default: m bits, or counters; nothing else. */
+    /* The bytes of an array with a normalized shape, without its final zeros; and what else an
+     * array of this shape needs. Default: m bits, or counters; nothing else. */
     uint64_t (*used_bytes)(const struct shape *shape);
     void (*prepare)(struct bit_array *array);
 
     /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; an absent key's rate
      * given these bits; the standard deviation of the number of set bits at `keys` distinct keys;
      * the mean number of different bits per key. NAN: no model is good enough. Default: k positions
-     * nearly uniform over the first reachable_bits. The rate of given bits may take some time,
-     * which a filter of several `layers` divides among them. */
+     * nearly uniform over the first reachable_bits. Computing the rate of given bits may take some
+     * time, which a filter of several `layers` divides among them. */
     double (*rate)(const struct scheme_def *self, const struct shape *shape, double keys);
     double (*rate_of_bits)(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers);
@@ -306,24 +307,24 @@ struct scheme_def {
 /* The row of a scheme, or NULL. */
 const struct scheme_def *petal_scheme_find(uint32_t id);
 
-/* For numbers without a row: the name of a scheme that this build leaves out, or NULL. */
+/* For numbers without a row: the name of a scheme that was left out of this build, or NULL. */
 const char *petal_scheme_left_out(uint32_t id);
 
 /* The best kernel of a scheme that this CPU can run. */
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
 
 /* The best one for a filter that threads change concurrently. Under ThreadSanitizer that is the
- * generic one: C has no atomic vectors, so it reports a race on a vector that another thread
- * changes, though CPUs read each of its words whole. */
+ * generic one: C has no atomic vectors, so TSan reports a race if another thread changes a vector
+ * that is being read, although CPUs read each of its words whole. */
 const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
-/* The bits of an array with a normalized shape before its final zeros. */
+/* The bits of an array with a normalized shape, without its final zeros. */
 uint64_t petal_shape_used_bits(const struct shape *shape);
 
 /* The bytes of an array with a normalized shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
-/* A row's members, or their defaults. */
+/* A row's member, or its default. */
 petal_status petal_normalize(struct shape *shape, petal_error *error);
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys);
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
@@ -331,13 +332,13 @@ double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct b
 double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
                                 double keys);
 
-/* The defaults, for rows that add to them: normalize accepts 1 to max_hashes hashes and a multiple
+/* The defaults, for rows that extend them: normalize accepts 1 to max_hashes hashes and a multiple
  * of step_bits up to max_bits. */
 petal_status petal_normalize_foreign(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 double petal_uniform_rate(const struct scheme_def *self, const struct shape *shape, double keys);
 
-/* The bits that can be set. */
+/* The number of bits that can be set. */
 uint64_t petal_scheme_reachable(const struct scheme_def *scheme, uint64_t bits);
 
 /* PETAL_ERR_LIMIT above the scheme's max_bits. */

@@ -2,13 +2,13 @@
  *
  * A filter's lines are distributed over 2048 stripes. A thread that changes a line holds its
  * stripe: one atomic operation to take it, one store to release it, and whole-vector operations in
- * between. Atomic ORs of the words would need k atomic operations per key, and are 3 to 5 times
- * slower (./dev bench shared). Readers need no stripe: bits only rise, and each bit is meaningful
- * on its own.
+ * between. Atomic ORs of the words would need k atomic operations per key and are 3 to 5 times
+ * slower (./dev bench shared). Readers take no stripe: bits are only ever set, and each bit is
+ * meaningful on its own.
  *
  * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread
- * preempted while holding a stripe makes others wait until it runs again, on 1 of 2048 lines; they
- * yield their cores meanwhile. */
+ * preempted while holding a stripe makes others wait until it runs again, on 1 of 2048 lines; the
+ * waiting threads yield their cores. */
 #ifndef PETAL_SCHEME_STRIPES_H
 #define PETAL_SCHEME_STRIPES_H
 
@@ -18,9 +18,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* WebAssembly has threads only if built with them. Without threads nobody adds concurrently, and
- * code in IF_THREADS() is compiled but not linked. A host whose threads take turns, as Go's
- * goroutines do, defines this as 1, so that its programs run with this build too. */
+/* WebAssembly has threads only if built with them. Without threads nothing is added concurrently,
+ * and code in IF_THREADS() is compiled but not linked. A host whose threads take turns, such as Go
+ * with its goroutines, defines this as 1 so that its programs can use this build. */
 #ifndef PETAL_HAS_THREADS
 #if defined(__wasm__) && !defined(__wasm_atomics__)
 #define PETAL_HAS_THREADS 0
@@ -32,8 +32,8 @@
 
 #define PETAL_STRIPES 2048u
 
-/* Bit 0: held. The rest counts added keys: the holder has the word in its cache anyway, whereas one
- * counter for the whole filter would bounce between all threads. */
+/* Bit 0: held. The rest counts added keys: the holder already has the word in its cache, whereas a
+ * single counter for the whole filter would bounce between all threads. */
 struct stripes {
     _Atomic uint64_t words[PETAL_STRIPES];
 };
@@ -64,13 +64,13 @@ static inline void stripe_give_back(_Atomic uint64_t *stripe, uint64_t word)
     atomic_store_explicit(stripe, word, memory_order_release);
 }
 
-/* Counts a key of a scheme that never takes a stripe: a holder would overwrite the count. */
+/* Counts a key of a scheme that never takes a stripe; a holder would overwrite the count. */
 static inline void stripe_count(_Atomic uint64_t *stripe)
 {
     atomic_fetch_add_explicit(stripe, STRIPE_KEY, memory_order_relaxed);
 }
 
-/* Keys counted in all stripes. */
+/* The number of keys counted in all stripes. */
 static inline uint64_t stripes_keys(struct stripes *stripes)
 {
     uint64_t sum = 0;

@@ -1,4 +1,5 @@
-/* walk.h - what walk.inc needs for every walk: single bits, and numbers of keys in flight. */
+/* walk.h - what walk.inc needs for every walk: operations on single bits, and how many keys are in
+ * flight. */
 #ifndef PETAL_SCHEME_WALK_H
 #define PETAL_SCHEME_WALK_H
 
@@ -11,15 +12,15 @@
 
 /* ---- one bit: bit i % 8 of byte i / 8 -------------------------------------------------------- */
 
-/* The result's lowest bit is the tested one; those above belong to other keys, and are dropped at
- * the end of a walk. */
+/* The result's lowest bit is the tested one. The bits above belong to other keys, and are dropped
+ * at the end of a walk. */
 static inline uint32_t test_bit(const uint8_t *bytes, uint64_t i)
 {
     return (uint32_t)__atomic_load_n(bytes + (i >> 3), __ATOMIC_RELAXED) >>
            (i & 7); /* a plain load, without a data race */
 }
 
-/* Sets the bit, and returns its earlier value like test_bit(). */
+/* Sets the bit. Returns its earlier value as test_bit() does. */
 static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 {
     uint32_t old = bytes[i >> 3], shift = i & 7;
@@ -29,8 +30,8 @@ static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 
 typedef uint32_t visit(uint8_t *bytes, uint64_t i);
 
-/* For several threads. A key's bits are all over the array, so no single stripe covers them: each
- * is set by an atomic OR, unless it is already set. */
+/* For several threads. A key's bits are spread over the array, so no single stripe covers them:
+ * each is set by an atomic OR, unless it is already set. */
 static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 {
     uint32_t shift = i & 7, old = test_bit(bytes, i);
@@ -48,9 +49,9 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 
 /* ---- how many at a time ---------------------------------------------------------------------- */
 
-/* Above this size an array is not in the second-level cache. Then positions are computed and their
- * bytes prefetched before the first is needed, so that the misses overlap. In cache that costs more
- * than it saves. */
+/* An array above this size is not in the second-level cache. So positions are computed and their
+ * bytes prefetched before the first one is needed, and the misses overlap. If it is in the cache,
+ * that costs more than it saves. */
 static inline bool is_far(const struct bit_array *array)
 {
     return array->size_bytes > PETAL_CACHED_BYTES;
@@ -59,12 +60,12 @@ static inline bool is_far(const struct bit_array *array)
 #define ADD_GROUP 16u                    /* keys in flight */
 #define ASK_GROUP 128u                   /* more, since few bits are prefetched at a time */
 #define GROUP_POSITIONS PETAL_MAX_HASHES /* of a group */
-#define FIRST_ROUND 2u                   /* bits prefetched for every key */
-#define NEXT_ROUND 8u                    /* and for keys that had all of those */
+#define FIRST_ROUND 2u                   /* bits prefetched for each key */
+#define NEXT_ROUND 8u                    /* and for keys for which all of these are set */
 
 /* ---- building by regions: see parts in scheme.h ---------------------------------------------- */
 
-/* The parts of a key are its positions, as bytes' numbers. */
+/* A key's parts are its positions, by byte number. */
 static inline uint32_t walk_kinds(const struct shape *shape)
 {
     (void)shape;
@@ -89,7 +90,7 @@ static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
     }
 }
 
-/* What a walk named `walk` provides for its row. */
+/* What a walk named `walk` provides for its scheme's row. */
 #define WALKED(walk) \
     .kernels = walk##_kernels, .places = walk##_places, .trace = walk##_trace, \
     .bit_order = walk##_bit_order

@@ -1,8 +1,8 @@
 /* backing.c - see backing.h: maps for reading, and petal files that are changed in place.
  *
  * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with
- * its recorded sum before its first change, and only changed blocks get new sums: so no sum ever
- * vouches for bits that went bad on disk. A guarded map compares a block before its first query. */
+ * its recorded sum before its first change, and only changed blocks get new sums. So bits that went
+ * bad on disk never get a valid sum. A guarded map compares a block before its first query. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -28,7 +28,7 @@ static petal_status refuse_after_damage(petal_error *error)
                       "damage was found in it; restore a copy or rebuild from the keys");
 }
 
-/* ---- forks: what is open for changes belongs to the process that opened it ------------------- */
+/* ---- forks: only the process that opened a file for writing may change it -------------------- */
 
 static bool is_owner(const petal_filter *filter)
 {
@@ -66,7 +66,7 @@ void petal_backing_count_changed(petal_filter *filter, const struct image *image
     }
 }
 
-/* ---- damage: the first block of it is kept, by its number + 1; 0: none ----------------------- */
+/* ---- damage: keeps the number of the first damaged block + 1; 0: none ------------------------ */
 
 static petal_status describe_damage(const struct backing *backing, uint64_t number,
                                     petal_error *error)
@@ -93,7 +93,7 @@ static petal_status first_damage(const petal_filter *filter, petal_error *error)
     return number ? describe_damage(filter->backing, number - 1, error) : PETAL_OK;
 }
 
-/* Checks a writable map's blocks in this state; they get state `then`. */
+/* Checks a writable map's blocks in this state, and sets their state to `then`. */
 static petal_status check_blocks(const petal_filter *filter, enum block_state state,
                                  enum block_state then, petal_error *error)
 {
@@ -101,7 +101,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
-        /* A key changes few of many blocks: memchr() skips the others. */
+        /* A key changes few of many blocks; memchr() skips the others. */
         for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
@@ -120,14 +120,14 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* If another process changes a map, there are no valid sums to compare with. */
+/* While another process changes a map, there are no valid sums to compare with. */
 static petal_status refuse_live(petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_BUSY,
                       "another process is changing the file; open it again later");
 }
 
-/* PETAL_ERR_BUSY if another process has started to change the file since it was opened. */
+/* PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
 static petal_status check_unchanged(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
@@ -161,8 +161,8 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Another process may be changing the block; its sum is then out of date. That process compared the
- * block before; when it has finished, block and sum agree again. */
+/* Another process may be changing the block, so that its sum is stale. That process compared the
+ * block before changing it; when it has finished, block and sum agree again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
 {
@@ -207,7 +207,7 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The owner of a writable map knows what was changed; its fork is a reader like others. */
+/* The owner of a writable map knows what it has changed; its fork is a reader like any other. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
@@ -249,9 +249,9 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 
 /* ---- changing a file in place ---------------------------------------------------------------- */
 
-/* Writes the image's next state into the inactive slot, and makes it durable. The slot is built
- * elsewhere and written with one call, so that a reader, or the next process if this one is killed,
- * sees it whole or not at all. */
+/* Writes the image's next state to the inactive slot, and makes it durable. The slot is built in
+ * memory and written with one call. So a reader sees it whole or not at all, and so does the next
+ * process if this one is killed. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
     uint8_t slot[PETAL_SLOT_MAX_BYTES];
@@ -265,7 +265,7 @@ static petal_status write_state(struct backing *backing, enum image_state state,
                               : status;
 }
 
-/* A failed write is final: the system may consider its pages written. */
+/* A failed write is final: the system may believe that its pages were written. */
 static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
 {
     struct backing *backing = filter->backing;
@@ -289,15 +289,15 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     return status;
 }
 
-/* Before the first change the file must say on disk that it is being changed: from then on its sums
- * are wrong. */
+/* Before the first change, the file must say on disk that it is being changed: from then on its
+ * sums are wrong. */
 static petal_status mark_rising(petal_filter *filter, petal_error *error)
 {
     return mark(filter, IMAGE_RISING, error);
 }
 
-/* And before bits are lowered, it must say that even those of the last clean state can't be relied
- * on. */
+/* Before bits are lowered, it must also say that even the bits of the last clean state are
+ * unreliable. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
     return mark(filter, lowering == LOWERING_COUNTS ? IMAGE_REMOVING : IMAGE_FALLING, error);
@@ -320,9 +320,9 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Writes bits and sums first, then the header that vouches for them. For a recovered file the
- * system may wrongly believe that pages are on disk, since a failed sync marks them as written: so
- * all pages are written again. */
+/* Writes bits and sums first, then the header that vouches for them. A recovered file's pages may
+ * not be on disk although the system believes that they are, since a failed sync marks pages as
+ * written. So all pages are written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
@@ -378,7 +378,7 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
     return filter->store ? petal_filter_note_error(filter, sync(filter, error), error) : PETAL_OK;
 }
 
-/* ---- no more changes ------------------------------------------------------------------------- */
+/* ---- freezing -------------------------------------------------------------------------------- */
 
 petal_status petal_freeze(petal_filter *filter, petal_error *error)
 {
@@ -399,7 +399,7 @@ static void close_backing(petal_filter *filter)
     struct holdings held = backing->held;
     if (held.map.bytes && is_owner(filter)) {
         petal_status status = petal_sync(filter, NULL);
-        (void)status; /* if it fails the file stays dirty, which the next reader sees */
+        (void)status; /* if this fails, the file stays dirty, and the next reader notices */
     }
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
@@ -454,8 +454,8 @@ static bool alloc_blocks(petal_filter *filter)
     return all;
 }
 
-/* Uses the image of a petal file. Its sums vouch for the bits, unless the file is being recovered
- * or another process is changing it. */
+/* Uses a petal file's image. Its sums vouch for the bits, unless the file is being recovered or
+ * another process is changing it. */
 static void take_image(petal_filter *filter, const struct image *image, const struct opening *from)
 {
     struct backing *backing = filter->backing;
@@ -465,7 +465,7 @@ static void take_image(petal_filter *filter, const struct image *image, const st
     filter->content_id = image->content_id;
     if (has_sums || !from->recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
-    filter->needs_permission = false; /* already dirty on disk, and every sum will be recomputed */
+    filter->needs_permission = false; /* already dirty on disk, and all sums will be recomputed */
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;
 }

@@ -1,4 +1,4 @@
-/* open.c - from files and memory to filters: mapped, viewed or loaded, in any format. */
+/* open.c - opens files and memory as filters: mapped, viewed or loaded, in any format. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -12,12 +12,12 @@
 static const struct file no_file = {NULL, NULL, -1, false, 0, NULL}; /* PETAL_NO_FILE */
 static const struct mapping no_map = {NULL, 0, false};
 
-/* ---- the header of a file that others change ----------------------------------------------------
+/* ---- the header of a file that another process may change ---------------------------------------
  *
- * Reads the header from a copy. If the copy is clean, it is used. Otherwise a writer may have been
- * in the middle of an update, so the header is read again until it is the same twice while nobody
- * holds the lock, or until it is clear that a writer is active: then the file is not damaged but
- * busy. */
+ * Reads the header into a copy. If the copy is clean, it is used. If not, a writer may have been in
+ * the middle of an update, so the header is read again. That ends when two reads agree and nobody
+ * holds the lock, or when it is clear that a writer is active: then the file is busy, not
+ * damaged. */
 
 #define MAX_READS 1000
 
@@ -61,8 +61,8 @@ static petal_status parse(const struct source *source, struct head *head, struct
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
-/* While keys are only added, bits only rise: a reader beside the writer still finds every key that
- * was synced. */
+/* While keys are only added, bits are only set: a reader that runs at the same time as the writer
+ * still finds every key that was synced. */
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
     return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
@@ -74,18 +74,18 @@ static petal_status read_image(struct source *source, struct image *image, petal
     struct head head, before = {.size_bytes = UINT64_MAX};
     bool is_shared = source->from.file->path && !source->from.file->is_locked;
     petal_status status = parse(source, &head, image, error);
-    /* PETAL_OPEN_RECOVER accepts a dirty file, but not one with an active writer. */
+    /* PETAL_OPEN_RECOVER accepts a dirty file, unless a writer is active. */
     if (is_shared && status == PETAL_OK && !petal_image_is_clean(image) &&
         petal_os_is_locked_elsewhere(source->from.file))
         return petal_fail(error, PETAL_ERR_BUSY,
                           "another process is changing it; try again when it has finished");
-    /* A writer can't turn another file into a petal file, so that failure is final. */
+    /* No writer turns another file into a petal file, so this failure is final. */
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
          reads++) {
         bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        /* A slot is torn only while the writer updates it: LIVE waits for the end of that. */
+        /* A slot is torn only while the writer updates it; LIVE waits until that is over. */
         bool may_settle = image->torn && (source->options.flags & PETAL_OPEN_LIVE);
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY,
@@ -100,7 +100,7 @@ static petal_status read_image(struct source *source, struct image *image, petal
     return status;
 }
 
-/* Has the file changed since its header was read? Then the header and what was read later may
+/* Has the file changed since its header was read? If so, the header and what was read later may
  * belong to different states. */
 static bool has_changed(const struct source *source, const struct image *image)
 {
@@ -147,7 +147,7 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
-    /* Some names read several forms (dcso: plain and packed): reading has found out which. */
+    /* Some names stand for several forms (dcso: plain and packed); reading has determined which. */
     (*made)->file_format =
         source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;
@@ -197,8 +197,8 @@ petal_status petal_source_verify(const struct source *source, const struct image
     return status;
 }
 
-/* In a file changed in place, a crash leaves old bits and some new ones. Dropping a generation
- * clears bits, and a crash then would leave nobody knowing what remains. So such filters can't be
+/* A crash leaves a file that is changed in place with old bits and some new ones. Dropping a
+ * generation clears bits; after a crash it would be unknown which remain. So windows can't be
  * mapped for writing. */
 static petal_status check_writable(const struct source *source, const struct image *image,
                                    petal_error *error)
@@ -243,7 +243,7 @@ static petal_status fail_for_changes(petal_error *error)
                       "other processes keep changing it; try again when they have finished");
 }
 
-/* Loading and verifying take time, and a writer may have come meanwhile: then what was read is
+/* Loading and verifying take time. If a writer became active meanwhile, what was read is
  * discarded. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
@@ -252,8 +252,8 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
                                                (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
-        /* Apparent damage may be a block that was changed after its sum was read: it counts only if
-         * the header is still the same. */
+        /* What looks like damage may be a block that was changed after its sum was read, so it
+         * counts only if the header is still the same. */
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);
@@ -263,7 +263,7 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
     return fail_for_changes(error);
 }
 
-/* Gives zeroed bits to a frame whose file omits them. */
+/* Allocates zeroed bits for a frame whose file omits them. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
     if (source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(made);
@@ -284,8 +284,8 @@ static petal_status open_image(const struct source *source, petal_filter **made,
                                : give_bits(source, &about, NULL, *made, error);
 }
 
-/* Unpacks the file first, if it is packed. The filter then owns its bits, and is read-only if a map
- * was requested. */
+/* Unpacks the file first if it is packed. The filter then owns its bits; if a map was requested, it
+ * is read-only. */
 static petal_status open_packed(const struct source *source, petal_filter **made,
                                 petal_error *error)
 {
@@ -367,14 +367,14 @@ static petal_status recognize(struct source *source, petal_error *error)
     return PETAL_OK;
 }
 
-/* ---- the whole way --------------------------------------------------------------------------- */
+/* ---- opening from start to end --------------------------------------------------------------- */
 
 const petal_allocator *petal_source_allocator(const struct source *source)
 {
     return source->options.allocator ? source->options.allocator : &petal_os_allocator;
 }
 
-/* Everything that a failed opening has allocated is released here, in one place. */
+/* If opening fails, everything that it allocated is released here, in one place. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error)
 {
     const petal_allocator *inner = petal_source_allocator(source);
@@ -387,7 +387,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
     if (status == PETAL_OK)
         status = source->format == &petal_format_petal ? open_petal(source, &made, error)
                                                        : open_foreign(source, &made, error);
-    source->allocator = inner; /* the budget ends here */
+    source->allocator = inner; /* the budget applies until here */
     if (status != PETAL_OK) {
         petal_free(made);
         return petal_budget_end(&budget, status, error);
@@ -428,7 +428,7 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the options and unpacks them. */
+/* Checks the options and copies them to the source. */
 static petal_status begin(const petal_open_options *theirs, struct source *source,
                           petal_error *error)
 {
@@ -496,7 +496,7 @@ static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
     return status;
 }
 
-/* Opens only the header: reads as many bytes as it turns out to need. */
+/* Opens only the header, reading as many bytes as that needs. */
 static petal_status open_header(struct source *source, const struct file *file,
                                 petal_filter **filter, petal_error *error)
 {
@@ -511,7 +511,7 @@ static petal_status open_header(struct source *source, const struct file *file,
     }
 }
 
-/* Has a file's header changed since the file was copied, which began with the header? */
+/* Has a file's header changed since the file was copied? The header was copied first. */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
     uint8_t head[PETAL_HEAD_BYTES];
@@ -520,11 +520,11 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
            memcmp(head, map->bytes, (size_t)size) != 0;
 }
 
-/* Passes map and file to the filter, as far as it needs them. */
+/* Hands map and file to the filter if it needs them. */
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
-    /* Recognizing the format may need all bytes. */
+    /* Detecting the format may need all bytes. */
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
@@ -577,7 +577,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (status != PETAL_OK) return status;
     if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    /* MAP is the default mode, and means "none given" here. */
+    /* MAP is the default mode, and here means that none was given. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is read-only; load a copy"

@@ -1,18 +1,18 @@
 /* reader.c - loads a filter from a stream that arrives in pieces.
  *
- * First everything is buffered; what is buffered when the stream ends is opened as by petal_load().
- * For a petal file only the front must be buffered, everything before the bits; the bits then go
- * straight into the filter's memory:
+ * At first, everything is buffered. If the stream ends then, the buffer is opened as by
+ * petal_load(). For a petal file, only the front is buffered, i.e. everything before the bits; the
+ * bits then go straight into the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+
  *     | buffered | bits of layer 0     | of layer 1    |
  *     +----------+---------------------+---------------+
- *                 taken as they come
+ *                 stored as they arrive
  *
  * petal_load() checks the header, the size, the front, the ends of the layers, then whether and how
- * the file may be opened, and finally the bits; its first finding counts. So a finding here is held
- * back until the stream has ended, unless no further byte can change it. */
+ * the file may be opened, and finally the bits; it reports the first failure. So a failure found
+ * here is held back until the stream has ended, unless no further byte can change it. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,7 +25,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* A failure that was found; reported once it is certain. */
+/* A failure that was found. It is reported once it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -36,7 +36,7 @@ struct petal_reader {
     petal_allocator allocator;
     struct source source;
     uint64_t expected_bytes, fed_bytes;
-    struct finding failure; /* certain: returned by every later call */
+    struct finding failure; /* certain: every later call returns it */
 
     uint8_t *buffer;
     uint64_t room, used;
@@ -44,11 +44,11 @@ struct petal_reader {
     bool is_parsed; /* a petal file with a sound header, which `image` describes */
     bool takes_bits;
     struct image image;
-    struct finding front, opening; /* about the front; and why no filter could be created */
+    struct finding front, opening; /* a failure of the front; and why no filter could be created */
     petal_filter *made;            /* the filter to fill, if there is no `opening` failure */
     uint32_t layer;                /* the layer whose bytes come next */
     uint8_t end[PETAL_LINE_BYTES]; /* that layer's last bytes */
-    bool has_padding;              /* followed by nonzero padding */
+    bool has_padding;              /* bytes after it that should be zero are not */
     bool has_bad_end;
     uint32_t bad_end; /* the first layer whose end is wrong */
 };
@@ -69,8 +69,8 @@ static petal_status check_length(const struct petal_reader *reader, petal_error 
     return PETAL_OK;
 }
 
-/* The buffer is doubled, so that all copying together is no more than the stream; but it never
- * exceeds what is expected or allowed. */
+/* The buffer is doubled, so that copying costs no more than the stream itself. It never exceeds
+ * what is expected or allowed. */
 static petal_status make_room(struct petal_reader *reader, uint64_t needed, petal_error *error)
 {
     uint64_t limit = reader->source.options.memory_limit, room = MIN_ROOM;
@@ -104,7 +104,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Is the finding final, whatever bytes follow? */
+/* Does this failure hold whatever bytes follow? */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -131,8 +131,8 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* Without a limit, memory may grow with the bytes received, whatever size was promised, so bits are
- * allocated later. */
+/* Without a memory limit, the allocation is limited by the bytes received, not by the size that the
+ * header promises. So the bits are allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
@@ -140,7 +140,7 @@ static bool may_take_bits(const struct petal_reader *reader)
            reader->image.file_bytes <= petal_memory_limit(0, reader->fed_bytes) / 2;
 }
 
-/* Creates the filter that receives the bits, like petal_load(). */
+/* Creates the filter that receives the bits, as petal_load() does. */
 static petal_status make_filter(struct petal_reader *reader, petal_error *error)
 {
     struct source *source = &reader->source;
@@ -153,7 +153,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     source->from.bytes = reader->buffer;
     status = petal_source_make_frame(source, &reader->image.about, &reader->made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(reader->made, error);
-    source->allocator = NULL; /* the budget ends here */
+    source->allocator = NULL; /* the budget applies until here */
     if (status == PETAL_OK) {
         reader->made->allocator = reader->allocator;
         return PETAL_OK;
@@ -163,7 +163,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     return petal_budget_end(&budget, status, error);
 }
 
-/* Are all bits clear in the layer that no key can set? */
+/* Are the bits that no key can set all clear in this layer? */
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
@@ -181,7 +181,8 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps those of the bytes, at this offset of the layer, that belong to its last line. */
+/* Keeps the bytes that belong to the layer's last line; `bytes` begin at this offset of the
+ * layer. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -193,7 +194,7 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Stores the next bytes, which begin at this offset of the file and don't go beyond its end. */
+/* Stores the next bytes. They begin at this offset of the file and don't extend beyond its end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {
@@ -220,7 +221,7 @@ static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *b
     }
 }
 
-/* From now on bits are stored: first those in the buffer. */
+/* From now on, bits are stored; those in the buffer come first. */
 static petal_status begin_bits(struct petal_reader *reader, petal_error *error)
 {
     uint64_t front_bytes = reader->image.payload_offset;
@@ -263,7 +264,7 @@ petal_status petal_reader_create(const petal_open_options *options, uint64_t exp
     return PETAL_OK;
 }
 
-/* Buffers at most one slice at a time, so that bits are stored as soon as possible. */
+/* Buffers at most one slice at a time, so that storing bits can begin as early as possible. */
 static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size_t size_bytes,
                          petal_error *error)
 {
@@ -295,7 +296,7 @@ static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size
     return PETAL_OK;
 }
 
-/* After a failure, which is kept, everything except the reader itself is freed. */
+/* After a failure, frees everything except the reader and the failure. */
 static void drop(struct petal_reader *reader)
 {
     petal_free(reader->made);

@@ -1,4 +1,4 @@
-/* save.c - from filters to files and memory, in any format. */
+/* save.c - saves filters to files and memory, in any format. */
 #include "base/error.h"
 #include "filter/permission.h"
 #include "store/backing.h"
@@ -8,8 +8,8 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A writable map is its file: there is nothing to replace, so this syncs. Whoever maps a file for
- * writing may change it, so the filter is not really const. */
+/* A writable map is its own file: nothing needs to be replaced, so this syncs it. A map for writing
+ * may be changed by its owner, so casting const away is safe. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)
 {
@@ -21,8 +21,8 @@ static petal_status save_in_place(const petal_filter *filter, const struct savin
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* The file that the filter keeps locked, if it is the one to replace. In a fork, the process that
- * locked it may have replaced it since, with newer keys. */
+/* The file that the filter keeps locked, if that is the one to replace. In a fork this is refused:
+ * the process that locked the file may have replaced it since, with newer keys. */
 static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
                               petal_error *error)
 {

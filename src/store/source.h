@@ -1,5 +1,5 @@
-/* source.h - what is being opened, before it is a filter: shared by open.c, which opens it as a
- * whole, and reader.c, which takes it piece by piece. */
+/* source.h - a file or memory that is being opened, before it is a filter. Shared by open.c, which
+ * opens it as a whole, and reader.c, which receives it in pieces. */
 #ifndef PETAL_STORE_SOURCE_H
 #define PETAL_STORE_SOURCE_H
 
@@ -32,8 +32,8 @@ petal_status petal_source_check(const struct source *source, const struct image 
 /* Creates a filter without bits, with its metadata. */
 petal_status petal_source_make_frame(const struct source *source, const struct description *about,
                                      petal_filter **made, petal_error *error);
-/* Loaded bits lose their sums, and get new ones when they are saved: so they are compared first,
- * or, if the sums may be outdated, the differences are counted. `bytes` are everything before the
+/* Loading discards the bits' sums, and saving computes new ones. So the sums are compared first; if
+ * they may be stale, the blocks that differ are only counted. `bytes` are everything before the
  * bits. */
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error);

@@ -1,4 +1,4 @@
-/* write.h - filter -> image -> anywhere: the only way out, for files, memory and streams. */
+/* write.h - filter -> image -> file, memory or stream: all saving goes through here. */
 #ifndef PETAL_STORE_WRITE_H
 #define PETAL_STORE_WRITE_H
 
@@ -13,14 +13,14 @@ struct saving {
 petal_status petal_saving_take(const petal_save_options *options, struct saving *saving,
                                petal_error *error);
 
-/* Writes the filter's image. Before, it verifies bits from a file; afterwards, it checks that the
- * file has not changed. */
+/* Writes the filter's image. Verifies bits from a file first, and checks afterwards that the file
+ * has not changed. */
 petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
                             const struct sink *sink, petal_error *error);
 
-/* The caller's sink. Some formats put single bytes: small pieces are collected, since a call may
- * cross into another language; large ones are cut, since the sink may copy them. petal_stream_put()
- * is a put() of struct sink; petal_stream_flush() passes on the rest at the end. */
+/* The caller's sink. Some formats write single bytes. Small pieces are collected, since each call
+ * may cross into another language; large ones are cut, since the sink may copy them.
+ * petal_stream_put() is a put() of struct sink; petal_stream_flush() writes the remaining bytes. */
 #define PETAL_STREAM_SMALL_BYTES 4096u
 #define PETAL_STREAM_LARGE_BYTES 262144u
 

@@ -36,15 +36,15 @@ static inline uint64_t walk_next(struct walk *at)
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* G is odd, so if 2^t divides m, the first position mod 2^t determines all the others: a key has
- * its k positions in up to k of 2^t classes, and so do all keys with the same first one. Within a
- * class positions are nearly independent. The rate, given the bits, is the mean over the first
- * classes of the product of the fills.
+/* G is odd. So if 2^t divides m, the first position mod 2^t determines all the others: a key's k
+ * positions are in up to k of 2^t classes, the same ones for all keys with the same first class.
+ * Within a class, positions are nearly independent. Given the bits, the rate is the mean, over the
+ * first classes, of the product of the fills.
  *
- * The number of keys per class varies randomly. The model neglects that, so where it matters there
- * is no model. */
+ * The number of keys per class varies randomly. The model neglects that; where it matters, there is
+ * no model. */
 #define MAX_CLASSES 1024u
-#define MAX_COUNTED ((uint64_t)1 << 23) /* of larger filters, only the first */
+#define MAX_COUNTED ((uint64_t)1 << 23) /* of larger filters, only the beginning */
 
 static uint64_t classes_of(uint64_t bits)
 {

@@ -1,4 +1,4 @@
-/* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17, and those like it:
+/* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17, and similar ones:
  * for i = 1 .. k, c = a + i * b in 32 bits; a negative c becomes its complement; position c mod m.
  * a and b are the low and the high half of the hash's first word. Words of 64 bits, big-endian.
  * docs/formats/guava.md.

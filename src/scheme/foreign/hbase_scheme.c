@@ -3,7 +3,7 @@
  * c. docs/formats/hbase.md. */
 #include "scheme/scheme.h"
 
-/* HBase's queries count the bits in an int, which excludes chunks of 2^28 bytes and more. */
+/* HBase's queries count bits in an int, which rules out chunks of 2^28 bytes and more. */
 #define MAX_BYTES (((uint64_t)1 << 28) - 1)
 
 struct walk {

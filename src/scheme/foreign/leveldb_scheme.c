@@ -26,7 +26,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK leveldb
 #include "scheme/walk.inc"
 
-/* In a full array of positions, two keys in 2^32 still have the same hash. */
+/* If every position is set, two keys in 2^32 still have the same hash. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,

@@ -2,9 +2,9 @@
  * without gaps; probe i is bit (word i of the hash) mod (m / k) of slice i.
  * docs/formats/pybloom.md.
  *
- * The words have 16 bits for slices below 2^15, and 32 below 2^31, so the remainder favours the
- * first bits of a slice: by up to three to two, which raises the rate by up to an eighth. The model
- * includes that. */
+ * For slices below 2^15 bits the hash's words have 16 bits, below 2^31 they have 32. So the
+ * remainder favours the first bits of a slice, by up to three to two, which raises the rate by up
+ * to an eighth. The model includes that. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -52,8 +52,8 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* This many bits at the start of a slice are hit by `low` + 1 values of a word each, the others by
- * `low`, out of `values`. */
+/* Each of this many bits at the start of a slice is hit by `low` + 1 values of a word, each of the
+ * others by `low`, out of `values`. */
 struct favour {
     uint64_t favoured, low;
     double values;

@@ -40,6 +40,7 @@ const struct scheme_def petal_scheme_valkey_bloom = {
     .max_hashes = PETAL_MAX_HASHES,
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 48,
-    /* One position is b, not a + b, but tests/stat/courses sees no effect of that on any rate. */
+    /* One position uses b, not a + b, but tests/stat/courses shows no effect of that on any
+     * rate. */
     COURSE(COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}),
 };
