@@ -40,7 +40,7 @@ static unsigned decode_group(const char *group, unsigned count, uint8_t *bytes, 
         if (value == NO_VALUE || *seen == (BASE64_STANDARD | BASE64_URL)) return i;
         bits |= value << (18 - 6 * i);
     }
-    if (bits & (0xffffffu >> 8 * count)) return count; /* bits after the last byte */
+    if (bits & (0xffffffu >> 8 * count)) return count; /* bits after the last whole byte */
     for (unsigned i = 0; i < count; i++) bytes[i] = (uint8_t)(bits >> (16 - 8 * i));
     return 4;
 }

@@ -1,5 +1,5 @@
-/* base64.h - base64 (RFC 4648), both alphabets, padded, and strict: each run of bytes has exactly
- * one text. */
+/* base64.h - base64 (RFC 4648) in both alphabets, padded and strict: each sequence of bytes has
+ * exactly one text. */
 #ifndef PETAL_BASE_BASE64_H
 #define PETAL_BASE_BASE64_H
 
@@ -16,8 +16,8 @@ bool petal_base64_bytes(const char *text, uint64_t chars, uint64_t *size_bytes);
 
 /* Decodes the text to petal_base64_bytes() bytes. Returns `chars`, or the index of the first
  * invalid character: one outside the alphabets, misplaced padding, or nonzero bits after the last
- * byte. *seen: the alphabets that the text uses, an `or` of base64_alphabet; if it uses both,
- * decoding stops at the second. */
+ * byte. *seen: the alphabets that the text uses, base64_alphabet values ORed together. If it uses
+ * both, decoding stops at the first character of the second. */
 uint64_t petal_base64_decode(const char *text, uint64_t chars, uint8_t *bytes, unsigned *seen);
 
 /* Encodes the bytes; (size_bytes + 2) / 3 * 4 characters, without a terminator. */

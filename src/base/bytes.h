@@ -1,5 +1,5 @@
-/* bytes.h - numbers as bytes in a stated order, and several 64-bit operations that C has no name
- * for.
+/* bytes.h - numbers stored as bytes in a given order, and several 64-bit operations that C has no
+ * name for.
  *
  * All numbers that are stored or hashed go through these functions, never through a cast pointer,
  * so the code is right on big-endian machines and at any alignment. Compilers turn each into one
@@ -40,9 +40,9 @@ static inline uint64_t load64le(const void *from)
     return PETAL_BIG_ENDIAN ? swap64(x) : x;
 }
 
-/* Loads `count` bytes, at most 8, as a number: the first byte is the lowest, and zeros follow the
- * last. A memcpy() whose length is known only at run time is a call, which costs more than hashing
- * a short key. */
+/* Loads `count` bytes, at most 8, as a number: the first byte is the lowest, and the bytes after
+ * the last are zero. A memcpy() whose length is only known at run time is a call, which costs more
+ * than hashing a short key. */
 static inline uint64_t load_tail64le(const uint8_t *from, size_t count)
 {
     if (count >= 4) return load32le(from) | (uint64_t)load32le(from + count - 4) << 8 * (count - 4);
@@ -119,7 +119,7 @@ static inline uint64_t rotl64(uint64_t x, unsigned by)
 }
 
 /* Returns the high 64 bits of a 128-bit product, and stores the low ones. WebAssembly has no such
- * product, and the compiler would call a function. */
+ * product: the compiler would call a function. */
 static inline uint64_t multiply64(uint64_t a, uint64_t b, uint64_t *low)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__wasm__)

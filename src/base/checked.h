@@ -1,5 +1,5 @@
-/* checked.h - arithmetic on sizes from outside. It reports overflow, so that a size is refused and
- * never wraps. */
+/* checked.h - arithmetic on sizes from outside. It reports overflow, so a size that is too large is
+ * refused and never wraps. */
 #ifndef PETAL_BASE_CHECKED_H
 #define PETAL_BASE_CHECKED_H
 
@@ -30,7 +30,7 @@ static inline bool checked_round_up(uint64_t x, uint64_t unit, uint64_t *rounded
     return checked_add(x, rest ? unit - rest : 0, rounded);
 }
 
-/* count, but no more than `max`: the size of a piece. */
+/* count, limited to `max`: the size of a piece. */
 static inline size_t at_most(uint64_t count, uint64_t max)
 {
     return (size_t)(count < max ? count : max);

@@ -1,5 +1,5 @@
-/* cpu.h - which instructions this CPU and its operating system support; kernels are chosen by
- * it. */
+/* cpu.h - which instructions this CPU and its operating system support; kernels are chosen
+ * accordingly. */
 #ifndef PETAL_BASE_CPU_H
 #define PETAL_BASE_CPU_H
 

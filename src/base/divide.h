@@ -1,11 +1,11 @@
 /* divide.h - remainders of many numbers by the same divisor, exact and without a division.
  *
  * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is computed once,
- * and then
+ * and for each x
  *
- *     q = floor(x * r / 2^64),  rest = x - q * m,  and m is taken off once more if rest >= m
+ *     q = floor(x * r / 2^64), rest = x - q * m, and m is subtracted once more if rest >= m
  *
- * Why subtracting once is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x /
+ * Why one subtraction is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x /
  * 2^64) * (e / m), which is less than 1 below x / m. Hence q is floor(x / m) or one less, for every
  * x below 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x, so nothing wraps. (Barrett's
  * reduction, 1986, with the reciprocal rounded down.) */

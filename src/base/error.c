@@ -1,5 +1,5 @@
 /* error.c - see error.h; also the names of the statuses. */
-#define _POSIX_C_SOURCE 200112L /* the strerror_r that POSIX describes */
+#define _POSIX_C_SOURCE 200112L /* the strerror_r that POSIX specifies */
 
 #include "base/error.h"
 
@@ -11,7 +11,7 @@
 #define strerror_r(number, text, size) strerror_s(text, size, number)
 #endif
 
-/* stdio's formatting is large compared with everything that a WebAssembly module prints. */
+/* stdio's formatting is larger than everything that a WebAssembly module prints. */
 #if defined(PETAL_READ_ONLY) || defined(__wasm__)
 
 struct text {
@@ -41,7 +41,7 @@ static void put_string(struct text *text, const char *string, int max)
 #define MAX_DIGITS 15
 
 /* Stores the digits of a number that is not negative, without trailing zeros. Returns their count,
- * and the power of ten of the first. Each scaling by ten rounds, far below the last digit. */
+ * and the power of ten of the first. Each scaling by ten rounds, but far below the last digit. */
 static int digits_of(double value, int precision, char *digits, int *exponent)
 {
     unsigned long long unit = 1;
@@ -185,7 +185,7 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
-#ifdef __wasm__ /* nothing that fails in WebAssembly has an errno, and the texts are long */
+#ifdef __wasm__ /* nothing that fails in WebAssembly sets errno, and the texts are long */
     petal_text(reason, sizeof reason, "error %d", system_errno);
 #else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)

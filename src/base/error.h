@@ -1,4 +1,4 @@
-/* error.h - fills in the caller's petal_error where a failure is noticed. */
+/* error.h - fills in the caller's petal_error at the place where a failure is noticed. */
 #ifndef PETAL_BASE_ERROR_H
 #define PETAL_BASE_ERROR_H
 
@@ -18,7 +18,7 @@
 petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...)
     PETAL_PRINTF(3, 4);
 
-/* Like petal_fail(), with the offset in the input where it was noticed. */
+/* Like petal_fail(), with the offset in the input at which the failure was noticed. */
 petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset,
                            const char *format, ...) PETAL_PRINTF(4, 5);
 
@@ -27,7 +27,7 @@ petal_status petal_fail_errno(petal_error *error, int system_errno, const char *
 
 /* -DPETAL_READ_ONLY builds a library that opens filters, queries them and writes them unchanged.
  * Code after a test of this constant, or in UNLESS_READ_ONLY(), is compiled but not linked:
- * planning, creating and changing filters, the model of rates, stdio's formatting. */
+ * planning, creating and changing filters, the model of rates, and stdio's formatting. */
 #ifdef PETAL_READ_ONLY
 #define PETAL_IS_READ_ONLY 1
 #else
@@ -35,14 +35,14 @@ petal_status petal_fail_errno(petal_error *error, int system_errno, const char *
 #endif
 #define UNLESS_READ_ONLY(function) (PETAL_IS_READ_ONLY ? NULL : (function))
 
-/* PETAL_ERR_UNSUPPORTED, for what such a build lacks. */
+/* PETAL_ERR_UNSUPPORTED, for what such a build can't do. */
 petal_status petal_refuse_read_only(petal_error *error);
 
 /* snprintf() for the conversions in our messages. A read-only build uses no stdio: it prints
  * floating-point numbers as "?", and pads only hexadecimal ones. */
 int petal_text(char *text, size_t size_bytes, const char *format, ...) PETAL_PRINTF(3, 4);
 
-/* Each call returns the status that it was given. These macros show that to the analyser, which
+/* Each call returns the status that it was given. These macros tell that to the analyser, which
  * can't see into another file. */
 #define petal_fail(error, status, ...) \
     (petal_fail((error), (status), __VA_ARGS__), (petal_status)(status))

@@ -1,8 +1,8 @@
-/* libraries.h - whose formats are in this build, with their schemes and hashes: those of all
- * libraries; or, if PETAL_FORMATS_LISTED is defined, Petal's own and those of each LIBRARY for
- * which PETAL_WITH_LIBRARY is defined as 1 (cc -DPETAL_WITH_GUAVA). The lists of formats, schemes
- * and hashes name the LIBRARY of each line. What is left out is compiled, but nothing refers to it,
- * so it is not linked. */
+/* libraries.h - which libraries' formats, schemes and hashes are in this build. By default all of
+ * them; if PETAL_FORMATS_LISTED is defined, Petal's own and those of each LIBRARY for which
+ * PETAL_WITH_LIBRARY is defined as 1 (cc -DPETAL_WITH_GUAVA). The lists of formats, schemes and
+ * hashes name the LIBRARY of each line. Code that is left out is compiled, but nothing refers to
+ * it, so it is not linked. */
 #ifndef PETAL_BASE_LIBRARIES_H
 #define PETAL_BASE_LIBRARIES_H
 

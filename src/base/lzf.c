@@ -51,7 +51,7 @@ bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *byt
 
 /* ---- compressing ----------------------------------------------------------------------------- */
 
-/* Output with an open run of literals: its control byte is reserved, and written when the run
+/* Output with an open run of literals: its control byte is reserved now and written when the run
  * ends. */
 struct output {
     uint8_t *bytes;
@@ -91,7 +91,7 @@ static void put_copy(struct output *out, uint32_t count, uint32_t back)
     begin_run(out);
 }
 
-/* The slot that records the last place with the same three bytes. */
+/* The slot for the last place with the same three bytes. */
 static uint32_t *slot_of(uint32_t *slots, const uint8_t *at)
 {
     uint32_t high = (uint32_t)at[0] << 8 | at[1], low = (uint32_t)at[1] << 8 | at[2];
@@ -127,7 +127,7 @@ uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *
             at += copied;
             if (size_bytes - at <= 2) break;
             *slot_of(slots, bytes + at - 2) =
-                at - 2; /* of the places skipped, the last two are recorded */
+                at - 2; /* records the last two of the skipped places */
             *slot_of(slots, bytes + at - 1) = at - 1;
         } else {
             if (out.used >= out.room) return 0;

@@ -1,6 +1,6 @@
-/* lzf.h - LZF, Redis's compression of strings (format and method by Marc Lehmann). Written here
- * from the format, because liblzf doesn't promise to give the same bytes twice, and rejects only
- * overruns.
+/* lzf.h - LZF, the compression that Redis uses for strings (format and method by Marc Lehmann).
+ * Written here from the format, because liblzf doesn't promise to give the same bytes twice, and
+ * rejects nothing but overruns.
  *
  *     000nnnnn                              the next n + 1 bytes, as they are
  *     nnnddddd dddddddd                     n + 2 bytes (n from 1 to 6) from d + 1 bytes back
@@ -15,8 +15,8 @@
 /* One byte of LZF expands to at most this many: the longest copy gives 264 bytes from three. */
 #define PETAL_LZF_MAX_EXPANSION 88u
 
-/* Is `packed` exactly `size_bytes` bytes, compressed? Decompresses them to `bytes`, and writes
- * nowhere else, whatever the input. */
+/* Is `packed` the compressed form of exactly `size_bytes` bytes? Decompresses it to `bytes`, and
+ * writes nowhere else, whatever the input. */
 bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *bytes,
                       uint64_t size_bytes);
 

@@ -17,17 +17,17 @@ void petal_release(const petal_allocator *allocator, void *memory, uint64_t size
 uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base);
 void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t size_bytes);
 
-/* Overwrites a secret with 0. The compiler can't optimise this away, though nothing reads it
- * afterwards. */
+/* Overwrites a secret with zeros. The compiler can't optimise this away, although nothing reads the
+ * memory afterwards. */
 void petal_wipe(void *secret, size_t size_bytes);
 
 /* memset() to 0, and memcpy() into zeroed memory, except that zeros are not written over zeros.
- * Reading pages that were never written costs no memory; writing to them does. */
+ * Reading a page that was never written costs no memory; writing to it does. */
 void petal_zero(uint8_t *bytes, uint64_t size_bytes);
 void petal_copy_to_zeroed(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
 
-/* How many bytes opening `held_bytes`, or growing while that many are held, may allocate: the given
- * limit; by default 1 GiB, or 64 times the bytes held. */
+/* How many bytes may be allocated to open `held_bytes`, or to grow while that many are held: the
+ * given limit; by default 1 GiB, or 64 times the bytes held. */
 static inline uint64_t petal_memory_limit(uint64_t given, uint64_t held_bytes)
 {
     uint64_t relative = held_bytes > UINT64_MAX / 64 ? UINT64_MAX : held_bytes * 64,

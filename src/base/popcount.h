@@ -1,4 +1,4 @@
-/* popcount.h - counts the bits set in an array, with the best instructions of this CPU. */
+/* popcount.h - counts the set bits of an array, with the best instructions of this CPU. */
 #ifndef PETAL_BASE_POPCOUNT_H
 #define PETAL_BASE_POPCOUNT_H
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A larger size can't be a struct of any version: it is uninitialised memory. */
+/* No version's struct is larger than this: a larger size is uninitialised memory. */
 #define MIN_BYTES 8u
 #define MAX_BYTES 4096u
 

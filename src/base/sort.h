@@ -7,14 +7,14 @@
 /* Ascending, in place, for any numbers: at most about 9 passes. */
 void petal_sort64(uint64_t *numbers, uint64_t count);
 
-/* The part to which a number belongs, by its highest byte: if each part is sorted, the whole is. */
+/* The part that a number belongs to, by its highest byte: if each part is sorted, all are. */
 #define PETAL_SORT_PARTS 256u
 static inline uint32_t sort_part(uint64_t number)
 {
     return (uint32_t)(number >> 56);
 }
 
-/* Sorts a part: numbers with equal highest 8 bits. */
+/* Sorts a part: numbers whose highest 8 bits are equal. */
 void petal_sort64_part(uint64_t *numbers, uint64_t count);
 
 #endif

@@ -1,15 +1,15 @@
-/* spin.h - waits for another thread that holds something briefly.
+/* spin.h - waits for another thread that holds something for a short time.
  *
- * Most waits end within nanoseconds, and pausing is enough. But the other thread may have been
- * preempted; if there are more threads than cores, it runs again only when another yields. So a
- * long wait yields the core. */
+ * Most waits end within nanoseconds, so pausing is enough. But the other thread may have been
+ * preempted; if there are more threads than cores, it runs again only when another thread yields.
+ * So a long wait yields the core. */
 #ifndef PETAL_BASE_SPIN_H
 #define PETAL_BASE_SPIN_H
 
 /* Pauses before the first yield: a few microseconds, the cost of a context switch. */
 #define SPIN_PAUSES 64u
 
-/* Lets other threads run; does nothing on systems without a known way. */
+/* Lets other threads run. Does nothing on systems where no way is known. */
 void petal_spin_yield(void);
 
 static inline void spin_pause(void)

@@ -1,8 +1,8 @@
 /* utf16.h - converts UTF-8 to the UTF-16 code units of a JavaScript string, one at a time.
  *
  * Invalid UTF-8 becomes U+FFFD as in JavaScript's TextDecoder: one for each longest prefix of a
- * character. With one exception: the three bytes that would encode a lone surrogate (ed a0 80 to ed
- * bf bf) give that surrogate, so that every JavaScript string can be written as bytes. */
+ * character. There is one exception: the three bytes that would encode a lone surrogate (ed a0 80
+ * to ed bf bf) become that surrogate, so that every JavaScript string can be written as bytes. */
 #ifndef PETAL_BASE_UTF16_H
 #define PETAL_BASE_UTF16_H
 
@@ -23,8 +23,7 @@ static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes
     return (struct utf16_reader){utf8, size_bytes, 0};
 }
 
-/* What may follow the first byte of a character: how many bytes, and the range of the first of
- * them. */
+/* What may follow a character's first byte: how many bytes, and the range of the first of them. */
 struct utf8_lead {
     uint32_t bits; /* the code point's bits in the first byte */
     uint8_t follow, low, high;
@@ -42,7 +41,7 @@ static inline bool utf8_lead_of(uint8_t first, struct utf8_lead *lead)
     return true;
 }
 
-/* The next code point; at least one byte must be left. */
+/* The next code point. Requires at least one byte. */
 static inline uint32_t utf8_next(struct utf16_reader *from)
 {
     struct utf8_lead lead;
@@ -60,7 +59,7 @@ static inline uint32_t utf8_next(struct utf16_reader *from)
     return point;
 }
 
-/* The next unit; false after the last. */
+/* The next unit; false at the end. */
 static inline bool utf16_next(struct utf16_reader *from, uint16_t *unit)
 {
     *unit = from->pending;

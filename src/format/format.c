@@ -1,4 +1,4 @@
-/* format.c - the table of formats, and what codecs share. */
+/* format.c - the table of formats, and functions that codecs share. */
 #include "format/format.h"
 
 #include "base/error.h"
@@ -35,7 +35,7 @@ const struct format_def *petal_format_find(const char *name)
     return NULL;
 }
 
-/* Is it one of the names in the list? There '_' replaces '-'. */
+/* Is it one of the names in the list, where '_' stands for '-'? */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {PETAL_FORMATS(FORMAT_NAME, FORMAT_NAME)};

@@ -18,7 +18,7 @@ struct layer_description {
     uint64_t until_ms;
     uint64_t size_bytes;
     uint64_t offset;      /* of its bytes in the file */
-    uint64_t first_block; /* petal files: the number of its first block */
+    uint64_t first_block; /* petal files: the number of the layer's first block */
 };
 
 /* A filter in a file. */
@@ -29,7 +29,7 @@ struct description {
     uint32_t key_type;
     struct origin origin;
     uint64_t metadata_offset, metadata_bytes;
-    /* an empty filter whose bits the file omits; its layers' offsets are meaningless */
+    /* an empty filter whose bits are not in the file; its layers' offsets are meaningless */
     bool bits_left_out;
     uint32_t layer_count;
     struct layer_description layers[PETAL_MAX_LAYERS];
@@ -39,7 +39,7 @@ struct description {
 struct sink {
     petal_status (*put)(void *context, const void *bytes, uint64_t size_bytes, petal_error *error);
     void *context;
-    /* put() ignores the bytes, which may be NULL, so they need not be computed */
+    /* put() ignores the bytes: they may be NULL and need not be computed */
     bool only_counts;
 };
 
@@ -48,37 +48,37 @@ struct sink {
 struct format_def {
     uint32_t id; /* permanent: petal files record it as a filter's origin */
     const char *name;
-    const char *keys; /* what its keys are; default: "bytes" */
+    const char *keys; /* what keys are; default: "bytes" */
     bool has_checksum;
-    uint32_t scheme, hash; /* its filters', or if there are several, those of new filters */
-    uint32_t variant;      /* the file's own: distinguishes rows that share functions */
+    uint32_t scheme, hash; /* its filters'; if there are several, that of new filters */
+    uint32_t variant;      /* the format's own: distinguishes rows that share functions */
 
-    /* Could these bytes be such a file, judging by header and length? `certain`: hardly anything
+    /* Judging by header and length, can these bytes be such a file? `certain`: hardly anything
      * else. Default: `fit` if read() accepts them. */
     enum fit { FIT_NO, FIT_POSSIBLE, FIT_CERTAIN } fit;
     enum fit (*fits)(const uint8_t *bytes, uint64_t size_bytes);
 
-    /* Unpacks bytes whose bits are encoded (JSON, gzip) to a plain image for read(), from the
-     * allocator; the caller frees it, after a failure too. If *decoded (NULL before) stays NULL on
-     * PETAL_OK, the bytes are already plain. Default: they are. */
+    /* Unpacks bytes whose bits are encoded (JSON, gzip) to a plain image for read(), using the
+     * allocator. The caller frees the image, after a failure too. If *decoded, which is NULL
+     * before, stays NULL on PETAL_OK, the bytes are already plain. Default: they are. */
     petal_status (*decode)(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error);
 
-    /* Reads the description (zeroed before, except hash and origin.format, which are the row's) and
-     * checks every field; on PETAL_OK each layer lies within the bytes. */
+    /* Reads the description and checks every field. Before, it is zeroed, except hash and
+     * origin.format, which are the row's. On PETAL_OK each layer lies within the bytes. */
     petal_status (*read)(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error);
 
-    /* Optional: the same from the first bytes of the file, if they determine everything but the
-     * bits; petal_format_header_short() if they are too few. */
+    /* Optional: reads the same from the first bytes of the file, if they determine everything but
+     * the bits. If they are too few: petal_format_header_short(). */
     petal_status (*read_header)(const struct format_def *self, const uint8_t *bytes,
                                 uint64_t size_bytes, struct description *about, petal_error *error);
 
     /* Plans what this library would create for options->capacity and options->rate, or bits and
-     * hashes: its sizing to the bit. `about` is as for read(). Layers need only shape, capacity and
-     * rate. Default: petal_size_plan(), which calls size() for the bits and hashes of a rate; if
-     * that is missing too, the format can only be read. */
+     * hashes: with exactly its sizes. `about` is as for read(). Layers need only shape, capacity
+     * and rate. Default: petal_size_plan(), which calls size() for the bits and hashes of a rate;
+     * if that is missing too, the format can only be read. */
     petal_status (*plan)(const struct format_def *self, const petal_options *options,
                          struct description *about, petal_error *error);
     petal_status (*size)(uint64_t keys, double rate, struct shape *shape, petal_error *error);
@@ -88,13 +88,13 @@ struct format_def {
     petal_status (*expect)(const struct format_def *self, const petal_filter *filter,
                            petal_error *error);
 
-    /* Writes the whole file of a filter that passed expect(); it may still find that the format
-     * can't hold it. Default: none can be written. */
+    /* Writes the whole file of a filter that passed expect(). May still find that the format can't
+     * hold it. Default: the format can't be written. */
     petal_status (*write)(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error);
 
     /* Both or none. grows: does the original add a layer when this filter is full? grow: called
-     * when a new key meets a last layer that is at capacity; adds a layer, or reports why it
+     * when a new key meets a last layer that is at capacity. Adds a layer, or reports why it
      * can't. */
     bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
@@ -103,7 +103,7 @@ struct format_def {
     bool (*is_fixed)(const petal_filter *filter);
 };
 
-/* A row's members, or their defaults (sizing.h has that of plan). */
+/* A row's members, or their defaults (sizing.h has plan's). */
 enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes,
                            uint64_t size_bytes);
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,
@@ -124,7 +124,7 @@ const struct format_def *petal_format_origin(const petal_filter *filter);
 /* The row at a place in the table, from 0; NULL after the last. */
 const struct format_def *petal_format_row(uint32_t place);
 
-/* Creates a filter from the description, without bits. `secret` as for petal_filter_new(). */
+/* Creates a filter from the description, without bits. `secret` is as for petal_filter_new(). */
 petal_status petal_filter_of(const struct description *about, const void *secret,
                              const petal_allocator *allocator, petal_filter **filter,
                              petal_error *error);
@@ -135,14 +135,15 @@ petal_status petal_filter_of(const struct description *about, const void *secret
 petal_status petal_format_expect(const struct format_def *format, const petal_filter *filter,
                                  petal_error *error);
 
-/* PETAL_ERR_DAMAGED with the offset and what is wrong there. */
+/* PETAL_ERR_DAMAGED with the offset and what is wrong at it. */
 petal_status petal_format_damaged(petal_error *error, uint64_t offset, const char *what);
 
 /* PETAL_ERR_TRUNCATED or PETAL_ERR_DAMAGED unless the file has exactly this size. */
 petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_bytes,
                                      petal_error *error);
 
-/* PETAL_ERR_TRUNCATED for a header opened alone, with the bytes needed as the offset. */
+/* PETAL_ERR_TRUNCATED for a header that was opened alone; the offset is the number of bytes
+ * needed. */
 petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes,
                                        uint64_t size_bytes);
 
@@ -150,8 +151,8 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes,
                                      petal_error *error);
 
-/* Keeps these bytes of the file, of any length, as the origin; they must stay valid as long as
- * `about`. */
+/* Keeps these bytes of the file, which may be any number, as the origin. They must stay valid as
+ * long as `about`. */
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);
 
 /* Makes a single layer of this shape, whose bytes begin at `offset`, the content of `about`. */
@@ -171,7 +172,7 @@ petal_status petal_put_both(const struct sink *sink, const void *header, uint64_
 petal_status petal_format_expect_single(const struct format_def *format, const petal_filter *filter,
                                         petal_error *error);
 
-/* The same, and requires the row's hash with seed 0: for formats that don't record the hash. */
+/* The same. Also requires the row's hash with seed 0: for formats that don't record the hash. */
 petal_status petal_format_expect_hashed(const struct format_def *format, const petal_filter *filter,
                                         petal_error *error);
 
@@ -179,8 +180,8 @@ petal_status petal_format_expect_hashed(const struct format_def *format, const p
 #define FORMAT_ROW(LIBRARY, NAME, name, number) extern const struct format_def petal_format_##name;
 PETAL_FORMATS_HERE(FORMAT_ROW)
 
-/* Their numbers, including formats that this build leaves out, since a petal file may contain
- * them. */
+/* Their numbers, including those of formats that this build leaves out, since a petal file may
+ * contain them. */
 #define FORMAT_NUMBER(LIBRARY, NAME, name, number) PETAL_FORMAT_##NAME = (number),
 enum { PETAL_FORMATS(FORMAT_NUMBER, FORMAT_NUMBER) };
 

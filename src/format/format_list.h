@@ -1,4 +1,4 @@
-/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY by
+/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY with
  * which a build leaves it out (base/libraries.h), NAME in its number PETAL_FORMAT_NAME, name in its
  * row petal_format_name, and the number, which petal files record as a filter's origin and which is
  * never reused. */

@@ -19,10 +19,10 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 #define VERSION 1u
 #define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits if none is recorded */
 
-/* Features that a reader must understand. */
+/* Features that a reader must support. */
 enum {
-    FEATURE_POLICY = 1, /* the layers have a policy: adding without knowing it breaks the filter's
-                         * promise */
+    FEATURE_POLICY = 1, /* the layers have a policy: adding without knowing it would break the
+                         * filter's promise */
     FEATURE_TURNS = 2   /* a key is in only one layer, found by trying them in turn */
 };
 
@@ -316,7 +316,7 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint6
     return petal_format_damaged(error, PETAL_SLOT_MIN_BYTES, "no second header slot");
 }
 
-/* A later format version may seal its slots in another way; then both slots have that version. */
+/* A later format version may seal its slots differently. If so, both slots have that version. */
 static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
 {
     uint32_t version = load32le(bytes + AT_VERSION);
@@ -324,7 +324,7 @@ static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
            load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
-/* Chooses the active slot, and finds out whether the other one is torn. */
+/* Chooses the active slot, and detects whether the other one is torn. */
 static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen,
                                 bool *torn, petal_error *error)
 {
@@ -356,7 +356,7 @@ static void read_layer(const uint8_t *entry, uint32_t scheme, struct layer_descr
     layer->until_ms = load64le(entry + LAYER_UNTIL_MS);
 }
 
-/* Growing and rotating filters use the field of keys differently. */
+/* Growing and rotating filters use the field for keys differently. */
 static void read_policy(const uint8_t *slot, struct policy *policy)
 {
     uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);
@@ -373,7 +373,7 @@ static void read_policy(const uint8_t *slot, struct policy *policy)
     policy->clock_ms = load64le(slot + AT_CLOCK_MS);
 }
 
-/* Reads as many layers as fit into the slot; check_fields() compares that with the recorded
+/* Reads as many layers as the slot has room for. check_fields() compares that with the recorded
  * number. */
 static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *image)
 {
@@ -417,7 +417,7 @@ static petal_status left_out(petal_error *error, uint64_t at, const char *what, 
                          name);
 }
 
-/* Features that a later version may know, and those that this build leaves out. */
+/* Features that a later version may know, and features that this build leaves out. */
 static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
     static const char *const text =
@@ -472,8 +472,8 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
     return PETAL_OK;
 }
 
-/* Layers that are tried in turn must be alike, except that the last may be a list of hashes; and
- * the header must have this feature. */
+/* Layers that are tried in turn must be alike, except that the last may be a list of hashes. The
+ * header must have this feature. */
 static petal_status check_turns(const uint8_t *slot, const struct description *about,
                                 uint64_t offset, petal_error *error)
 {
@@ -500,7 +500,7 @@ static bool has_no_times(const struct description *about)
     return any == 0;
 }
 
-/* Could these layers have grown by this policy? */
+/* Could this policy have grown these layers? */
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;
@@ -517,7 +517,7 @@ static bool can_grow(const struct description *about)
     return true;
 }
 
-/* Are these generations of one plan: all alike, and in order of time? */
+/* Do these generations belong to one plan: all alike, and in order of time? */
 static bool can_rotate(const struct description *about, const uint8_t *slot)
 {
     const struct layer_description *first = &about->layers[0];
@@ -553,7 +553,7 @@ static petal_status check_policy(const uint8_t *slot, const struct description *
     return good ? PETAL_OK : impossible(error, offset, AT_POLICY, "policy of the layers");
 }
 
-/* Do the offsets follow from the sizes? Fills in those of the layers. */
+/* Do the offsets follow from the sizes? Fills in the layers' offsets. */
 static petal_status check_offsets(struct image *image, uint64_t offset, petal_error *error)
 {
     struct image given = *image;
@@ -566,7 +566,7 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
     return PETAL_OK;
 }
 
-/* Checks every field of a sealed slot, since a checksum doesn't prove who made it. */
+/* Checks every field of a sealed slot, since a checksum doesn't prove who wrote it. */
 static petal_status check_fields(const uint8_t *slot, uint64_t offset, struct image *image,
                                  unsigned number, petal_error *error)
 {
@@ -604,8 +604,7 @@ petal_status petal_image_layer_end_damaged(const struct layer_description *layer
                                 "bits set beyond the last");
 }
 
-/* Checks the bits in a layer's last bytes that no key can set, and the padding up to the next
- * layer. */
+/* Checks the bits at a layer's end that no key can set, and the padding up to the next layer. */
 static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer,
                                     petal_error *error)
 {
@@ -655,7 +654,7 @@ petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, 
     return PETAL_OK;
 }
 
-/* Checks all bytes that no block sum covers. */
+/* Checks all bytes that are not covered by block sums. */
 static petal_status check_gaps(const uint8_t *bytes, struct image *image, petal_error *error)
 {
     petal_status status = petal_image_check_front(bytes, image, error);
@@ -695,7 +694,7 @@ petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, u
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
-/* The size of the header that begins with these bytes; a lower bound if the slots are incomplete.
+/* The size of the header that begins with these bytes. If the slots are incomplete, a lower bound.
  * 0: more bytes wouldn't help. */
 static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {

@@ -5,11 +5,11 @@
  *     | slot 0 | slot 1    | metadata  | origin  | sums  | zeros  | payload          |
  *     +--------+-----------+-----------+---------+-------+--------+------------------+
  *
- * An update writes the inactive slot as a whole, sealed with its checksum; of two sealed slots the
- * one with the higher sequence number is active. If only one is sealed, an update was cut short and
- * its contents are unknown: the file is dirty. Sums are the XXH3 of each 64 KiB of the payload; the
- * slot's content id covers them. docs/format.md is the specification, with every field and a worked
- * example. */
+ * An update writes the inactive slot as a whole, sealed with its checksum; If both slots are
+ * sealed, the one with the higher sequence number is active. If only one is sealed, an update was
+ * cut short and the other's contents are unknown: the file is dirty. Sums are the XXH3 of each 64
+ * KiB of the payload; the slot's content id covers them. docs/format.md is the specification, with
+ * every field and a worked example. */
 #ifndef PETAL_FORMAT_IMAGE_H
 #define PETAL_FORMAT_IMAGE_H
 
@@ -19,7 +19,7 @@
 #define PETAL_SLOT_MIN_BYTES 512u
 #define PETAL_SLOT_MAX_BYTES 4096u
 
-/* What a slot says about the bits. Beyond CLEAN the sums may be outdated; each state permits more
+/* What a slot says about the bits. After CLEAN the sums may be stale; each state permits more
  * changes than the one before. */
 enum image_state {
     IMAGE_CLEAN = 1,
@@ -42,14 +42,14 @@ struct image {
     uint64_t origin_offset, sums_offset, payload_offset, file_bytes;
 };
 
-/* Do the sums match the bits? */
+/* Do the sums match the bits in this state? */
 static inline bool petal_image_is_clean(const struct image *image)
 {
     return image->state == IMAGE_CLEAN && !image->torn;
 }
 
-/* Describes the file of a filter: a clean image, complete except for its content id.
- * PETAL_ERR_LIMIT if it would be too large. */
+/* Describes a filter's file: a clean image, complete except for its content id. PETAL_ERR_LIMIT if
+ * it would be too large. */
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error);
 
 /* Writes the slots of a clean file, PETAL_SLOTS * image->slot_bytes, and sets image->content_id.
@@ -72,19 +72,19 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
 petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes,
                                struct image *image, petal_error *error);
 
-/* The first step of that: only the slots. For a stream, `size_bytes` is what has arrived; except
- * for PETAL_ERR_TRUNCATED the result no longer changes once there are PETAL_HEAD_BYTES. */
+/* The first step: only the slots. For a stream, `size_bytes` is the number of bytes received. Once
+ * there are PETAL_HEAD_BYTES, the result no longer changes, except PETAL_ERR_TRUNCATED. */
 petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
                                      petal_error *error);
 
-/* The same for slot 0 alone, with `slot_bytes` bytes present, at this offset of something that is
- * not a petal file. */
+/* The same for slot 0 alone, if `slot_bytes` bytes are present. The slot is at this offset of
+ * something that is not a petal file. */
 petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
                                      struct image *image, petal_error *error);
 
-/* Further steps. Checks what lies between slots and payload, for an image whose file_bytes are all
- * present; the description borrows the origin. And the failure for a layer with bits set at its end
- * that no key can set, or after it. */
+/* Further steps. The first checks what lies between slots and payload, if all file_bytes of the
+ * image are present; the description borrows the origin. The second is the failure for a layer with
+ * bits set at its end that no key can set, or after it. */
 petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, petal_error *error);
 petal_status petal_image_layer_end_damaged(const struct layer_description *layer,
                                            petal_error *error);
@@ -108,7 +108,7 @@ uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64
 petal_status petal_image_verify(const petal_filter *filter, const struct image *image,
                                 const uint8_t *bytes, petal_error *error);
 
-/* PETAL_ERR_DAMAGED with the block. */
+/* PETAL_ERR_DAMAGED with the block's number. */
 petal_status petal_image_block_damaged(const struct image *image, uint32_t layer, uint64_t block,
                                        petal_error *error);
 

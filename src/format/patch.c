@@ -169,7 +169,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Reads the slot of the result. It is checked like a file's slot. */
+/* Reads the result's slot, and checks it like a file's slot. */
 static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error)
 {
@@ -190,7 +190,7 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
 }
 
 /* Checks a part of the patch, padded with zeros to a multiple of 8, against its sum. *at is its
- * offset, and becomes that of what follows. */
+ * offset, and becomes the next part's. */
 static petal_status check_part(const uint8_t *bytes, uint64_t size_bytes, uint64_t part_bytes,
                                uint64_t sum, const char *what, uint64_t *at, petal_error *error)
 {
@@ -296,7 +296,7 @@ struct check {
     uint64_t id;   /* the content id so far */
 };
 
-/* Returns the bytes of a block of the result: the base's, or those in the room; NULL:
+/* Returns the bytes of one of the result's blocks: the base's, or those in the room. NULL:
  * impossible. */
 static const uint8_t *make_block(const struct check *check, struct piece_reader *reader,
                                  const uint8_t *before, uint64_t size_bytes)
@@ -311,7 +311,7 @@ static const uint8_t *make_block(const struct check *check, struct piece_reader 
     return reader->is_impossible ? NULL : check->room;
 }
 
-/* In a layer's last block: are only bits set that a key can set? */
+/* In a layer's last block: are all set bits ones that a key can set? */
 static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {
@@ -338,7 +338,7 @@ static petal_status check_piece(struct check *check, const struct layer_descript
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }
 
-/* *at is the offset of its first piece, and becomes that of what follows. */
+/* *at is the offset of its first piece, and becomes the next layer's. */
 static petal_status check_layer(struct check *check, const petal_filter *base, uint32_t number,
                                 uint64_t *at, petal_error *error)
 {

@@ -6,7 +6,7 @@
  *     | head | slot 0 | metadata | origin | piece  | piece  | ...
  *     +------+--------+----------+--------+--------+--------+---
  *
- * The slot is that of the result's file: it has everything that a header has. The pieces cover
+ * The slot is that of the result's file, and has everything that a header has. The pieces cover
  * every layer of the result, each from its first block to its last. */
 #ifndef PETAL_FORMAT_PATCH_H
 #define PETAL_FORMAT_PATCH_H
@@ -14,18 +14,18 @@
 #include "format/image.h"
 
 struct patch {
-    struct image image; /* the result's: slot, metadata_offset and origin refer to the patch */
+    struct image image; /* the result's: its slot, metadata_offset and origin refer to the patch */
     uint64_t base_id;
     uint32_t shift; /* layer i of the result was layer i + shift of the base */
     const uint8_t *bytes;
     uint64_t size_bytes, pieces_offset;
 };
 
-/* The layer of `base` from which this layer of the result is derived; NULL: zeros. */
+/* The layer of `base` that this layer of the result is derived from; NULL: zeros. */
 const struct layer *petal_patch_source(const petal_filter *base, uint32_t shift, uint32_t layer);
 
-/* Writes the patch from `from` to `to`, whose ids are given. Where a layer of `to` is derived from
- * one of `from`, both must have the same shape. */
+/* Writes the patch from `from` to `to`, whose ids are given. If a layer of `to` is derived from one
+ * of `from`, both must have the same shape. */
 petal_status petal_patch_write(const petal_filter *from, uint64_t from_id, const petal_filter *to,
                                uint64_t to_id, uint32_t shift, const struct sink *sink,
                                petal_error *error);
@@ -39,8 +39,8 @@ petal_status petal_patch_read(const uint8_t *bytes, uint64_t size_bytes, struct 
 petal_status petal_patch_check(const struct patch *patch, const petal_filter *base,
                                const petal_filter *result, petal_error *error);
 
-/* Turns the layers of `result`, which hold the base's bits or zeros, into the final ones. Can't
- * fail after petal_patch_check(). */
+/* Turns the layers of `result`, which hold the base's bits or zeros, into the final ones. After
+ * petal_patch_check() this can't fail. */
 void petal_patch_apply(const struct patch *patch, petal_filter *result);
 
 #endif

@@ -1,5 +1,5 @@
-/* petal.c - the petal file as a row of the table of formats. image.c does the reading; src/store
- * maps and changes such files. */
+/* petal.c - the petal file as a row in the table of formats. image.c reads it; src/store maps and
+ * changes such files. */
 #include "format/image.h"
 
 #include "base/bytes.h"
@@ -17,7 +17,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
     return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO
-                                            : FIT_CERTAIN; /* even if damaged or newer, it is one */
+                                            : FIT_CERTAIN; /* even if damaged or newer, it is a
+                                                              petal file */
 }
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
@@ -33,7 +34,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A file being written, in order and in pieces: nothing proportional to the filter is held. After
+/* A file that is being written, in order and in pieces: memory doesn't grow with the filter. After
  * the first failure nothing more is written. */
 struct writer {
     const struct sink *sink;
@@ -49,7 +50,7 @@ static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
     to->at += size_bytes;
 }
 
-/* Writes zeros up to an offset less than a line ahead. */
+/* Writes zeros up to an offset that is less than a line ahead. */
 static void pad(struct writer *to, uint64_t offset)
 {
     static const uint8_t zeros[PETAL_LINE_BYTES];
@@ -58,8 +59,8 @@ static void pad(struct writer *to, uint64_t offset)
 
 #define SUMS_PER_PIECE 512u
 
-/* The content id, which precedes them, was computed from the same sums: computing them twice costs
- * less than storing them. */
+/* The content id, which precedes the sums, was computed from the same sums: computing them twice
+ * costs less than storing them. */
 static void put_sums(struct writer *to, const struct bit_array *array, uint64_t first_block)
 {
     uint8_t sums[8 * SUMS_PER_PIECE];

@@ -1,9 +1,8 @@
 /* pieces.c - see pieces.h.
  *
  * Keys set bits anywhere, so the gaps between newly set bits are geometrically distributed, for
- * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Counting only
- * bits that were clear, since only those can be set, saves one bit per code in a half-full
- * filter. */
+ * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Only clear bits
+ * can be set. So counting only these in the gaps saves one bit per code in a half-full filter. */
 #include "format/pieces.h"
 
 #include "base/bytes.h"
@@ -25,7 +24,7 @@ static uint64_t word_at(const uint8_t *bytes, uint64_t at, uint64_t size_bytes)
     return left >= 8 ? load64le(bytes + at) : load_tail64le(bytes + at, (size_t)left);
 }
 
-/* The bits of that word that exist. */
+/* Those bits of the word that exist. */
 static uint64_t valid_at(uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
@@ -41,7 +40,7 @@ static unsigned counter_of(uint64_t word, unsigned number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Consecutive blocks, and what changes in them. */
+/* Consecutive blocks, and the changes in them. */
 struct measure {
     uint64_t up, down;   /* codes */
     uint64_t all, clear; /* all positions; and those of clear bits */
@@ -142,7 +141,7 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Bits being packed into bytes. */
+/* Bits that are being packed into bytes. */
 struct writer {
     uint8_t *bytes;
     uint64_t used; /* bytes */
@@ -167,7 +166,7 @@ static void put_gap(struct writer *to, uint64_t gap, uint32_t r)
     put_bits(to, gap & (((uint64_t)1 << r) - 1), r);
 }
 
-/* Both return the gap so far: positions passed since the last code. */
+/* Both return the current gap: the positions passed since the last code. */
 static uint64_t encode_bits(const struct piece *piece, uint64_t from, uint64_t to, uint64_t valid,
                             uint64_t gap, struct writer *codes)
 {
@@ -219,7 +218,7 @@ uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* The next bits, lowest first: at least 57, or all that are left, then zeros. */
+/* The next bits, lowest first: at least 57, or all that remain, then zeros. */
 static uint64_t peek(const struct piece_reader *reader)
 {
     return word_at(reader->codes, reader->at / 8, reader->piece.code_bytes) >> reader->at % 8;
@@ -284,7 +283,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     return true;
 }
 
-/* The bit of `open` with exactly n others below it. */
+/* The bit of `open` that has exactly n others below it. */
 static uint64_t nth_bit(uint64_t open, uint64_t n)
 {
     for (; n; n--) open &= open - 1;

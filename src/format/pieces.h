@@ -40,35 +40,35 @@ struct difference {
     bool counters; /* 4-bit counters */
 };
 
-/* Chooses the piece that begins at this block, all but its code_bytes: it covers as many blocks as
- * compress well together. */
+/* Chooses the piece that begins at this block, except its code_bytes. The piece covers as many
+ * blocks as compress well together. */
 void petal_piece_choose(const struct difference *difference, uint64_t block, struct piece *piece);
 
 /* Encodes its codes into PETAL_PIECE_MAX_BYTES of room. Returns piece->code_bytes. */
 uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
                             const struct piece *piece, uint8_t *codes);
 
-/* A piece being applied, block by block. */
+/* A piece that is being applied, block by block. */
 struct piece_reader {
     struct piece piece;
     const uint8_t *codes;
-    uint64_t at, end;   /* in bits of the codes */
+    uint64_t at, end;   /* counted in bits of the codes */
     uint64_t left;      /* codes after the pending one */
     bool waits, down;   /* a code is pending; its direction */
-    uint64_t gap;       /* what is left of its gap */
+    uint64_t gap;       /* what remains of its gap */
     bool is_impossible; /* the codes are invalid */
 };
 
 void petal_piece_begin(struct piece_reader *reader, const struct piece *piece,
                        const uint8_t *codes);
 
-/* Passes over the next block if it is unchanged; `bytes` NULL means zeros. */
+/* Skips the next block if it is unchanged; `bytes` NULL means zeros. */
 bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint64_t size_bytes);
 
 /* Changes the next block. */
 void petal_piece_apply(struct piece_reader *reader, uint8_t *bytes, uint64_t size_bytes);
 
-/* After the last block: was every code used, and were all valid? */
+/* To be called after the last block: were all codes used, and all valid? */
 bool petal_piece_is_complete(const struct piece_reader *reader);
 
 #endif

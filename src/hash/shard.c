@@ -3,10 +3,10 @@
  *
  *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)
  *
- * The shard must be independent of a key's place within its filter, or a shard's keys would crowd
- * into one part of it. The high bits of g itself choose the line, or the first position; those of
- * fmix64(g) the second line of a filter with two lines per key. So the shard needs another round of
- * mixing. */
+ * The shard must be independent of a key's place within its filter; otherwise a shard's keys would
+ * crowd into one part of it. The high bits of g choose the line, or the first position; those of
+ * fmix64(g) choose the second line of a filter with two lines per key. So the shard needs another
+ * round of mixing. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 #include "petal/petal_host.h"

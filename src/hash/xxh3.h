@@ -1,9 +1,9 @@
-/* xxh3.h - XXH3 from libxxhash's header, inlined where it is called: for the two places where a
- * key's cost is mostly its hash. */
+/* xxh3.h - XXH3 from libxxhash's header, inlined at its calls: for the two places where the hash is
+ * most of a key's cost. */
 #ifndef PETAL_HASH_XXH3_H
 #define PETAL_HASH_XXH3_H
 
-/* A WebAssembly module should be small, so it has the function only once. */
+/* A WebAssembly module should be small, so it contains the function only once. */
 #if defined(__wasm__) && !defined(XXH3_HERE)
 #include "hash/hash.h"
 #define xxh3 petal_xxh3

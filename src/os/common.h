@@ -1,5 +1,5 @@
-/* common.h - what the systems with files share, in common.c and replace.c, and what those two need
- * from each system. */
+/* common.h - functions that the systems with files share, in common.c and replace.c, and functions
+ * that these two need from each system. */
 #ifndef PETAL_OS_COMMON_H
 #define PETAL_OS_COMMON_H
 
@@ -18,13 +18,14 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
 
 /* ---- replacing a file -------------------------------------------------------------------------
  *
- * Unless stated otherwise, after false or NULL the caller gets the reason from petal_os_fail(). */
+ * Unless stated otherwise, if a call returns false or NULL, petal_os_fail() gives the caller the
+ * reason. */
 
-/* The length of the folder's part of a path, including the separator. */
+/* The length of a path's folder, including the separator. */
 int petal_os_folder_length(const char *path);
 
-/* Is there a regular file at `path`, after following symbolic links? An error if something else is
- * there, which a file can't replace. */
+/* Is there a regular file at `path`, after following symbolic links? It is an error if there is
+ * something else, which a file can't replace. */
 petal_status petal_os_look(const char *path, bool *exists, petal_error *error);
 
 /* Returns the path without symbolic links, or unchanged if the system can't resolve it. For a file
@@ -32,31 +33,31 @@ petal_status petal_os_look(const char *path, bool *exists, petal_error *error);
 char *petal_os_resolve(const char *path);
 char *petal_os_resolve_new(const char *path);
 
-/* Calls visit() for the files in the target's folder whose names begin with the prefix; if there
- * are millions, for some of them. */
+/* Calls visit() for the files in the target's folder whose names begin with the prefix. If there
+ * are millions, only for some of them. */
 void petal_os_visit_beside(const char *target, const char *prefix,
                            void (*visit)(const char *target, const char *name));
 
 bool petal_os_random(void *bytes, size_t size_bytes);
 
 /* Creates a file at file->path and opens it. `like` is the file that it will replace, or NULL: the
- * new file gets its owner and mode, or permissions. If it can't, the file is removed again; with
- * PETAL_SAVE_NEW_OWNER in `flags` only the mode must match. PETAL_ERR_EXISTS without a message if
- * the file exists. */
+ * new file gets its owner and mode, or its permissions. If that fails, the new file is removed;
+ * with PETAL_SAVE_NEW_OWNER in `flags` only the mode must match. PETAL_ERR_EXISTS without a message
+ * if the file exists. */
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error);
 
 /* Locks an open file, without waiting. */
 petal_status petal_os_lock(const struct file *file, petal_error *error);
 
-/* Sets the file's size, and waits until everything is on disk. */
+/* Sets the file's size and waits until everything is on disk. */
 petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, petal_error *error);
 
-/* Renames made->temporary to made->old.path. PETAL_ERR_EXISTS without a message if there was no
- * such file and there is now. */
+/* Renames made->temporary to made->old.path. PETAL_ERR_EXISTS without a message if no such file
+ * existed before and one does now. */
 petal_status petal_os_rename(struct replacement *made, petal_error *error);
 
-/* Waits until the folder that contains `path` is on disk. */
+/* Waits until the changes to `path`'s folder are on disk. */
 petal_status petal_os_flush_folder(const char *path, petal_error *error);
 
 void petal_os_remove(const char *path);

@@ -1,12 +1,12 @@
 /* os.h - everything that Petal needs from the operating system: mapping and locking files, making
- * changes durable, replacing a file atomically. It knows nothing about their contents. replace.c
- * has the method, posix.c and windows.c the systems; none.c is a build without files.
+ * changes durable, replacing a file atomically. It knows nothing about the files' contents.
+ * replace.c has the method, posix.c and windows.c the systems; none.c is for builds without files.
  *
- * Locks. Whoever changes a file, in place or by replacing it, holds its lock: one per inode, owned
- * by the open file, so that it ends with the process however that ends. A lock proves nothing about
- * the path, which may name another file by now. So after locking, path and file are compared, and
- * if the file was replaced the new one is opened and locked. Readers take no lock, but can check
- * whether somebody holds it. */
+ * Locks. A process that changes a file, in place or by replacing it, holds its lock. There is one
+ * lock per inode, owned by the open file, so it ends with the process, even after a crash. A lock
+ * proves nothing about the path, which may name another file by now. So after locking, path and
+ * file are compared; if the file was replaced, the new one is opened and locked. Readers take no
+ * lock, but can check whether a process holds it. */
 #ifndef PETAL_OS_OS_H
 #define PETAL_OS_OS_H
 
@@ -18,9 +18,9 @@
 #define PETAL_OS_NONE
 #endif
 
-/* The default allocator of filters. Large arrays get pages of their own: untouched pages cost
- * nothing, so creating 5 GB writes nothing. It requests huge pages, which make random access 1.3 to
- * 1.9 times as fast. */
+/* The default allocator of filters. Large arrays get pages of their own. Untouched pages cost
+ * nothing, so creating a filter of 5 GB writes nothing. The allocator requests huge pages, which
+ * make random access 1.3 to 1.9 times as fast. */
 extern const petal_allocator petal_os_allocator;
 
 /* An open file, possibly locked. */
@@ -38,11 +38,11 @@ struct file {
 /* Why a file is opened. */
 enum access {
     ACCESS_READ,
-    /* and locked: PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the
+    /* and is locked: PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the
      * file system has no locks */
     ACCESS_WRITE,
     ACCESS_WRITE_ITSELF, /* the same, but refuses a symbolic link (not on Windows) */
-    ACCESS_WRITE_ALONE   /* and not locked, since the caller knows better */
+    ACCESS_WRITE_ALONE   /* and is not locked, since the caller takes care of that */
 };
 
 /* Opens a regular file. */
@@ -50,12 +50,12 @@ petal_status petal_os_open(const char *path, enum access access, struct file *fi
                            petal_error *error);
 
 /* Closes it and releases its lock, which a fork of the process would otherwise keep. If this
- * process is such a fork, its owner keeps the lock. */
+ * process is such a fork, the process that opened the file keeps the lock. */
 void petal_os_close(struct file *file);
 
-/* Is this the process that opened the file, and not a fork of it? petal_os_own() creates a page
- * that a fork sees zeroed, if the system has such pages. *file->mark can then be read at any time,
- * without a system call. */
+/* Is this the process that opened the file, rather than a fork of it? petal_os_own() creates a page
+ * that a fork sees zeroed, if the system has such pages. After that, *file->mark can be read at any
+ * time without a system call. */
 bool petal_os_is_owner(const struct file *file);
 void petal_os_own(struct file *file);
 
@@ -63,19 +63,20 @@ void petal_os_own(struct file *file);
  * be determined. */
 bool petal_os_is_locked_elsewhere(const struct file *file);
 
-/* Is the file at `path`, after following symbolic links, this one? PETAL_OK; PETAL_ERR_REPLACED
- * without a message (the caller adds one) if not; PETAL_ERR_IO if that can't be determined. */
+/* Is this file at `path`, after following symbolic links? PETAL_OK; PETAL_ERR_REPLACED without a
+ * message (the caller adds one) if not; PETAL_ERR_IO if that can't be determined. */
 petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error);
 
 /* The file's size; PETAL_ERR_LIMIT if it exceeds max_bytes (0: no limit). */
 petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t *size_bytes,
                            petal_error *error);
 
-/* Reads `size_bytes` at an offset, or less at the end of the file; *got is the number read. */
+/* Reads `size_bytes` at an offset, or fewer at the end of the file; *got is the number of bytes
+ * read. */
 petal_status petal_os_read(const struct file *file, uint64_t offset, void *bytes,
                            uint64_t size_bytes, uint64_t *got, petal_error *error);
 
-/* Writes with one system call, so that other processes see all of it or nothing, as far as the
+/* Writes with one system call, so that other processes see either all of it or nothing, if the
  * system guarantees that. */
 petal_status petal_os_write(const struct file *file, uint64_t offset, const void *bytes,
                             uint64_t size_bytes, petal_error *error);
@@ -83,33 +84,34 @@ petal_status petal_os_write(const struct file *file, uint64_t offset, const void
 /* Waits about a millisecond, so that another process can proceed. */
 void petal_os_pause(void);
 
-/* A whole file in memory. For an empty file bytes is NULL. */
+/* A whole file in memory. `bytes` is NULL if the file is empty. */
 struct mapping {
     uint8_t *bytes;
     uint64_t size_bytes;
-    bool is_copy; /* a copy from the moment of mapping */
+    bool is_copy; /* a copy made when it was mapped */
 };
 
-/* Maps the file, shared. For writing, its holes are allocated first, so that a full disk gives an
- * error here and not a signal later. For reading, if the file system allocates holes when they are
- * read (tmpfs), a file with holes is copied into memory instead, for the same reason. max_bytes: as
+/* Maps the file, shared. For writing, holes are allocated first, so that a full disk is an error
+ * here and not a signal later. For reading, a file with holes is copied into memory instead if the
+ * file system allocates holes when they are read (tmpfs), for the same reason. max_bytes: as
  * above. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
 
-/* Says that all of a map for reading will be read soon. What isn't cached yet is then read and
- * mapped in huge pages, if the kernel and the file system can: later queries miss the TLB less. Not
- * for maps of which a few keys are queried, where each would read 2 MB. */
+/* Announces that all of a map for reading will be read soon. Pages that aren't cached yet are then
+ * read and mapped as huge pages, if the kernel and the file system support that: later queries
+ * cause fewer TLB misses. Not for maps in which only a few keys are queried: each query would read
+ * 2 MB. */
 void petal_os_will_read(const struct mapping *map);
 
-/* Makes a range of the file's map durable. A failure is final: the disk's content is then
+/* Makes a range of the file's map durable. A failure is final: from then on the disk's content is
  * unknown. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error);
 
-/* Marks a range as changed, so that the next sync writes it whatever the system believes is on
- * disk. */
+/* Marks a range as changed, so that the next sync writes it even if the system believes that it is
+ * on disk. */
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes);
 
 /* A file that will atomically replace another. Treat as opaque. */
@@ -119,15 +121,15 @@ struct replacement {
     struct file *held; /* the caller's file, in place of `old` */
     bool exists;       /* the target exists */
     bool no_replace;
-    uint64_t size_bytes; /* bytes put so far */
+    uint64_t size_bytes; /* bytes written so far */
 };
 
 /* begin() locks the target and opens a temporary file beside it. `flags` are PETAL_SAVE_*; `held`
- * is NULL or a file that the caller has locked: if it is the target, its lock is used, and at the
- * end it is the new file, locked. Then put() the bytes in order; runs of zeros become holes.
- * finish() makes the file durable and renames it (fsync, rename, fsync of the folder); with `keep`
- * false, or after any failure, it removes the temporary file instead. The old file stays until the
- * new one is complete. If begin() fails, don't call finish(). */
+ * is NULL or a file that the caller has locked. If `held` is the target, its lock is used, and
+ * afterwards it is the new file, locked. Then put() writes the bytes in order; runs of zeros become
+ * holes. finish() makes the file durable and renames it (fsync, rename, fsync of the folder). If
+ * `keep` is false, or after any failure, finish() removes the temporary file instead. The old file
+ * stays until the new one is complete. If begin() fails, don't call finish(). */
 petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
                             struct replacement *made, petal_error *error);
 petal_status petal_os_put(void *made, const void *bytes, uint64_t size_bytes, petal_error *error);

@@ -46,7 +46,7 @@ static void *alloc_zeroed(void *context, size_t size_bytes)
     if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(pages, size_bytes,
-            MADV_HUGEPAGE); /* a request: if refused, the filter is slower, not wrong */
+            MADV_HUGEPAGE); /* only a request: if it is refused, the filter is slower, not wrong */
 #endif
     return pages;
 }
@@ -85,8 +85,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
     return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 #else
-/* Also owned by the open file. On network file systems macOS keeps these locks locally: processes
- * on two machines don't see each other's. */
+/* Also owned by the open file. On network file systems macOS keeps these locks locally, so
+ * processes on two machines don't see each other's locks. */
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
@@ -97,7 +97,7 @@ static void drop_lock(int descriptor)
     (void)flock(descriptor, LOCK_UN);
 }
 
-/* There is no call to test a lock, so a reader must take it briefly: a writer that comes at that
+/* There is no call that tests a lock, so a reader must take it briefly: a writer that comes at that
  * moment is refused. */
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
@@ -171,7 +171,7 @@ bool petal_os_is_owner(const struct file *file)
 char *petal_os_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    /* Parent folders may be unreadable for this process, or too deep; then the path is used
+    /* Parent folders may be unreadable for this process, or too deep. If so, the path is used
      * unchanged. */
     return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
@@ -201,7 +201,8 @@ static petal_status check_kind(int descriptor, petal_error *error)
 petal_status petal_os_open_once(const char *path, enum access access, struct file *file,
                                 petal_error *error)
 {
-    /* O_NONBLOCK: a fifo must be refused, not waited for. It has no effect on regular files. */
+    /* O_NONBLOCK: a fifo must be refused without waiting for it. It has no effect on regular
+     * files. */
     int flags = (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
                 (access == ACCESS_WRITE_ITSELF ? O_NOFOLLOW : 0);
     bool locks = access == ACCESS_WRITE || access == ACCESS_WRITE_ITSELF;
@@ -282,8 +283,8 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 }
 
 #ifndef __APPLE__
-/* If the file system can't allocate (EOPNOTSUPP, EINVAL), holes stay: a full disk may then kill the
- * process with SIGBUS. */
+/* If the file system can't allocate (EOPNOTSUPP, EINVAL), holes stay, and a full disk may later
+ * kill the process with SIGBUS. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     int failure;
@@ -294,7 +295,8 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
     return PETAL_OK;
 }
 #else
-/* macOS allocates only after the end of a file, so holes stay: a full disk may kill the process. */
+/* macOS allocates only after the end of a file, so holes stay, and a full disk may kill the
+ * process. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     (void)descriptor, (void)size_bytes, (void)error;
@@ -305,7 +307,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
 #if defined(__linux__) && defined(SEEK_DATA)
 #define TMPFS 0x01021994
 
-/* Would reading holes through a map allocate them, and so possibly raise a signal? */
+/* Would reading holes through a map allocate them, and thus possibly raise a signal? */
 static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
     struct statfs system;
@@ -394,7 +396,7 @@ void petal_os_will_read(const struct mapping *map)
 #endif
 }
 
-/* On macOS this reaches only the drive's cache; petal_save() flushes that too. */
+/* On macOS this flushes only to the drive's cache; petal_save() flushes that too. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -422,7 +424,7 @@ int petal_os_folder_length(const char *path)
     return slash ? (int)(slash - path + 1) : 0;
 }
 
-/* The folder that contains a path, for opendir() and the like. */
+/* The folder of a path, for opendir() and the like. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     int length = petal_os_folder_length(path);
@@ -476,8 +478,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return getentropy(bytes, size_bytes) == 0;
 }
 
-/* Owner first: changing it may clear bits of the mode. Set-user-id and set-group-id bits are
- * dropped: they were granted to the old file, not to its replacement. */
+/* Owner first, because changing it may clear bits of the mode. Set-user-id and set-group-id bits
+ * are dropped: they were granted to the old file, not to its replacement. */
 static petal_status keep_owner_and_mode(int descriptor, const char *like, unsigned flags,
                                         petal_error *error)
 {
@@ -494,7 +496,7 @@ static petal_status keep_owner_and_mode(int descriptor, const char *like, unsign
     return PETAL_OK;
 }
 
-/* If the new file will get the mode of the file it replaces, nobody may read it until then. */
+/* Until the new file gets the mode of the file that it replaces, nobody else may read it. */
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error)
 {
@@ -514,7 +516,7 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
 static int flush(int descriptor)
 {
 #ifdef F_FULLFSYNC
-    /* On macOS fsync() reaches only the drive's cache. File systems without F_FULLFSYNC fail
+    /* On macOS fsync() flushes only to the drive's cache. File systems without F_FULLFSYNC fail
      * here. */
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
 #endif
@@ -527,8 +529,8 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
         return petal_fail_errno(error, errno, "cannot write");
     if (flush(file->descriptor) != 0)
         return petal_fail_errno(error, errno, "cannot write it to disk");
-    /* Some network file systems report a failed write only when a descriptor is closed. Ours keeps
-     * the lock, so this closes a duplicate. */
+    /* Some network file systems report a failed write only when a descriptor is closed. Our
+     * descriptor keeps the lock, so this closes a duplicate. */
     int copy = dup(file->descriptor);
     if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
     return PETAL_OK;
@@ -549,7 +551,7 @@ static bool rename_to_new(const char *from, const char *to)
         return true;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
-    /* For file systems without hard links: an empty file claims the name, and is replaced. */
+    /* For file systems without hard links: an empty file claims the name, and is then replaced. */
     int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (claim < 0) return false;
     close(claim);
@@ -568,7 +570,7 @@ petal_status petal_os_rename(struct replacement *made, petal_error *error)
     return petal_fail_errno(error, errno, "cannot rename the new file");
 }
 
-/* A folder that can't be read can't be synced: the rename still counts as done. */
+/* A folder that can't be read can't be synced; the rename still counts as done. */
 petal_status petal_os_flush_folder(const char *path, petal_error *error)
 {
     char folder[PATH_MAX];

@@ -4,9 +4,9 @@
  *     -> flush the folder -> unlock
  *
  * The target's lock is held across the rename, and the new file is locked from its creation. A
- * process that waits for either finds that the path changed when it gets the old file's lock, and
- * tries again. If the target doesn't exist, the new file is published without replacing: of two
- * creators one finds the name taken. */
+ * process that waits for either gets the old file's lock, finds that the path names another file,
+ * and tries again. If the target doesn't exist, the new file is published without replacing
+ * anything: if two processes create it, one of them finds that the name is taken. */
 #include "os/common.h"
 
 #ifndef PETAL_OS_NONE
@@ -20,8 +20,8 @@
 
 /* ---- temporary files --------------------------------------------------------------------------
  *
- * Their names are random after a common prefix. So files of processes that died can be found:
- * nobody holds their lock. */
+ * Their names are random after a common prefix, so that files of dead processes can be found:
+ * nobody holds their locks. */
 
 #define TEMPORARY ".petal-tmp-"
 #define TEMPORARY_DIGITS 16
@@ -33,7 +33,7 @@ static bool is_temporary(const char *name)
            strspn(name + prefix, "0123456789abcdef") == TEMPORARY_DIGITS;
 }
 
-/* A path in the target's folder, from malloc(). */
+/* A path in the target's folder, allocated with malloc(). */
 static char *beside(const char *target, const char *name)
 {
     int folder = petal_os_folder_length(target);
@@ -54,9 +54,9 @@ static void remove_if_stale(const char *target, const char *name)
     free(path);
 }
 
-/* If the file system has no locks, nobody can take the file for a stale one either.
- * PETAL_ERR_REPLACED: another process took it for stale before it was locked, and has removed it or
- * is about to. */
+/* If the file system has no locks, no process can take the file for a stale one either.
+ * PETAL_ERR_REPLACED: before this process locked it, another took it for stale, and has removed it
+ * or is about to. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
     petal_status status = petal_os_lock(temporary, NULL);
@@ -65,7 +65,7 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     return petal_os_is_at(temporary, temporary->path, error);
 }
 
-/* One attempt of make_temporary(): PETAL_ERR_EXISTS and _REPLACED ask for another. */
+/* One attempt of make_temporary(): on PETAL_ERR_EXISTS and _REPLACED, it tries again. */
 static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
                                   petal_error *error)
 {
@@ -99,15 +99,15 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Is this path, or what it resolves to, the one by which the file was opened? If so, another file
- * has taken its place: the file was renamed, or a symbolic link now points elsewhere. */
+/* Is this the path by which the file was opened, or what that resolves to? If so, another file has
+ * taken its place: the file was renamed, or a symbolic link now points elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {
     return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
 }
 
-/* Releases the caller's file, since the target is another one; its lock stays. PETAL_ERR_REPLACED
- * with this message if it was the target until something took its place. */
+/* Releases the caller's file, since it is not the target; its lock stays. PETAL_ERR_REPLACED with
+ * this message if it was the target until another file took its place. */
 static petal_status let_go(struct replacement *made, const char *path, const char *message,
                            petal_error *error)
 {
@@ -117,7 +117,7 @@ static petal_status let_go(struct replacement *made, const char *path, const cha
     return PETAL_OK;
 }
 
-/* Opens and locks the file to replace. */
+/* Opens and locks the file that will be replaced. */
 static petal_status take_old(const char *path, unsigned flags, struct replacement *made,
                              petal_error *error)
 {
@@ -150,7 +150,7 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
     return let_go(made, path, "was removed since it was read; save under another name", error);
 }
 
-/* From here on, the caller's file is closed with the others. */
+/* From here on, the caller's file is closed together with the others. */
 static void hand_over(struct replacement *made)
 {
     struct file held = *made->held;

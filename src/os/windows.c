@@ -1,8 +1,8 @@
 /* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps, and what replace.c
  * needs.
  *
- * On Windows locks are mandatory: reading locked bytes with ReadFile() fails. So the lock covers
- * one byte far beyond the end of any file, which readers never touch. */
+ * On Windows locks are mandatory: ReadFile() fails on locked bytes. So the lock covers one byte far
+ * beyond the end of any file, which readers never touch. */
 #include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && defined(_WIN32)
@@ -104,8 +104,8 @@ static wchar_t *with_prefix(wchar_t *path)
     return NULL;
 }
 
-/* Converts a UTF-8 path of any length to Windows' form; NULL: GetLastError(). The caller frees it.
- * And back. */
+/* Converts a UTF-8 path of any length to Windows' form, and back. NULL: see GetLastError(). The
+ * caller frees the result. */
 static wchar_t *wide_of(const char *path)
 {
     int room = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
@@ -124,8 +124,8 @@ static char *utf8_of(const wchar_t *path)
     return text;
 }
 
-/* The path of an open file without symbolic links, or as given if the system can't resolve it. From
- * malloc(). */
+/* An open file's path without symbolic links, or the given one if the system can't resolve it.
+ * Allocated with malloc(). */
 static char *resolve(HANDLE handle, const char *given)
 {
     DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
@@ -144,11 +144,11 @@ static HANDLE handle_of(const struct file *file)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* Beyond the end of every file. */
+/* Beyond any file's end. */
 #define LOCKED_BYTE_HIGH 0x40000000u
 
-/* A reader tests a lock by taking it briefly. So that it doesn't refuse a writer, a writer tries
- * this often, a millisecond apart. */
+/* A reader tests a lock by taking it briefly. So that this doesn't make a writer fail, a writer
+ * tries this often, a millisecond apart. */
 #define LOCK_ATTEMPTS 8
 
 static bool take_lock(HANDLE handle, DWORD flags)
@@ -192,18 +192,19 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Opens a file so that others may read, change, rename and remove it meanwhile, as on POSIX. NULL:
- * GetLastError(). */
+ * see GetLastError(). */
 static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
     DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     DWORD flags =
-        FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS; /* the latter: also a folder */
+        FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS; /* FILE_FLAG_BACKUP_SEMANTICS: also
+                                                               opens a folder */
     HANDLE handle = CreateFileW(path, access, sharing, security, how, flags, NULL);
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-/* Stores the handle in the file, which will close it, even if this fails. */
+/* Stores the handle in the file, which then owns it. If this fails, the handle is closed. */
 static bool keep(HANDLE handle, struct file *file)
 {
     file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
@@ -286,7 +287,7 @@ void petal_os_close(struct file *file)
     *file = PETAL_NO_FILE;
 }
 
-/* The maximum of one call. */
+/* The maximum per call. */
 #define PIECE_BYTES ((uint64_t)1 << 30)
 
 static DWORD piece_of(uint64_t size_bytes)
@@ -412,9 +413,9 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 
 /* ---- replacing --------------------------------------------------------------------------------
  *
- * NTFS renames with POSIX semantics, over a file that others have open. Windows refuses to replace
- * a file that another process has mapped: BUSY, and nothing is lost. NTFS journals the rename
- * itself; folders are not flushed. */
+ * NTFS renames with POSIX semantics, over a file that others have open. If another process has
+ * mapped that file, Windows refuses: BUSY, and nothing is lost. NTFS journals the rename itself;
+ * folders are not flushed. */
 
 int petal_os_folder_length(const char *path)
 {
@@ -488,8 +489,7 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* The target's permissions, which the new file gets when it is created. NULL: those of its
- * folder. */
+/* The target's permissions, which the new file gets at its creation. NULL: those of its folder. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;
@@ -530,7 +530,7 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     return PETAL_OK;
 }
 
-/* Replaces a file that we and others have open. False: GetLastError(). */
+/* Replaces a file that this and other processes have open. False: see GetLastError(). */
 static bool rename_over(const struct file *from, const wchar_t *to)
 {
     size_t name_bytes = wcslen(to) * sizeof *to, room = sizeof(FILE_RENAME_INFO) + name_bytes;
@@ -550,8 +550,9 @@ static bool is_unknown(DWORD failure)
            failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
 }
 
-/* Before Windows 10 of 2017, on FAT, and in Wine, a file that anybody has open can't be replaced,
- * not even by us. So if a writer opens it once it is unlocked, this fails, and loses nothing. */
+/* Before Windows 10 of 2017, on FAT, and in Wine, a file that any process has open can't be
+ * replaced, even if that is this process. So if a writer opens it once it is unlocked, this fails,
+ * but nothing is lost. */
 static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
 {
     struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
@@ -563,7 +564,7 @@ static bool move_over(struct replacement *made, const wchar_t *from, const wchar
         petal_os_close(made->held);
         *made->held = again;
     } else if (made->held) {
-        petal_os_close(made->held); /* another process has it: nothing is held any more */
+        petal_os_close(made->held); /* another process has taken it: nothing is held any more */
     }
     SetLastError(failure);
     return false;

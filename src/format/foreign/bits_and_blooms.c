@@ -10,15 +10,15 @@
  * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form from length on,
  * in base64.
  *
- * length is that of the bit set: m, except in filters made from words (FromWithM), where it is 64 *
- * words. A program may have switched its bit sets to little-endian (then length and words are, but
- * not m and k) and its base64 from the URL alphabet to the standard one. No magic number, no count.
- * docs/formats/bits-and-blooms.md.
+ * length is the bit set's length: m, except in filters made from words (FromWithM), where it is 64
+ * * words. A program may have switched its bit sets to little-endian (then length and words are
+ * little-endian, m and k are not) and its base64 from the URL alphabet to the standard one. No
+ * magic number, no count. docs/formats/bits-and-blooms.md.
  *
- * The format `bits-and-blooms` reads all of these. It writes a filter in the form in which it was
- * read, others in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to the plain
- * binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked image that
- * byte holds the form.
+ * The format `bits-and-blooms` reads all of these. It writes a filter in the form that it was read
+ * from, and other filters in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to
+ * the plain binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked
+ * image that byte stores the form.
  *
  * Origin data: length, 8 bytes little-endian; form, 1 byte. */
 #include "base/base64.h"
@@ -37,7 +37,7 @@
 enum form {
     FORM_JSON = 1,
     FORM_LITTLE = 2,   /* length and words are little-endian */
-    FORM_STANDARD = 4, /* base64 with + and /; only if the text shows it */
+    FORM_STANDARD = 4, /* base64 with + and /; set only if the text shows it */
     FORM_NEWLINE = 8,  /* after the JSON, as written by json.Encoder */
     FORM_ALL = 15
 };
@@ -116,7 +116,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Is the length the right one only in the other byte order? */
+/* Is the length right only in the other byte order? */
 static bool is_little(uint64_t bits, const uint8_t *length)
 {
     return words_for(load64be(length)) != words_for(bits) &&
@@ -154,7 +154,7 @@ static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
     return PETAL_OK;
 }
 
-/* The text of b. */
+/* b's text. */
 struct text {
     const char *chars;
     uint64_t count, at;
@@ -256,7 +256,7 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members with these names, but b would hardly begin with the length that m
+/* Other JSON may have members with these names, but its b would hardly begin with the length that m
  * requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -299,14 +299,14 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* What to write, and in which form. */
+/* The bytes to write, and their form. */
 struct writing {
     const struct bit_array *array;
     uint64_t length;
     unsigned form;
 };
 
-/* A petal file's origin may be forged: a length that these bits can't have is ignored. */
+/* A petal file's origin may be forged: a length that is impossible for these bits is ignored. */
 static struct writing writing_of(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;
@@ -401,7 +401,7 @@ const struct format_def petal_format_bits_and_blooms = {
     .write = write,
 };
 
-/* Recognition reports JSON as bits-and-blooms. */
+/* Detection reports JSON as bits-and-blooms. */
 const struct format_def petal_format_bits_and_blooms_json = {
     .id = PETAL_FORMAT_BITS_AND_BLOOMS_JSON,
     .name = "bits-and-blooms-json",

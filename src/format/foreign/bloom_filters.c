@@ -66,7 +66,7 @@ static petal_status read_fields(const struct json_object *object, struct js_filt
     return PETAL_OK;
 }
 
-/* Finds the text of the bits, which must have exactly the bytes that the bits need. */
+/* Finds the text of the bits. It must encode exactly as many bytes as the bits need. */
 static petal_status find_content(const struct json_object *object, const struct js_filter *about,
                                  const char **content, uint64_t *chars, uint64_t *at,
                                  petal_error *error)
@@ -107,7 +107,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     return petal_format_damaged(error, end == chars ? at : at + end, "not base64");
 }
 
-/* Accepts the text of any version, so that an unsupported one is refused by name. */
+/* Accepts any version's text, so that an unsupported version is refused by name. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;
@@ -133,7 +133,8 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     if (status != PETAL_OK) return status;
     double hashes = petal_model_ceil(bits / n * ln2);
     shape->hashes =
-        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
+        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if there are too
+                                                                many */
     return PETAL_OK;
 }
 

@@ -3,7 +3,7 @@
  *     {"version":1,"m":64,"k":3,"buckets":[537002048,0]}
  *         1.1: toJSON(); numbers from 0 to 2^32 - 1
  *     {"m":64,"k":3,"buckets":[537002048,0]}
- *         0.0.x: as its README gathers it; signed numbers
+ *         0.0.x: as its README assembles it; signed numbers
  *
  * Bucket i holds bits 32 i to 32 i + 31, lowest first. buckets may be what JSON.stringify makes of
  * the typed array itself, {"0":537002048,"1":0}. docs/formats/bloomfilter.md.
@@ -42,8 +42,8 @@ static petal_status read_version(const struct json_object *object, struct js_fil
                          (unsigned long long)version);
 }
 
-/* If there is a version, numbers are unsigned; otherwise they are signed, or unsigned if one of
- * them requires that. */
+/* If there is a version, numbers are unsigned. Otherwise they are signed, unless one of them must
+ * be unsigned. */
 static petal_status take_buckets(const struct json_array *buckets, struct js_filter *about,
                                  uint8_t *image, uint64_t image_bytes, petal_error *error)
 {

@@ -6,7 +6,7 @@
  *     | k      | words w | w * 8 bytes       |
  *     +--------+---------+-------------------+
  *
- * Which Cassandra wrote it is in the file's name, not in its bytes:
+ * The version of Cassandra that wrote it is in the file's name, not in its bytes:
  *
  *     cassandra      4.0 and later (SSTables na, nb, oa, ...)   plain bytes, bit i in byte i / 8
  *     cassandra-be   3.0 to 3.11 (ma to me)                     words of 64 bits, big-endian
@@ -24,9 +24,9 @@ enum { AT_HASHES = 0, AT_WORDS = 4 };
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* The false-positive rates with which Cassandra computes: row b, column k, for b bits per key and k
- * probes. They are from "Bloom Filters - the math" (Fan, Cao, Almeida, Broder: Summary Cache), to
- * three digits. */
+/* The false-positive rates that Cassandra uses: row b, column k, for b bits per key and k probes.
+ * They are from "Bloom Filters - the math" (Fan, Cao, Almeida, Broder: Summary Cache), to three
+ * digits. */
 #define MAX_BITS_PER_KEY 20u
 #define MAX_PROBES 14u
 
@@ -74,7 +74,7 @@ static uint32_t best_probes(uint32_t bits_per_key)
 }
 
 /* Chooses the fewest bits per key whose best rate is low enough, then the fewest probes that reach
- * it with them. */
+ * it. */
 static void choose(double rate, uint32_t *bits_per_key, uint32_t *probes)
 {
     uint32_t b = 2;
@@ -137,7 +137,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The bytes don't say which of the three it is. */
+/* The bytes don't tell which of the three it is. */
 const struct format_def petal_format_cassandra = ROW(CASSANDRA, "cassandra", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_be = ROW(CASSANDRA_BE, "cassandra-be", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_2 = ROW(CASSANDRA_2, "cassandra-2", FIT_POSSIBLE);

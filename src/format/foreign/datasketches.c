@@ -7,8 +7,8 @@
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
  * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24.
- * Bits set is -1 if nobody has counted since the last update ("dirty"); this reader doesn't trust
- * the number. docs/formats/datasketches.md. */
+ * Bits set is -1 if the bits were not counted after the last update ("dirty"); this reader doesn't
+ * trust the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -37,11 +37,11 @@ enum {
 #define FLAG_EMPTY 4u
 #define DIRTY UINT64_MAX
 
-/* origin.near: one byte, for what the file contained besides its bits. */
+/* origin.near: one byte that records properties of the file other than its bits. */
 enum {
     NOTE_DIRTY = 1,      /* the number of set bits was -1 */
-    NOTE_LONG_EMPTY = 2, /* empty, yet written with its bits: created in memory of the caller */
-    NOTE_DIRECT = 4,     /* empty, first byte 4: Java, in such memory */
+    NOTE_LONG_EMPTY = 2, /* empty, yet written with its bits: created in the caller's memory */
+    NOTE_DIRECT = 4,     /* empty, first byte 4: from Java, in such memory */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static uint8_t noted(const petal_filter *filter)
     return is_noted ? filter->origin.near[0] : 0;
 }
 
-/* What the original would write: its updates leave the number uncounted. */
+/* What the original writes: its updates leave the number uncounted. */
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;

@@ -9,9 +9,9 @@
  * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached
  * data, everything after the bits, is the filter's metadata. docs/formats/dcso.md.
  *
- * The whole file may be compressed with gzip. `dcso` reads both and writes it plain; `dcso-gzip`
- * reads and writes it compressed, and is the origin of a compressed file. In the image for read(),
- * PACKED replaces the version.
+ * The whole file may be compressed with gzip. `dcso` reads both forms and writes the plain one;
+ * `dcso-gzip` reads and writes the compressed one, and is the origin of a compressed file. In the
+ * image for read(), PACKED replaces the version.
  *
  * Origin data: the flags, 8 bytes little-endian. */
 #include "base/bytes.h"
@@ -27,7 +27,7 @@
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
 #define GZIP_MAX_EXPANSION 1032u /* 258 bytes from 2 bits */
-#define PACKED 0x1fu             /* gzip's first byte, which no plain file has */
+#define PACKED 0x1fu             /* gzip's first byte; no plain file begins with it */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
 
@@ -55,7 +55,7 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Everything after the bits is user data, so no file is too long. */
+/* Everything after the bits is user data, so no file can be too long. */
 static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error *error)
 {
     if (data_bytes <= PETAL_METADATA_MAX_BYTES) return PETAL_OK;
@@ -100,7 +100,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 #ifdef PETAL_WITH_ZLIB
 
-/* Reads the header of a compressed file; unpacks only a few bytes, whatever it promises. */
+/* Reads the header of a compressed file. Unpacks only a few bytes, whatever the header promises. */
 static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
                                   const petal_allocator *allocator, uint8_t header[HEADER_BYTES],
                                   petal_error *error)
@@ -114,8 +114,8 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
     return check_header(header, made, error);
 }
 
-/* Can a stream of this size contain that much, and may that much memory be allocated? Both are
- * checked before the stream is read, since it may expand a thousandfold. */
+/* Can a stream of this size contain that many bytes, and may that much memory be allocated? Both
+ * are checked before the stream is read, since it may expand a thousandfold. */
 static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
                                   const petal_allocator *allocator, petal_error *error)
 {
@@ -129,9 +129,9 @@ static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
     return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* Reads the stream twice, so that it allocates only what is really there, and no more than the
+/* Reads the stream twice. So it allocates only as much as is really there, and no more than the
  * header promises plus the longest attached data: neither a false header nor a decompression bomb
- * gets memory. */
+ * can make it allocate more. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -221,8 +221,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_plan(self, options, about, error);
 }
 
-/* Does the rule above give these bits and hashes for these keys and this rate? Hardly anything else
- * matches. */
+/* Does the rule above give these bits and hashes for these keys and this rate? By chance that is
+ * very unlikely. */
 static enum fit fit_of_header(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, 0};
@@ -298,7 +298,7 @@ static petal_status write_gzip(const struct format_def *self, const petal_filter
     return petal_gzip(&petal_format_dcso, filter, sink, error);
 }
 
-/* Recognition reports a compressed file as dcso. */
+/* Detection reports a compressed file as dcso. */
 const struct format_def petal_format_dcso_gzip = {
     .id = PETAL_FORMAT_DCSO_GZIP,
     .name = "dcso-gzip",

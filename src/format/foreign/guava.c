@@ -6,9 +6,9 @@
  *     +---------+---+---------------+---------------------------+
  *
  * 0 is the strategy MITZ_32 (format guava32), 1 is MITZ_64 (format guava). No magic number, no
- * count, no checksum, and nothing says which funnel made bytes of the keys: the user must know.
- * docs/formats/guava.md. OldPanda's ports write the same bytes; where their MITZ_32 differs from
- * Guava's it is a scheme of its own, which only the user can name. docs/formats/oldpanda.md. */
+ * count, no checksum. The file doesn't say which funnel turned keys into bytes: the user must know.
+ * docs/formats/guava.md. OldPanda's ports write the same bytes. Where their MITZ_32 differs from
+ * Guava's, it is a scheme of its own, which only the user can name. docs/formats/oldpanda.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -17,8 +17,8 @@
 
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
-/* Names what else it may be, for messages: Java's object streams hold the same filter in another
- * form. */
+/* For messages: names what else the bytes may be. Java's object streams hold the same filter in
+ * another form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 4 && load32le(bytes) == 0x0500edacu) /* ac ed 00 05 */
@@ -95,7 +95,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .fit = (fit_), .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The ports' files look like Guava's, so recognition never suggests them. */
+/* The ports' files look like Guava's, so detection never suggests them. */
 const struct format_def petal_format_guava =
     ROW(GUAVA, "guava", MITZ_64, GUAVA_MITZ64, FIT_POSSIBLE);
 const struct format_def petal_format_guava32 =

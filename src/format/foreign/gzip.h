@@ -5,21 +5,21 @@
 
 #include "format/format.h"
 
-/* Do the bytes begin like gzip? */
+/* Do the bytes begin as gzip does? */
 bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes);
 
 #ifdef PETAL_WITH_ZLIB
 
-/* Unpacks a gzip file, or its beginning, to at most `room` bytes at `to`; NULL: only counts. *made:
- * how many bytes. With `whole` it must be one gzip member of at most that many bytes, with the
- * right checksum and nothing after it; otherwise it stops when the room is full. It allocates only
- * zlib's 40 KiB or so, from the allocator or, if that is NULL, with malloc. */
+/* Unpacks a gzip file, or its beginning, to at most `room` bytes at `to`; NULL: only counts. *made
+ * becomes the number of bytes. With `whole`, the file must be one gzip member of at most that many
+ * bytes, with the right checksum and nothing after it; otherwise unpacking stops when the room is
+ * full. Allocates only zlib's 40 KiB or so, from the allocator or, if that is NULL, with malloc. */
 petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole,
                           const petal_allocator *allocator, uint8_t *to, uint64_t room,
                           uint64_t *made, petal_error *error);
 
-/* Writes the filter in this format through a sink that compresses, in front of `sink`. No name, no
- * time: the same filter gives the same bytes with the same zlib. */
+/* Writes the filter in this format through a compressing sink in front of `sink`. Stores no name
+ * and no time: the same filter gives the same bytes with the same zlib. */
 petal_status petal_gzip(const struct format_def *format, const petal_filter *filter,
                         const struct sink *sink, petal_error *error);
 

@@ -24,7 +24,7 @@
 
 enum { JENKINS = 0, MURMUR = 1 };
 
-/* The fields of either form, unchecked. */
+/* The fields of either form, before they are checked. */
 struct header {
     bool old;
     uint32_t size_bytes;
@@ -62,7 +62,7 @@ static petal_status check_header(const struct header *header, petal_error *error
     return PETAL_OK;
 }
 
-/* Hadoop's other filters begin with the same header, but are longer. */
+/* Hadoop's other filters begin with the same header, but their files are longer. */
 static petal_status check_body(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes <= promised_bytes)
@@ -92,7 +92,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 }
 
 /* The class leaves both numbers to its caller. Hadoop's own caller, BloomMapFile, uses k = 5 and m
- * = ceil(-k n / ln(1 - p^(1/k))); the hash is the default of hadoop.util.hash.type. */
+ * = ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
@@ -109,7 +109,7 @@ static bool is_old(const petal_filter *filter)
            filter->hash->id == PETAL_HASH_HADOOP_JENKINS;
 }
 
-/* Returns the size of the header. */
+/* Returns the header's size. */
 static uint32_t write_header(const petal_filter *filter, uint8_t header[HEADER_BYTES])
 {
     const struct shape *shape = &filter->layers->array.shape;

@@ -108,7 +108,7 @@ petal_status petal_js_list_bits(const struct js_list *list, struct json_array nu
     int64_t number = 0;
     bool more;
     *lowest = *highest = 0;
-    /* The buffer has room for all units: they were counted. */
+    /* The buffer has room for all units, which were counted before. */
     for (uint64_t at = HEADER_BYTES; at < image_bytes; at += list->unit_bytes) {
         petal_status status = petal_json_next(&numbers, &number, &more, error);
         if (status != PETAL_OK) return status;

@@ -1,19 +1,19 @@
-/* javascript.h - what the codecs of JavaScript filters share. The files are JSON; decode() turns
- * one into this plain image:
+/* javascript.h - what the codecs of JavaScript filters share. The files are JSON, which decode()
+ * turns into this plain image:
  *
  *     0   8   16     24      32
  *     +---+---+------+-------+------------------+
  *     | m | k | seed | form  | ceil(m / 8) bytes|       8 bytes each, little-endian
  *     +---+---+------+-------+------------------+
  *
- * `form` records in which form the text was written, so that it can be written in it again; the
- * filter's origin data holds it as one byte. */
+ * `form` records how the text was written, so that it can be written in the same way. The filter's
+ * origin data stores it as one byte. */
 #ifndef PETAL_FORMAT_JAVASCRIPT_H
 #define PETAL_FORMAT_JAVASCRIPT_H
 
 #include "format/foreign/json.h"
 
-/* A line break after the JSON text. The codec defines the other bits of a form. */
+/* The JSON text is followed by a line break. The codec defines the other bits of a form. */
 #define JS_FORM_LINE_BREAK 0x80u
 
 struct js_filter {
@@ -29,12 +29,12 @@ petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
                             const petal_allocator *allocator, uint8_t **image,
                             uint64_t *image_bytes, petal_error *error);
 
-/* The image's bits; and its form, which may be known only after reading them. */
+/* The image's bits; and its form, which may be known only after the bits were read. */
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
-/* A class whose bits are a list of numbers of 1 or 4 bytes. The form `named` means that the list is
- * an object with indices as names. */
+/* A class whose bits are a list of 1-byte or 4-byte numbers. The form `named` means that the list
+ * is an object with indices as names. */
 struct js_list {
     struct json_names members; /* m, k and the list, then any others */
     uint32_t scheme, unit_bytes;
@@ -50,8 +50,8 @@ petal_status petal_js_list_image(const struct js_list *list, const struct json_o
                                  const petal_allocator *allocator, uint8_t **image,
                                  uint64_t *image_bytes, petal_error *error);
 
-/* Stores the numbers, from `min` to `max`, in the image's bits, little-endian. *lowest and *highest
- * become the extremes, or 0. */
+/* Stores the numbers, from `min` to `max`, in the image's bits, little-endian. Sets *lowest and
+ * *highest to the extremes, or to 0. */
 petal_status petal_js_list_bits(const struct js_list *list, struct json_array numbers, int64_t min,
                                 int64_t max, uint8_t *image, uint64_t image_bytes, int64_t *lowest,
                                 int64_t *highest, petal_error *error);
@@ -62,7 +62,7 @@ petal_status petal_js_list_write(const struct js_list *list, const petal_filter 
                                  const struct sink *sink, const char *begin, bool is_signed,
                                  uint8_t form, petal_error *error);
 
-/* What the rows share; decode, fits, size and write are the codec's own. */
+/* Members that the rows share; decode, fits, size and write are the codec's own. */
 #define JS_ROW(NAME, name_, hash_) \
     .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = PETAL_SCHEME_##NAME, .hash = (hash_), \
     .keys = "UTF-8 of a string", .fits = fits, .decode = decode, .read = petal_js_read, \
@@ -75,10 +75,10 @@ uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes);
 petal_status petal_js_read(const struct format_def *self, const uint8_t *image,
                            uint64_t image_bytes, struct description *about, petal_error *error);
 
-/* The form in which this format read the filter, or `newest`. */
+/* The form that this format read the filter from, or `newest`. */
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest);
 
-/* Text being written in pieces; an error is reported at the end. */
+/* Text that is being written in pieces; errors are reported at the end. */
 struct js_text {
     const struct sink *sink;
     petal_error *error;
@@ -92,7 +92,7 @@ void petal_js_put_number(struct js_text *text, int64_t number);
 
 void petal_js_put_base64(struct js_text *text, const struct bit_array *array);
 
-/* Writes what is left, with a line break if the form has one. */
+/* Writes the rest, with a line break if the form has one. */
 petal_status petal_js_end(struct js_text *text, uint8_t form);
 
 #endif

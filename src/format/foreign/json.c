@@ -45,13 +45,13 @@ static void skip_space(struct reader *from)
     while (from->at < from->size_bytes && is_space(from->text[from->at])) from->at++;
 }
 
-/* The next character, or 0 at the end, since text contains none. */
+/* The next character, or 0 at the end: the text itself contains no 0. */
 static char peek(const struct reader *from)
 {
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Skips space, then this character; false if another follows. */
+/* Skips space, then this character. False if another one follows. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -93,7 +93,7 @@ static bool is_word(const char *at, uint64_t chars)
     return false;
 }
 
-/* Ends at the next delimiter; at the end of the text it may have been cut off. */
+/* Ends at the next delimiter. At the end of the text the number may have been cut off. */
 static petal_status read_bare(struct reader *from, struct json_value *value)
 {
     static const char ends[] = "{}[]:,\" \t\n\r";
@@ -133,7 +133,7 @@ static petal_status pass_escape(struct reader *from)
     return PETAL_OK;
 }
 
-/* Skips a character beyond ASCII. utf16.h accepts surrogates, which UTF-8 excludes. */
+/* Skips a character outside ASCII. utf16.h accepts surrogates, which UTF-8 forbids. */
 static petal_status pass_character(struct reader *from)
 {
     struct utf8_lead lead;
@@ -168,8 +168,8 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     return status;
 }
 
-/* The next character of a string that was read: a code point, or the value of an escape, possibly a
- * surrogate. */
+/* The next character of a string that was read before: a code point, or the value of an escape,
+ * which may be a surrogate. */
 static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
 {
     static const char escapes[] = "b\bf\fn\nr\rt\t";
@@ -296,7 +296,9 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
     uint32_t i = 0;
-    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs ask for listed names */
+    while (strcmp(object->names->name[i], name) != 0)
+        i++; /* codecs only ask for names in the
+                                                              list */
     return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
 }
 
@@ -343,7 +345,7 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* With an optional sign; false if it is not such a number. */
+/* May have a sign. False if it is not such a number. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';
@@ -403,7 +405,7 @@ petal_status petal_json_array(const struct json_object *object, const char *name
     return status;
 }
 
-/* Commas and colons were checked when the object was read. */
+/* Commas and colons were checked when the enclosing object was read. */
 static void pass_space_and(struct json_array *array, char mark)
 {
     const char *text = array->text;

@@ -6,7 +6,7 @@
  * doesn't ask for are skipped; if several have the same name, the last counts, as in Go's
  * encoding/json and JavaScript's JSON.parse.
  *
- * Every failure has its offset in the file: PETAL_ERR_TRUNCATED if the text ends too early,
+ * Every failure reports its offset in the file: PETAL_ERR_TRUNCATED if the text ends too early,
  * otherwise PETAL_ERR_DAMAGED. */
 #ifndef PETAL_FORMAT_JSON_H
 #define PETAL_FORMAT_JSON_H
@@ -31,14 +31,14 @@ struct json_value {
     uint64_t at, end;
 };
 
-/* The members that a codec asks for: names in ASCII, terminated by NULL. any_case: "M" matches "m"
+/* The members that a codec requests: names in ASCII, terminated by NULL. any_case: "M" matches "m"
  * too, as in Go's encoding/json. */
 struct json_names {
     bool any_case;
     const char *name[PETAL_JSON_MAX_NAMES + 1];
 };
 
-/* An object, and the values of those members. The text must stay valid. */
+/* An object, and the values of those members. The text must outlive it. */
 struct json_object {
     const char *text;
     uint64_t size_bytes, at;
@@ -47,15 +47,15 @@ struct json_object {
     bool has_others; /* members that were skipped */
 };
 
-/* An array being read from its first element to its last. JavaScript writes a typed array as an
- * object with the indices as names: that is accepted too, with `named` set. */
+/* An array that is read from its first element to its last. JavaScript writes a typed array as an
+ * object with the indices as names: that is accepted too, and sets `named`. */
 struct json_array {
     const char *text;
     uint64_t at, end, index;
     bool named;
 };
 
-/* Does the text begin like an object? */
+/* Does the text begin as an object does? */
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
 /* Reads a text that is one object, with nothing but space around it. */
@@ -63,7 +63,7 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
                              const struct json_names *names, struct json_object *object,
                              petal_error *error);
 
-/* The value of a requested member, or NULL if it is missing; and does it have this kind? */
+/* The value of a requested member, or NULL if it is missing; and whether it has this kind. */
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind);
 
@@ -83,8 +83,8 @@ petal_status petal_json_inner(const struct json_object *object, const char *name
 petal_status petal_json_array(const struct json_object *object, const char *name,
                               struct json_array *array, petal_error *error);
 
-/* The next element, which must be a whole number that fits. After the last, *more is false and
- * *number unchanged. */
+/* The next element, which must be a whole number that fits. At the end, *more becomes false and
+ * *number is unchanged. */
 petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more,
                              petal_error *error);
 

@@ -5,8 +5,8 @@
  *     | bits, at least 8 bytes | k |
  *     +------------------------+---+
  *
- * No magic number and no length: whoever cuts it out of the table's filter block must know where it
- * ends. docs/formats/leveldb.md. */
+ * No magic number and no length: code that cuts it out of the table's filter block must know where
+ * it ends. docs/formats/leveldb.md. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -58,7 +58,7 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* Reports the lowest reachable rate, rounded up to 3 digits. */
+/* Reports the lowest possible rate, rounded up to 3 digits. */
 static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal_status status,
                                 petal_error *error)
 {
@@ -109,7 +109,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return status == PETAL_OK ? petal_put(sink, &hashes, sizeof hashes, error) : status;
 }
 
-/* Every eighth file of any kind ends in a byte from 1 to 30: too weak a hint to report. */
+/* One in eight files of any kind ends in a byte from 1 to 30: too weak a hint to report. */
 const struct format_def petal_format_leveldb = {
     .id = PETAL_FORMAT_LEVELDB,
     .name = "leveldb",

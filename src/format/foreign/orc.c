@@ -7,15 +7,15 @@
  *         08 <varint: k>  11 <8 bytes>  11 <8 bytes> ...
  *
  * The bits are little-endian 64-bit words, so bit i is bit i % 8 of byte i / 8 in both forms. Input
- * must have the form that protobuf's writers produce: fields in order, each once, varints of
+ * must be in the form that protobuf's writers produce: fields in order, each once, varints of
  * minimal length. The origin records the form:
  *
  *     origin.near: empty for the newer form, one byte 1 for the older
  *
- * Nothing says how keys were hashed: as bytes (format orc: strings, decimals, binaries) or as longs
- * (format orc-long: integers, dates, timestamps, doubles). The column's type determines it, so the
- * user must know. Created for 1 key at 1 %, with "hello" added: k = 44, m = 64, and only bits 1 and
- * 62 are set, since the step between positions is a multiple of 64:
+ * The file doesn't say how keys were hashed: as bytes (format orc: strings, decimals, binaries) or
+ * as longs (format orc-long: integers, dates, timestamps, doubles). The column's type determines
+ * it, so the user must know. Example: created for 1 key at 1 %, with "hello" added. k = 44, m = 64,
+ * and only bits 1 and 62 are set, since the step between positions is a multiple of 64:
  *
  *     08 2c 1a 08 02 00 00 00 00 00 00 40        08 2c 11 02 00 00 00 00 00 00 40 */
 #include "base/bytes.h"
@@ -39,7 +39,7 @@
 struct message {
     uint32_t hashes;
     bool older;
-    uint64_t offset;     /* of the bits, or of the first tagged word */
+    uint64_t offset;     /* of the bits, or of the first word's tag */
     uint64_t size_bytes; /* of the bits */
 };
 
@@ -49,7 +49,7 @@ static petal_status truncated(uint64_t size_bytes, petal_error *error)
                          "truncated (within a field); copy it again");
 }
 
-/* Reads a varint of at most 32 bits and minimal length at *at, and advances that. */
+/* Reads a varint of at most 32 bits and minimal length at *at, and advances *at. */
 static petal_status take_varint(const uint8_t *bytes, uint64_t size_bytes, uint64_t *at,
                                 uint32_t *value, petal_error *error)
 {
@@ -88,7 +88,7 @@ static petal_status take_newer(const uint8_t *bytes, uint64_t size_bytes, uint64
     return status;
 }
 
-/* Each word has its own tag, so a message cut after any word is a valid smaller filter. */
+/* Each word has its own tag, so a message that is cut after any word is a valid smaller filter. */
 static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
                                struct message *message, petal_error *error)
 {
@@ -101,7 +101,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     return check_bits(message->size_bytes, at, error);
 }
 
-/* Names what else it may be. */
+/* Names what else the bytes may be. */
 static petal_status check_kind(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 3 && memcmp(bytes, "ORC", 3) == 0)

@@ -22,8 +22,8 @@
 
 #define BLOCK_BYTES 32u
 #define HASHES 8u
-/* A header has 15 to 20 bytes; Arrow's C++ reader doesn't read more than this either. So a hostile
- * header costs little time. */
+/* A header has 15 to 20 bytes, and Arrow's C++ reader doesn't read more than this either. So a
+ * hostile header costs little time. */
 #define MAX_HEADER_BYTES 256u
 /* parquet-java, Arrow and arrow-rs create none larger. */
 #define MAX_WRITTEN_BYTES ((uint64_t)128 << 20)
@@ -119,7 +119,7 @@ static uint32_t usual_header(uint32_t bitset_bytes, uint8_t header[USUAL_BYTES])
     static const uint8_t rest[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
     uint32_t size = 0;
     header[size++] = 1 << 4 | THRIFT_I32;
-    uint32_t left = bitset_bytes << 1; /* zigzag of a positive number */
+    uint32_t left = bitset_bytes << 1; /* zigzag encoding of a positive number */
     for (; left >= 0x80; left >>= 7) header[size++] = (uint8_t)(left | 0x80);
     header[size++] = (uint8_t)left;
     memcpy(header + size, rest, sizeof rest);
@@ -158,7 +158,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The usual header is unmistakable: 14 of its bytes never change. */
+/* The usual header can't be mistaken: 14 of its bytes never change. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct parquet_header header;
@@ -177,8 +177,8 @@ static uint64_t usual_size(uint64_t bytes)
 }
 
 /* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. If the
- * rate is too low for doubles, that is negative; then parquet-java uses the largest size, which is
- * kinder than arrow-rs's smallest. */
+ * rate is too low for doubles, the result is negative. parquet-java then uses the largest size; so
+ * does this, since arrow-rs uses the smallest. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);
@@ -205,8 +205,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_layer(options, &shape, about, error);
 }
 
-/* Does the filter have its file's header, and does that describe exactly these blocks? A petal file
- * may have been changed. */
+/* Does the filter have its file's header, and does the header describe exactly these blocks? A
+ * petal file may have been modified. */
 static bool has_header(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;

@@ -1,4 +1,4 @@
-/* parquet.h - the header of a Parquet Bloom filter, for reading one on its own and for finding one
+/* parquet.h - the header of a Parquet Bloom filter, for reading one on its own and for finding them
  * within a file. */
 #ifndef PETAL_FORMAT_PARQUET_H
 #define PETAL_FORMAT_PARQUET_H

@@ -23,10 +23,10 @@
 
 #define MAGIC_BYTES 4u
 #define TRAILER_BYTES 8u /* the footer's size, and the magic again */
-/* Follows a footer that is readable but signed: AES-GCM's nonce and tag. */
+/* Follows the footer if that is readable but signed: AES-GCM's nonce and tag. */
 #define SIGNATURE_BYTES 28u
 
-/* The list so far, and the column being read. */
+/* The list so far, and the column that is being read. */
 struct listing {
     const uint8_t *file;
     uint64_t footer_at; /* filters must precede it */
@@ -50,8 +50,8 @@ static bool refuse(struct listing *listing, petal_status status)
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
-/* Appends a part of the path. It is for people: bytes that could disturb a terminal or a line
- * become '?'. */
+/* Appends a part of the path. It is shown to people, so bytes that could disturb a terminal or a
+ * line become '?'. */
 static bool take_path_part(struct thrift *in, const struct thrift_field *field, void *context)
 {
     struct listing *listing = context;
@@ -99,7 +99,7 @@ static bool take_meta_data(struct thrift *in, const struct thrift_field *field, 
     }
 }
 
-/* EncryptionWithColumnKey has the path, since the metadata may be hidden. */
+/* EncryptionWithColumnKey has the path, because the metadata may be hidden. */
 static bool take_column_key(struct thrift *in, const struct thrift_field *field, void *context)
 {
     return field->id == 1 ? take_path(in, field, context) : petal_thrift_skip(in, field);
@@ -112,7 +112,7 @@ static bool take_crypto(struct thrift *in, const struct thrift_field *field, voi
            petal_thrift_struct(in, take_column_key, context);
 }
 
-/* Refuses a column chunk in another file: the offsets are those of that file. */
+/* Refuses a column chunk in another file, since the offsets refer to that file. */
 static bool take_file_path(struct thrift *in, const struct thrift_field *field,
                            struct listing *listing)
 {
@@ -175,8 +175,8 @@ static petal_status find_region(struct listing *listing)
         (long long)listing->length);
 }
 
-/* Finishes a column chunk. An encrypted one with hidden metadata may have a filter, so it is
- * listed. */
+/* Finishes a column chunk. An encrypted one with hidden metadata may have a filter, so it is listed
+ * too. */
 static bool end_chunk(struct listing *listing)
 {
     bool hidden = listing->now.encrypted && !listing->has_meta_data;

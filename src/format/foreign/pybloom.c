@@ -13,9 +13,10 @@
  *
  * The numbers of the first form have 8 bytes each; its error is a double.
  *
- * A scalable filter begins without a filter inside. If a key finds none, or the last one full, a
- * new one is added: `scale` times the last one's capacity, `ratio` times its error. `pybloom` reads
- * both forms and creates the first; `pybloom-scalable` is only the second. docs/formats/pybloom.md.
+ * A scalable filter begins without a filter inside. If a key is added and there is none, or the
+ * last one is full, a new one is created: `scale` times the last one's capacity, `ratio` times its
+ * error. `pybloom` reads both forms and creates the first; `pybloom-scalable` is only the second.
+ * docs/formats/pybloom.md.
  *
  * Origin data of a scalable filter: its first 28 bytes. A plain one has none. */
 #include "base/bytes.h"
@@ -52,12 +53,12 @@ enum {
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* It has names for 2 and 4 and accepts any number; above this it would not be growth but an
+/* The library has names for 2 and 4 and accepts any number. Above this, growth would be an
  * explosion. */
 #define MAX_SCALE 1024u
 
-/* A scalable filter without a filter is opened as one with an empty first filter, if that has at
- * most this many bytes. */
+/* A scalable filter without a filter is opened with an empty first filter, if that has at most this
+ * many bytes. */
 #define MAX_EMPTY_BYTES ((uint64_t)1 << 20)
 
 static double load_double(const uint8_t *from)
@@ -182,8 +183,8 @@ static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t 
     return petal_format_check_tail(&one, bytes, error);
 }
 
-/* Where a plain filter has its number of slices, a scalable one has the upper half of the ratio.
- * The former is tiny as a double; the latter, 0.9, is impossible as a number of slices. */
+/* A plain filter has its number of slices where a scalable one has the upper half of the ratio. The
+ * former is tiny as a double; the latter, 0.9, is impossible as a number of slices. */
 static bool is_scalable(const uint8_t *bytes, uint64_t size_bytes)
 {
     return size_bytes >= AT_INITIAL && load_double(bytes + AT_RATIO) >= 0x1p-64 &&
@@ -264,7 +265,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 static void write_header(const struct layer *layer, uint8_t header[HEADER_BYTES]);
 
-/* Makes the image that the original would write if its first filter existed and were empty. */
+/* Makes the image that the original would write if it had an empty first filter. */
 static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -304,7 +305,7 @@ static bool has_scalable_origin(const petal_filter *filter)
            filter->origin.size_bytes == ORIGIN_BYTES;
 }
 
-/* A plain filter accepts keys beyond its capacity: to Petal that is only a rating. */
+/* A plain filter accepts keys beyond its capacity, so for Petal the capacity is only a rating. */
 static bool grows(const petal_filter *filter)
 {
     return has_scalable_origin(filter) && filter->scheme == &petal_scheme_pybloom;
@@ -359,7 +360,7 @@ static petal_status write_filter(const struct layer *layer, const struct sink *s
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }
 
-/* The original has no first filter before its first key. */
+/* The original creates its first filter when the first key is added. */
 static bool is_bare(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;
@@ -409,7 +410,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .write = write, .grows = grows, .grow = grow \
     }
 
-/* Recognition reports a scalable filter as pybloom. */
+/* Detection reports a scalable filter as pybloom. */
 const struct format_def petal_format_pybloom = ROW(PYBLOOM, "pybloom", FIT_POSSIBLE, plan_plain);
 const struct format_def petal_format_pybloom_scalable =
     ROW(PYBLOOM_SCALABLE, "pybloom-scalable", FIT_NO, plan_scalable);

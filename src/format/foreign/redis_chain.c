@@ -1,5 +1,5 @@
 /* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter here
- * stores what has no field of its own. docs/formats/redisbloom.md. */
+ * records what it has no field for. docs/formats/redisbloom.md. */
 #include "format/foreign/redis_chain.h"
 
 #include "base/bytes.h"
@@ -24,7 +24,7 @@ enum {
 #define HIGHEST_RATE 0.25 /* a higher rate is lowered to this */
 #define MAX_N2 48u        /* the scheme's max_bits */
 
-/* The first RDB version with such values; every server that knows them accepts it. */
+/* The first RDB version with such values. Every server that knows them accepts it. */
 #define RDB_VERSION 8u
 
 /* How a link encodes its size m. */
@@ -88,7 +88,7 @@ const struct redis_chain petal_redis_new_chain = {.options = FORCE64 | NOROUND,
                                                   .rdb_version = RDB_VERSION,
                                                   .compressed = true};
 
-/* Notes come from a file and may be forged: the chain can be written in any case. */
+/* Notes come from a file and may be forged: the chain can be written whatever they contain. */
 static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 {
     const uint8_t *data = filter->origin.near;
@@ -140,7 +140,7 @@ static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
     link->bits = kind == PLAIN ? modulus : kind == POWER_UNSAID ? 0 : 8 * link->bytes;
 }
 
-/* Could this encoding write the kind? Older kinds precede its first version. */
+/* Could this encoding have written the kind? Older kinds precede its first version. */
 static bool encver_knows(uint32_t encver, uint64_t modulus, enum kind kind)
 {
     return encver < REDIS_ENCVER_NEWEST ||
@@ -162,8 +162,8 @@ static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *
     return false;
 }
 
-/* The power of two to which an old filter's new link is rounded up, and the additional entries that
- * fit. */
+/* The power of two to which an old filter's new link is rounded up, and the additional entries for
+ * which that has room. */
 static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, petal_error *error)
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
@@ -231,13 +231,13 @@ petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error
     return PETAL_OK;
 }
 
-/* By how many ulps its bits per entry exceed those computed here. */
+/* By how many ulps its bits per entry exceed the value computed here. */
 static int64_t ulps_of(const struct redis_link *link)
 {
     return (int64_t)(bits_from_double(link->bpe) - bits_from_double(bpe_of(link->error)));
 }
 
-/* Checks a rate, and the numbers that follow from it. */
+/* Checks a rate, and the numbers that depend on it. */
 static petal_status check_rate(const struct redis_link *link, uint32_t number, petal_error *error)
 {
     if (link->entries == 0) return damaged(link, number, "a capacity of 0", error);
@@ -290,7 +290,7 @@ static petal_status describe_link(const struct redis_chain *chain, uint32_t numb
     return PETAL_OK;
 }
 
-/* Does the chain hold as many keys as its links together? */
+/* Does the chain hold as many keys as its links do together? */
 static bool sizes_add_up(const struct redis_chain *chain)
 {
     uint64_t sum = 0;
@@ -383,7 +383,7 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++) {
         status = link_of(filter, i, format, chain, error);
         if (!checked_add(chain->size, filter->layers[i].items,
-                         &chain->size)) /* merging adds them, saturating */
+                         &chain->size)) /* merging adds them up, saturating */
             return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))
             chain->encver = REDIS_ENCVER_BITS;
@@ -454,7 +454,7 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* Another scheme means a forged origin, for which RedisBloom has no rule. */
+/* Another scheme means that the origin is forged; RedisBloom has no rule for it. */
 bool petal_redis_grows(const petal_filter *filter)
 {
     return filter->scheme == &petal_scheme_redisbloom;

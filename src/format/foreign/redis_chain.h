@@ -1,6 +1,6 @@
-/* redis_chain.h - a RedisBloom filter, a chain of links, as in both of its forms: BF.SCANDUMP
- * (redisbloom.c) and DUMP (redisbloom_dump.c). Fields are as in those forms, and unchecked until
- * petal_redis_describe() has checked them. */
+/* redis_chain.h - a RedisBloom filter, which is a chain of links, as both of its forms describe it:
+ * BF.SCANDUMP (redisbloom.c) and DUMP (redisbloom_dump.c). The fields are those of the forms, and
+ * unchecked until petal_redis_describe() checks them. */
 #ifndef PETAL_FORMAT_REDIS_CHAIN_H
 #define PETAL_FORMAT_REDIS_CHAIN_H
 
@@ -19,7 +19,7 @@ struct redis_link {
     uint64_t entries, size; /* keys planned for, and keys added */
     double error, bpe;      /* its rate, and the bits per entry that follow from it */
     uint64_t hashes;
-    uint64_t bits, bytes, n2; /* n2 > 0: positions are mod 2^n2, otherwise mod bits */
+    uint64_t bits, bytes, n2; /* n2 > 0: positions are mod 2^n2; 0: mod bits */
     uint64_t told_at;         /* offset of the link's fields, for messages */
     uint64_t bytes_at;        /* offset of its bits in the image */
 };
@@ -34,10 +34,10 @@ struct redis_chain {
     struct redis_link links[PETAL_MAX_LAYERS];
 };
 
-/* A chain without links, as today's commands create it: a starting point. */
+/* A chain without links, as today's commands create it, to which links are added. */
 extern const struct redis_chain petal_redis_new_chain;
 
-/* Checks the fields before the links, whose number is then at most PETAL_MAX_LAYERS. */
+/* Checks the fields before the links. On success there are at most PETAL_MAX_LAYERS links. */
 petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error *error);
 
 /* Converts a chain to a description and checks every field; `image` has the links' bits, unless it

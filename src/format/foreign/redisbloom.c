@@ -42,8 +42,8 @@ static void read_link(const uint8_t *entry, struct redis_link *link)
     link->n2 = entry[LINK_N2];
 }
 
-/* Reads all links, and computes where their bits must be in the file. Returns the end of the last,
- * or UINT64_MAX. */
+/* Reads all links, and computes where their bits must be in the file. Returns where the last one's
+ * bits end, or UINT64_MAX. */
 static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 {
     uint64_t end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
@@ -57,8 +57,8 @@ static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
     return end;
 }
 
-/* Reads everything but the bits. *end is where the last link's bits must end; or, if the header is
- * truncated, its minimum size. */
+/* Reads everything except the bits. *end is where the last link's bits must end. If the header is
+ * truncated, it is the header's minimum size. */
 static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain,
                                uint64_t *end, petal_error *error)
 {

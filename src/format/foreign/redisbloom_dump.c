@@ -37,7 +37,7 @@ enum { LENGTH_6 = 0x00, LENGTH_14 = 0x40, LENGTH_32 = 0x80, LENGTH_64 = 0x81, EN
 
 enum text_form { TEXT_INT8 = 0, TEXT_INT16 = 1, TEXT_INT32 = 2, TEXT_LZF = 3, TEXT_PLAIN = 4 };
 
-/* A string as stored. */
+/* A string in its stored form. */
 struct text {
     enum text_form form;
     const uint8_t *stored;
@@ -192,7 +192,7 @@ static void take_type(struct reader *from, struct redis_chain *chain)
     char name[10];
     const uint8_t *first = from->bytes;
     if (from->size_bytes >= 2 && first[0] == TYPE_MODULE && first[1] == LENGTH_64) {
-        chain->rdb_version = MIN_RDB_VERSION; /* the footer has the real one */
+        chain->rdb_version = MIN_RDB_VERSION; /* the real one is in the footer */
         from->at = 1;
     } else if (from->size_bytes > 0 && first[0] != LENGTH_64 &&
                !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
@@ -229,8 +229,8 @@ static void take_head(struct reader *from, struct redis_chain *chain)
         chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding doesn't store the bits. If the value exceeds 64 bits, the result is too large
- * for any string. */
+/* The first encoding doesn't store the bits. If the value exceeds 64 bits, it is replaced by one
+ * too large for any string. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -284,7 +284,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump
     return from.status;
 }
 
-/* Is it such a value, intact or damaged? Decided by its type alone. */
+/* Is it such a value, intact or damaged? Only the type is compared. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, NULL};
@@ -344,7 +344,7 @@ static petal_status read(const struct format_def *self, const uint8_t *image, ui
 {
     struct redis_chain chain;
     (void)self;
-    (void)size_bytes; /* decode() produced the image */
+    (void)size_bytes; /* the image is from decode() */
     memcpy(&chain, image, sizeof chain);
     return petal_redis_describe(&chain, image, about, error);
 }
@@ -371,7 +371,7 @@ static petal_status put_through(void *context, const void *bytes, uint64_t size_
                                 petal_error *error)
 {
     struct writer *to = context;
-    (void)error; /* the writer has it */
+    (void)error; /* it is in the writer */
     put(to, bytes, size_bytes);
     return to->status;
 }
@@ -444,7 +444,7 @@ static void put_text(struct writer *to, const struct layer *layer, const struct 
     if (to->status != PETAL_OK) return;
     if (compressed && link->bytes >= MIN_COMPRESSED && link->bytes <= UINT32_MAX &&
         put_compressed(to, layer->array.bytes,
-                       (uint32_t)link->bytes)) /* a layer this large consists of whole words */
+                       (uint32_t)link->bytes)) /* the bits of a layer this large are whole words */
         return;
     put_length(to, link->bytes);
     if (to->status == PETAL_OK) petal_redis_put_bits(layer, link, &through, to->error);

@@ -23,7 +23,7 @@ enum { NEWER_BLOOM = 0xff, RIBBON = 0xfe };
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Filters before format_version 5: the number of hashes, and the number of lines, whose size is a
- * power of two bytes. */
+ * power of two. */
 static bool is_legacy(const uint8_t *trailer, uint64_t array_bytes)
 {
     uint64_t lines = load32le(trailer + 1);
@@ -85,7 +85,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 #define MIN_BITS_PER_KEY 1u
-#define MAX_BITS_PER_KEY 100u /* RocksDB replaces a higher number by this */
+#define MAX_BITS_PER_KEY 100u /* RocksDB replaces a higher number with this */
 
 /* RocksDB's number of hashes for these thousandths of bits per key, determined by experiment. */
 static uint32_t hashes_for(uint32_t millibits)

@@ -21,8 +21,8 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 /* Truncates a double to a number of bits; PETAL_ERR_LIMIT if it exceeds `max`. */
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error);
 
-/* The default of format_def.plan: the request's bits and hashes, or the row's size() for its keys
- * and rate; the bits are rounded up to the scheme's step. */
+/* The default of format_def.plan: the request's bits and hashes, or for a request with keys and
+ * rate the row's size(). The bits are rounded up to the scheme's step. */
 petal_status petal_size_plan(const struct format_def *self, const petal_options *options,
                              struct description *about, petal_error *error);
 
@@ -37,8 +37,8 @@ petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, pe
 /* k = ceil(ln 2 * m / n), the formula of the Go libraries. */
 uint32_t petal_size_hashes(uint64_t bits, uint64_t keys);
 
-/* Makes the shape, if its scheme allows it, the only layer of `about`, with the request's capacity
- * and rate. */
+/* Makes this shape the only layer of `about`, with the request's capacity and rate, if its scheme
+ * allows it. */
 petal_status petal_size_layer(const petal_options *options, struct shape *shape,
                               struct description *about, petal_error *error);
 

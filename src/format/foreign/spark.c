@@ -3,8 +3,8 @@
  *     version 1:  | 1 | k | longs | longs * 8 bytes |            4 bytes each, then BE words
  *     version 2:  | 2 | k | seed | longs | longs * 8 bytes |
  *
- * `spark` reads both versions. It creates version 2, and writes a filter in the version that it
- * has. `spark-v1` creates, reads and writes only version 1. docs/formats/spark.md. */
+ * `spark` reads both versions. It creates version 2, and writes a filter in the version that it was
+ * read from. `spark-v1` creates, reads and writes only version 1. docs/formats/spark.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -86,7 +86,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .expect = expect, .write = write \
     }
 
-/* Recognition reports a file of version 1 as spark. */
+/* Detection reports a file of version 1 as spark. */
 const struct format_def petal_format_spark =
     ROW(SPARK, "spark", PETAL_SCHEME_SPARK_V2, FIT_CERTAIN);
 const struct format_def petal_format_spark_v1 =

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define MAX_DEPTH 64u
-#define LONG_COUNT 15u /* the count of a list doesn't fit next to its type */
+#define LONG_COUNT 15u /* a list's count doesn't fit next to its type */
 
 static bool end(struct thrift *in)
 {
@@ -75,7 +75,7 @@ bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context)
     return false;
 }
 
-/* Reads the head of a list or set. There, the types "true" and "false" mean bool, which takes a
+/* Reads the head of a list or set. In these, the types "true" and "false" mean bool, which takes a
  * byte. */
 static bool take_list_head(struct thrift *in, uint32_t *type, uint64_t *count)
 {
@@ -131,7 +131,7 @@ static bool skip_struct(struct thrift *in, unsigned depth)
     return false;
 }
 
-/* Each element takes at least one byte, so a false count stops at the end of the bytes. */
+/* Each element takes at least one byte, so a false count stops at the end of the input. */
 static bool skip_list(struct thrift *in, unsigned depth)
 {
     uint32_t type;

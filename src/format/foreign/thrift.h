@@ -1,6 +1,6 @@
 /* thrift.h - reads Thrift's compact protocol, in which Parquet writes headers and footers. All
- * input is hostile: the cursor never leaves its bytes, nothing is allocated, and each byte is read
- * once.
+ * input is considered hostile: the cursor never leaves its bytes, nothing is allocated, and each
+ * byte is read once.
  *
  *     struct:  fields, then 00
  *     field:   delta of the id << 4 | type (delta 0: the id follows, zigzag varint), then the value
@@ -33,7 +33,7 @@ enum thrift_type {
 struct thrift {
     const uint8_t *bytes;
     uint64_t at, end;
-    bool ended; /* it failed because the input ended */
+    bool ended; /* failed because the input ended */
 };
 
 struct thrift_field {
@@ -41,22 +41,22 @@ struct thrift_field {
     uint32_t type; /* one of enum thrift_type, or unknown */
 };
 
-/* What to do with a field: read its value, or skip it. False stops reading; return it if the value
- * is wrong. */
+/* What to do with a field: read its value, or skip it. Returns false if the value is wrong, which
+ * stops reading. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
 /* Calls take() for each field of a struct. */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* The same for the elements of a list, which all have one type; the ids are 0, 1, ... take() must
- * read each. */
+/* The same for the elements of a list, which all have the same type; the ids are 0, 1, ... take()
+ * must read each. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
 /* The value of an integer field of exactly this type. */
 bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
                           enum thrift_type type, int64_t *value);
 
-/* The value of a binary field: its bytes in place. */
+/* A binary field's value: its bytes in place. */
 bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, const uint8_t **data,
                          uint64_t *size_bytes);
 

@@ -43,7 +43,7 @@ enum {
     AT_HASHES = 17,
     AT_SEED = 21,
     FRONT_BYTES = 53,
-    BITMAP_HEADER_BYTES = 45, /* those of FRONT_BYTES that the length covers */
+    BITMAP_HEADER_BYTES = 45, /* those of FRONT_BYTES that the length includes */
     BACK_BYTES = 16
 };
 
@@ -59,7 +59,7 @@ enum {
 #define BITMAP_VERSION 1u
 #define DEFAULT_EXPANSION 2u
 #define DEFAULT_RATIO 0.5
-#define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate must exceed it */
+#define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate must be higher */
 
 /* Its seed with bloom-use-random-seed no. */
 static const uint8_t fixed_seed[PETAL_LONG_SEED_BYTES] = {
@@ -237,7 +237,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* The origin comes from a file, and may be forged. */
+/* The origin comes from a file and may be forged. */
 static bool has_origin(const petal_filter *filter)
 {
     return filter->origin.format == PETAL_FORMAT_VALKEY_BLOOM &&
@@ -251,7 +251,7 @@ static bool grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_valkey_bloom && has_origin(filter);
 }
 
-/* A layer's rate is computed from the whole filter's rate, not from the previous layer's. */
+/* A layer's rate is computed from the filter's rate, not from the previous layer's. */
 static petal_status grow(petal_filter *filter, petal_error *error)
 {
     const struct layer *last = petal_filter_last(filter);

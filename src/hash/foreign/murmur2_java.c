@@ -1,8 +1,8 @@
 /* murmur2_java.c - the MurmurHash2 (32 bits; Austin Appleby, public domain) of Hadoop and HBase.
  * Both equal the standard one for whole groups of four bytes. Java's bytes are signed, which both
- * forgot in the tail of one to three bytes: each is sign-extended before it is shifted into place,
- * so a byte >= 0x80 also flips the bits above. In addition, Hadoop fills the tail from the wrong
- * end: its last byte is the lowest. */
+ * overlooked in the tail of one to three bytes: each is sign-extended before it is shifted into
+ * place, so a byte >= 0x80 also flips the bits above. In addition, Hadoop fills the tail from the
+ * wrong end: its last byte is the lowest. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 

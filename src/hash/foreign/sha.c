@@ -42,7 +42,8 @@ struct sha {
 /* ---- SHA-1 ----------------------------------------------------------------------------------- */
 
 /* Word i of the schedule. Only the last 16 are kept, and each is computed just before its round: if
- * all are computed in one loop, compilers vectorise it, which takes two to four times as long. */
+ * a loop computed all of them, compilers would vectorise it, which takes two to four times as
+ * long. */
 static inline uint32_t word_1(uint32_t w[16], int i)
 {
     if (i >= 16)
@@ -56,7 +57,7 @@ static inline uint32_t word_1(uint32_t w[16], int i)
 #define ROUND_1(a, b, c, d, e, f, k, i) \
     (e += rotl32(a, 5) + (f) + (k) + word_1(w, i), b = rotl32(b, 30))
 
-/* Five rounds return the names to their places. */
+/* After five rounds the names are back in their places. */
 #define ROUNDS_1(from, to, F, k) \
     for (int i = from; i < to; i += 5) { \
         ROUND_1(a, b, c, d, e, F(b, c, d), k, i); \
@@ -93,7 +94,7 @@ static void compress_1(uint64_t *state, const uint8_t *block)
         h += SUM_0(a) + MAJORITY(a, b, c); \
     } while (0)
 
-/* Eight rounds return the names to their places. */
+/* After eight rounds the names are back in their places. */
 #define COMPRESS_2(function, rounds, load) \
     static void function(uint64_t *state, const uint8_t *block) \
     { \

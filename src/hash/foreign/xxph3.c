@@ -2,8 +2,8 @@
  * froze for its filters. It is not today's XXH3: the parts are the same, but they are combined
  * differently.
  *
- * Written from the algorithm. Every part of it mixes input with a secret of 192 bytes (the same as
- * XXH3's) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
+ * Written from the algorithm. All of it mixes input with a secret of 192 bytes (the same as XXH3's)
+ * and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
  * little-endian. By length:
  *
  *     0            a fold of the secret alone: RocksDB's own, the preview had 0
@@ -106,8 +106,8 @@ static uint64_t hash_up_to_128(const uint8_t *at, size_t size_bytes)
     return avalanche(sum);
 }
 
-/* The second part of the key and the last start at odd offsets in the secret, so that they
- * differ. */
+/* The key's second part and last part start at odd offsets in the secret, so that they are mixed
+ * differently. */
 static uint64_t hash_up_to_240(const uint8_t *at, size_t size_bytes)
 {
     uint64_t sum = size_bytes * P64_1;
@@ -144,7 +144,7 @@ static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
 }
 
 /* Unlike in XXH3, a block that ends with the input is scrambled too, and a final stripe is added
- * only if the input doesn't consist of whole ones. */
+ * only if the input doesn't consist of whole stripes. */
 static uint64_t hash_long(const uint8_t *at, size_t size_bytes)
 {
     uint64_t lanes[LANES] = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};
