@@ -78,6 +78,7 @@ static void impossible_header_fields_are_refused_by_name(void **state)
         {AT_HASHES, UINT64_MAX, PETAL_ERR_DAMAGED, "byte 8 "},
         {AT_LENGTH, 0, PETAL_ERR_DAMAGED, "byte 16 "},
         {AT_LENGTH, 958, PETAL_ERR_DAMAGED, "shorter"},
+        {AT_LENGTH, 896, PETAL_ERR_DAMAGED, "shorter"}, /* by a word: wrong in both byte orders */
         {AT_LENGTH, 961, PETAL_ERR_DAMAGED, "longer"},
         {AT_LENGTH, UINT64_MAX, PETAL_ERR_DAMAGED, "longer"},
     };
@@ -94,6 +95,8 @@ static void a_promise_of_2_to_48_bits_is_refused_before_memory_is_taken(void **s
 {
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
+    expect_refused((struct bytes){file.data, HEADER_BYTES}, "bits-and-blooms", PETAL_ERR_TRUNCATED,
+                   "promises 144 bytes"); /* a whole header, and nothing else */
     put(file, AT_BITS, (uint64_t)1 << 48);
     put(file, AT_LENGTH, (uint64_t)1 << 48);
     struct counting count = {0};
@@ -253,6 +256,11 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(text_of(cases[i].text), "bits-and-blooms", cases[i].status, cases[i].why);
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    options.format = "bits-and-blooms";
+    expect_status(petal_load(" {", 1, &options, &filter, &error), PETAL_ERR_NOT_A_FILTER, &error);
 }
 
 #define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""

@@ -51,6 +51,11 @@ static void the_three_forms_are_kept_apart(void **state)
     for (size_t i = 0; i < count; i++)
         for (int form = 0; form < 3; form++) found += strcmp(names[i], forms[form]) == 0;
     assert_int_equal(found, 3);
+    petal_filter *any = NULL;
+    petal_error error;
+    expect_status(load(bytes, "auto", &any, &error), PETAL_ERR_ARGUMENT, &error);
+    require(strstr(error.message, "cassandra-be"), "%s", error.message);
+    assert_null(any);
     petal_filter *filter = loaded(bytes, "cassandra");
     assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("cassandra-be")), 0);
     assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("cassandra-2")), 0);

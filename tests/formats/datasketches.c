@@ -304,6 +304,9 @@ static void its_header_is_recognized_for_certain(void **state)
     const char *name = NULL;
     (void)state;
     assert_int_equal(petal_recognize(bytes.data, bytes.size, &name, 1), 1);
+    petal_free(loaded(bytes, "auto"));
+    bytes.data[0] ^= 0xff;
+    expect_refused(bytes, "auto", PETAL_ERR_NOT_A_FILTER, "not a filter of a known format");
     assert_string_equal(name, "datasketches");
     free(bytes.data);
 }

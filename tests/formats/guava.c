@@ -148,6 +148,39 @@ static void the_other_strategy_is_refused_and_its_format_named(void **state)
     assert_int_equal(open_file("vectors/guava/utf8_n1_p0.01_mitz32.bin", "guava", &error),
                      PETAL_ERR_NOT_A_FILTER);
     assert_non_null(strstr(error.message, "guava32"));
+    require_that(error.offset, ==, 0);
+}
+
+static void every_field_of_the_header_is_checked(void **state)
+{
+    static const struct {
+        uint8_t header[6]; /* strategy, hashes, longs */
+        petal_status status;
+        const char *why;
+        uint64_t offset;
+    } cases[] = {
+        {{2, 7, 0, 0, 0, 1}, PETAL_ERR_DAMAGED, "strategy", 0},
+        {{0, 7, 0, 0, 0, 1}, PETAL_ERR_NOT_A_FILTER, "MITZ_32", 0},
+        {{1, 0, 0, 0, 0, 1}, PETAL_ERR_DAMAGED, "at least 1 hash", 1},
+        {{1, 7, 0, 0, 0, 0}, PETAL_ERR_DAMAGED, "number of longs", 2},
+        {{1, 7, 0x80, 0, 0, 0}, PETAL_ERR_DAMAGED, "number of longs", 2},
+        {{1, 7, 0, 0, 0, 2}, PETAL_ERR_TRUNCATED, "promises 22 bytes", 14},
+        {{1, 7, 0, 0, 0, 1}, PETAL_OK, "", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t file[14] = {0};
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        petal_filter *filter = NULL;
+        petal_error error = {0};
+        memcpy(file, cases[i].header, sizeof cases[i].header);
+        options.format = "guava";
+        require_status(cases[i].status, petal_load(file, sizeof file, &options, &filter, &error),
+                       error);
+        require(strstr(error.message, cases[i].why), "case %zu: %s", i, error.message);
+        require_that(error.offset, ==, cases[i].offset);
+        petal_free(filter);
+    }
 }
 
 /* Resident memory of this process that no file backs, in bytes; 0 if the system doesn't report
@@ -201,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_go_file_that_lost_its_zero_words_is_refused_and_the_cause_is_named),
         cmocka_unit_test(a_serialized_java_object_is_refused_as_what_it_is),
         cmocka_unit_test(the_other_strategy_is_refused_and_its_format_named),
+        cmocka_unit_test(every_field_of_the_header_is_checked),
         cmocka_unit_test(
             a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map),
     };

@@ -182,6 +182,20 @@ static void impossible_texts_are_refused(void **state)
     }
 }
 
+static void a_member_that_is_missing_is_named(void **state)
+{
+    static const char inner[] = "\"_filter\":{\"size\":16,\"content\":\"GgM=\"}";
+    static const char *const members[] = {"\"_size\":10", "\"_nbHashes\":7", "\"_seed\":1"};
+    static const char *const names[] = {"\"_size\"", "\"_nbHashes\"", "\"_seed\""};
+    char text[256];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "{\"type\":\"BloomFilter\",%s,%s,%s}", inner,
+                 members[(i + 1) % 3], members[(i + 2) % 3]);
+        expect_refused(text_of(text), "bloom-filters", PETAL_ERR_DAMAGED, names[i]);
+    }
+}
+
 static void memory_is_bounded_by_the_text(void **state)
 {
     static const char *const names[][2] = {
@@ -229,6 +243,7 @@ int main(void)
         cmocka_unit_test(versions_that_hash_otherwise_are_named),
         cmocka_unit_test(texts_may_be_laid_out_otherwise),
         cmocka_unit_test(impossible_texts_are_refused),
+        cmocka_unit_test(a_member_that_is_missing_is_named),
         cmocka_unit_test(memory_is_bounded_by_the_text),
         cmocka_unit_test(a_form_stays_when_keys_are_added),
     };

@@ -552,6 +552,7 @@ static void huge_counts_and_deep_nesting_are_refused(void **state)
                                          "08c801ffffffffffffffffffff7f",
                                          "0ec801",
                                          "0fc801",
+                                         "0cc801f0", /* no type, within a struct */
                                          "1e",
                                          "f0"};
     (void)state;

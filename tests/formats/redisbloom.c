@@ -62,6 +62,22 @@ static void sizes_are_those_of_redisbloom(void **state)
     expect_sizes("redisbloom", CHUNKS "sizing.txt", 13);
 }
 
+/* The number of layers limits only the work for the rate of all of them. */
+static void what_a_layer_says_of_itself_stays_when_others_follow(void **state)
+{
+    (void)state;
+    petal_filter *filter = reserve(300, 0.01);
+    add_texts(filter, "key-", 0, 400);
+    petal_stats before = layer_stats(filter, 0);
+    add_texts(filter, "key-", 400, 1000);
+    petal_stats first = layer_stats(filter, 0);
+    require_that(info_of(filter).layers, ==, 3);
+    require_that(first.bits_set, ==, before.bits_set);
+    require_that(first.estimated_rate, ==, before.estimated_rate);
+    require_that(first.estimated_items.value, ==, before.estimated_items.value);
+    petal_free(filter);
+}
+
 struct debug_line {
     unsigned bytes, hashes, capacity, size;
     double ratio;
@@ -837,6 +853,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_hash_as_redisbloom_hashes_them),
         cmocka_unit_test(sizes_are_those_of_redisbloom),
+        cmocka_unit_test(what_a_layer_says_of_itself_stays_when_others_follow),
         cmocka_unit_test(a_filter_grows_to_the_layers_that_redisbloom_gives_it),
         cmocka_unit_test(a_batch_and_a_clone_grow_alike),
         cmocka_unit_test(filters_from_before_2020_grow_by_powers_of_two),

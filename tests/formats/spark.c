@@ -1,5 +1,5 @@
 /* spark.c - proves that a header that Spark doesn't write is refused, with the offset of the wrong
- * byte. (tests/formats/vectors.c checks bits and answers.) */
+ * byte, and that version 2 records the seed. (tests/formats/vectors.c checks bits and answers.) */
 #include "support.h"
 
 static void every_field_of_the_header_is_checked(void **state)
@@ -30,10 +30,42 @@ static void every_field_of_the_header_is_checked(void **state)
     }
 }
 
+static void version_2_records_the_seed_and_version_1_takes_none(void **state)
+{
+    static const struct {
+        const char *format;
+        uint64_t seed;
+        petal_status status;
+        uint8_t header[12]; /* version, k, then the seed or the number of longs */
+    } cases[] = {
+        {"spark", 0x01020304, PETAL_OK, {0, 0, 0, 2, 0, 0, 0, 5, 1, 2, 3, 4}},
+        {"spark-v1", 0, PETAL_OK, {0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 2}},
+        {"spark-v1", 0x01020304, PETAL_ERR_ARGUMENT, {0}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_filter *filter;
+        petal_error error;
+        options.format = cases[i].format;
+        options.bits = 128;
+        options.hashes = 5;
+        options.seed = cases[i].seed;
+        expect_status(petal_create(&options, &filter, &error), cases[i].status, &error);
+        if (cases[i].status != PETAL_OK) continue;
+        require_that(info_of(filter).seed, ==, cases[i].seed);
+        struct bytes file = written(filter, cases[i].format);
+        assert_memory_equal(file.data, cases[i].header, sizeof cases[i].header);
+        free(file.data);
+        petal_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_of_the_header_is_checked),
+        cmocka_unit_test(version_2_records_the_seed_and_version_1_takes_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void other_libraries_filters_are_built_as_well(void **state)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         petal_options options = PETAL_OPTIONS_INIT;
         options.format = formats[i];
-        options.capacity = 1500000;
+        options.capacity = 4000000; /* above 4 MiB */
         options.rate = 0.01;
         petal_filter *plain = create(&options), *built = create(&options);
         add_plainly(plain, NUMBERS, 60000);

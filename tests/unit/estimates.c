@@ -93,6 +93,20 @@ static void the_interval_is_as_wide_as_theory_says(void **state)
     require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
 }
 
+/* With 32 hashes in two lines, a key sets a bit in every word of both lines: as many bits as two
+ * keys with 16 hashes in one line. */
+static void the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys(void **state)
+{
+    (void)state;
+    const struct tried two = {PETAL_SCHEME_BLOCKED, 1 << 20, 32, 2, 22500},
+                       one = {PETAL_SCHEME_BLOCKED, 1 << 20, 16, 1, 45000};
+    petal_estimate of_two = filled(&two, 3).estimated_items,
+                   of_one = filled(&one, 3).estimated_items;
+    double width = (of_two.high - of_two.low) / of_two.value,
+           wanted = (of_one.high - of_one.low) / of_one.value;
+    require(fabs(width - wanted) < 0.005 * wanted, "width %g, wanted %g", width, wanted);
+}
+
 /* With so many bits no two keys collide: adding one twice changes nothing. */
 static void repeats_do_not_change_the_estimate(void **state)
 {
@@ -116,9 +130,17 @@ static void repeats_do_not_change_the_estimate(void **state)
 static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
 {
     (void)state;
-    static const uint32_t schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
-    for (size_t i = 0; i < COUNT(schemes); i++) {
-        petal_filter *filter = make(schemes[i], 10240, 5, 0);
+    static const struct {
+        uint32_t scheme, hashes;
+        const char *format;
+    } kinds[] = {{PETAL_SCHEME_BLOCKED, 5, NULL},
+                 {PETAL_SCHEME_CLASSIC, 5, NULL},
+                 {0, 8, "parquet"},
+                 {0, 5, "rocksdb"}};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        petal_options options = options_of(kinds[i].scheme, 16384, kinds[i].hashes, 0);
+        options.format = kinds[i].format;
+        petal_filter *filter = create(&options);
         petal_stats info_stats = stats_of(filter);
         require_that(info_stats.bits_set, ==, 0);
         require_that(info_stats.fill, ==, 0);
@@ -348,6 +370,7 @@ int main(void)
         cmocka_unit_test(keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned),
         cmocka_unit_test(the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100),
         cmocka_unit_test(the_interval_is_as_wide_as_theory_says),
+        cmocka_unit_test(the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys),
         cmocka_unit_test(repeats_do_not_change_the_estimate),
         cmocka_unit_test(an_empty_filter_holds_nothing_and_is_never_wrong),
         cmocka_unit_test(a_full_filter_is_saturated_and_says_probably_of_everything),

@@ -545,6 +545,43 @@ static void a_copy_of_bits_that_were_cleared_meanwhile_is_refused(void **state)
     unlink(path);
 }
 
+/* Changes the file at each allocation. */
+static void *add_and_allocate(void *context, size_t size)
+{
+    petal_filter *writer = context;
+    if (writer) {
+        add_numbers(writer, info_of(writer).items, 1);
+        assert_int_equal(petal_sync(writer, NULL), PETAL_OK);
+    }
+    return calloc(1, size);
+}
+
+static void only_who_reads_all_bits_waits_for_a_writer_that_never_rests(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t flags;
+        petal_status wanted;
+    } ways[] = {{PETAL_OPEN_MAP, PETAL_OK},
+                {PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, PETAL_ERR_BUSY},
+                {PETAL_OPEN_LOAD, PETAL_ERR_BUSY}};
+    const char *path = temporary("locks.petal");
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        petal_error error;
+        petal_filter *reader = NULL;
+        save_numbers(path, 20000);
+        petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+        petal_allocator allocator = {add_and_allocate, release_plainly, writer};
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        options.allocator = &allocator;
+        options.flags = ways[i].flags;
+        require_status(ways[i].wanted, petal_open(path, &options, &reader, &error), error);
+        petal_free(reader);
+        petal_free(writer);
+    }
+    unlink(path);
+}
+
 static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
 {
     (void)state;
@@ -744,6 +781,7 @@ int main(void)
         cmocka_unit_test(nothing_seals_damaged_bits),
         cmocka_unit_test(damaged_bits_are_not_loaded),
         cmocka_unit_test(a_copy_of_bits_that_were_cleared_meanwhile_is_refused),
+        cmocka_unit_test(only_who_reads_all_bits_waits_for_a_writer_that_never_rests),
         cmocka_unit_test(a_link_that_points_elsewhere_now_is_not_followed),
         cmocka_unit_test(calls_that_change_nothing_leave_the_file_clean),
         cmocka_unit_test(a_temporary_file_is_as_private_as_the_one_it_replaces),

@@ -59,8 +59,9 @@ static void classic_is_exact_up_to_1024_bits(void **state)
     static const uint32_t bins[] = {1, 2, 3, 11, 64, 100, 511, 512, 1024};
     for (size_t i = 0; i < COUNT(bins); i++)
         for (size_t j = 0; j < COUNT(few_k); j++)
-            for (size_t l = 0; l < COUNT(loads); l++) {
-                uint64_t keys = (uint64_t)(loads[l] * bins[i] / few_k[j]) + 1;
+            for (size_t l = 0; l <= COUNT(loads); l++) { /* the last: a single key */
+                uint64_t keys =
+                    l < COUNT(loads) ? (uint64_t)(loads[l] * bins[i] / few_k[j]) + 1 : 1;
                 double off = off_by(bins[i], few_k[j], keys);
                 require(off < 1e-9, "m = %u, k = %u, %llu keys: off by %g", bins[i], few_k[j],
                         (unsigned long long)keys, off);

@@ -284,6 +284,24 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     petal_free(shared);
 }
 
+/* Only hashes that are a multiple of 64 sum the threads' counts, which is expensive. */
+static void an_overfull_shared_filter_refuses_keys(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = 1000;
+    options.rate = 0.01;
+    options.refuse_overfull = true;
+    petal_filter *filter = create(&options);
+    uint64_t added = 0;
+    share(filter);
+    while (added < 3000 && petal_add_hash(filter, mix(added + 1) << 6) >= 0) added++;
+    require(added >= 1000 && added < 1500, "%llu keys are taken", (unsigned long long)added);
+    assert_int_equal(petal_add_hash(filter, 64), PETAL_ERR_FULL);
+    assert_int_equal(petal_add_hash(filter, 65), PETAL_ERR_FULL); /* by what 64 found */
+    petal_free(filter);
+}
+
 static void what_cannot_be_shared_or_written_says_so(void **state)
 {
     (void)state;
@@ -315,6 +333,7 @@ int main(void)
         cmocka_unit_test(threads_that_meet_in_every_line_lose_nothing),
         cmocka_unit_test(a_shared_map_is_marked_dirty_once_and_saved_whole),
         cmocka_unit_test(counts_follow_a_shared_filter_everywhere),
+        cmocka_unit_test(an_overfull_shared_filter_refuses_keys),
         cmocka_unit_test(what_cannot_be_shared_or_written_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
