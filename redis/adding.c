@@ -9,7 +9,7 @@
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* Its master, or the server that wrote the AOF, had the memory. */
+/* The master, or the server that wrote the AOF, had enough memory. */
 static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more_bytes)
 {
     value->refused = (uint8_t)value_over_limit(value, more_bytes);
@@ -41,7 +41,7 @@ static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Counts them in the last layer. */
+/* Counts the new items in the last layer. */
 static void count_items(struct value *value, uint64_t added)
 {
     value->layers[value->layer_count - 1].items += added;
@@ -106,7 +106,7 @@ static petal_key key_at(const petal_batch *batch, size_t i)
     return (petal_key){(const char *)batch->data + offsets[i], offsets[i + 1] - offsets[i]};
 }
 
-/* results: 1 for items that are present. They become 0, since those are not new. */
+/* results: 1 for items that are present. They become 0, because those items are not new. */
 static void collect_absent(const petal_batch *batch, uint8_t *results)
 {
     size_t count = (size_t)batch->count;
@@ -145,7 +145,7 @@ static petal_status add_some(struct value *value, size_t from, size_t count, str
     return status;
 }
 
-/* A filter of fixed size accepts as many new items as it was created for, and otherwise only items
+/* A filter of fixed size accepts as many new items as it was created for; after that, only items
  * that are present. A replica accepts more, because its master did. */
 static void add_to_fixed(struct value *value, struct change *change, int unlimited)
 {
@@ -153,7 +153,7 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     uint64_t items = info.items, given = info.items;
     if (petal_contains_batch(filter, &change->batch, change->results, NULL, NULL) != PETAL_OK)
-        memset(change->results, 0, (size_t)change->batch.count); /* adding reports the reason */
+        memset(change->results, 0, (size_t)change->batch.count); /* adding will report the reason */
     collect_absent(&change->batch, change->results);
     size_t at = 0;
     while (change->status == PETAL_OK && at < absent.count) {
@@ -174,7 +174,7 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
                      (unsigned long long)info.capacity);
         }
     }
-    /* The library counts every key it is given, including repeats within a batch; items here are
+    /* The library counts every key it is given, including repeats within a batch. Here items are
      * the new ones, as in BF.CARD. */
     if (given != items) petal_set_items(value_filter(value), items, NULL);
     change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
@@ -192,8 +192,8 @@ void add_change(RedisModuleCtx *ctx, struct value *value, struct change *change)
     else
         change->status = value_add_batch(ctx, value, &change->batch, change->results,
                                          &change->outcome, &change->failure.error);
-    /* In a window, adding an item again changes its age; in a counting filter it counts. In other
-     * filters it changes nothing, and then it is not replicated. */
+    /* In a window, adding an item again changes its age; a counting filter counts it. In other
+     * filters it changes nothing, and is not replicated. */
     int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
     change->changed = (repeats_count ? change->outcome.done : change->outcome.positive) > 0;
 }

@@ -1,8 +1,8 @@
 /* bf.c - the commands BF.* as in RedisBloom, or as in valkey-bloom if bf.compat or a word that only
- * it has says so: replies, errors, defaults, limits, and the order in which arguments are checked.
- * It deliberately differs in two ways: a command that changes nothing is not replicated, and if an
- * add creates a filter, its parameters are replicated, so that a replica with other defaults
- * creates the same one. */
+ * valkey-bloom has says so: replies, errors, defaults, limits, and the order in which arguments are
+ * checked. It deliberately differs in two ways: a command that changes nothing is not replicated;
+ * and if an add creates a filter, its parameters are replicated, so that a replica with other
+ * defaults creates the same one. */
 #include "adding.h"
 #include "common.h"
 #include "config.h"
@@ -51,7 +51,7 @@ static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
     return OTHER_TYPE;
 }
 
-/* Are filters created as valkey-bloom does? A command that must be obeyed says itself what it
+/* Are filters created as valkey-bloom does? A command that must be obeyed states itself what it
  * creates: the master or the AOF's server may have another bf.compat. */
 static int makes_valkey(RedisModuleCtx *ctx)
 {
@@ -132,7 +132,7 @@ static const char *exact(double value, char text[32])
     return text;
 }
 
-/* Like valkey-bloom, with all parameters of the filter. */
+/* In valkey-bloom's form, with all parameters of the filter. */
 static void replicate_valkey(RedisModuleCtx *ctx, RedisModuleString *name,
                              const struct bloom_plan *plan, RedisModuleString **items, size_t count)
 {
@@ -224,7 +224,7 @@ static const char *adding_line(const struct value *value, struct adding *adding)
     return failure_line(failure);
 }
 
-/* A single key needs no batch, unless the filter must grow or refuses it. */
+/* A single key needs no batch, unless the filter must grow or refuses the key. */
 static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
     struct change *change = &adding->change;
@@ -280,8 +280,8 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
         server.ReplyWithBool(ctx, adding->change.outcome.positive > 0);
 }
 
-/* Like valkey-bloom: if a filter has no room for all new items, it accepts none, and replies with
- * one error. A repeated item counts twice here. */
+/* As in valkey-bloom: if a filter has no room for all new items, it accepts none, and replies with
+ * one error. A repeated item counts twice for this. */
 static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
     if (config.compat != COMPAT_VALKEY || !(value->options & BLOOM_NO_SCALING) ||
@@ -359,8 +359,8 @@ static int bf_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return insert(ctx, &adding);
 }
 
-/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, it looks only at
- * the first letters. Returns the error, or NULL; sets *arity if a value is missing. */
+/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, looks only at the
+ * first letters. Returns the error, or NULL; sets *arity if a value is missing. */
 static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                struct adding *adding, int *arity)
 {
@@ -403,7 +403,7 @@ static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return NULL;
 }
 
-/* Returns the error, or NULL, also in *arity; and where the items begin. */
+/* Returns the error, or NULL, also in *arity; and the index of the first item. */
 static const char *read_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                 struct adding *adding, int *arity)
 {
@@ -440,8 +440,8 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     int at, wrong_arity, is_valkey = makes_valkey(ctx) || valkey_has_words(argv, argc);
     const char *refusal = is_valkey ? read_valkey_options(argv, argc, &at, &adding, &wrong_arity)
                                     : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
-    /* The command was valid where it comes from, perhaps by valkey-bloom's limits, and the filter
-     * exists: a command that creates one of valkey-bloom's has its own words. */
+    /* The command was valid on the server that sent it, perhaps by valkey-bloom's limits, and the
+     * filter exists. A command that creates one of valkey-bloom's filters has words of its own. */
     if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
         refusal = read_valkey_options(argv, argc, &at, &adding, &wrong_arity);
     if (refusal) return server.ReplyWithError(ctx, refusal);
@@ -454,8 +454,8 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.EXISTS, BF.MEXISTS ------------------------------------------------------------------- */
 
-/* Filters of PETAL.* answer too. For a key of another type RedisBloom replies that there is
- * nothing; valkey-bloom replies with an error. */
+/* Filters of PETAL.* answer too. If the key is of another type, RedisBloom replies that the item is
+ * absent; valkey-bloom replies with an error. */
 static int has_no_answer(RedisModuleCtx *ctx, RedisModuleKey *key, struct value **value)
 {
     enum found found = look_up(key, value);
@@ -521,7 +521,7 @@ static const struct {
                          {"TIGHTENING", "Tightening ratio"},
                          {"MAXSCALEDCAPACITY", "Max scaled capacity"}};
 
-/* valkey-bloom's filters have more fields, and most if they grow. */
+/* valkey-bloom's filters have more fields, and growing ones have the most. */
 static int has_field(const struct value *value, int field)
 {
     if (field == FIELD_TIGHTENING || field == FIELD_REACH)

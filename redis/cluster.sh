@@ -1,12 +1,12 @@
 #!/bin/sh
-# cluster.sh MODULE [SERVER] - a cluster of 3 masters and 3 replicas on loopback, with a set
-# distributed over it by Petal's rule of shards; 2,000 slots are moved, a master is killed, and no
-# key is missing.
+# cluster.sh MODULE [SERVER] - starts a cluster of 3 masters and 3 replicas on loopback, with a set
+# distributed over it by Petal's rule of shards. Moves 2,000 slots, kills a master, and checks that
+# no key is missing.
 #
-# A set that is too large for one server is N filters NAME:{0} .. NAME:{N-1}: a key belongs to the
-# filter of its shard (petal_shard_of(), `petal shard`, petal.shard_of() in Python: the same
-# everywhere). Needs redis-cli and petal; SERVER is redis-server by default. Ends with status 1 if a
-# key is missing. Everything is in its own folder, and ends with this script.
+# A set that is too large for one server becomes N filters NAME:{0} .. NAME:{N-1}. A key belongs to
+# its shard's filter (petal_shard_of(), `petal shard`, petal.shard_of() in Python: the same
+# everywhere). Needs redis-cli and petal; SERVER is redis-server by default. Exits with status 1 if
+# a key is missing. Everything is in a folder of its own, which is removed at the end.
 set -eu
 [ $# -ge 1 ] || { echo "usage: cluster.sh MODULE [SERVER]" >&2; exit 2; }
 module=$1 program=${2:-redis-server} shards=12 keys=60000
@@ -87,7 +87,7 @@ digests() { # for all filters in all servers that answer; DEBUG is not redirecte
         cli "$port" debug digest-value $filters || true
     done | grep -v '^0*$' | sort
 }
-# Each filter is in a master and its replica, with equal bits.
+# A master and its replica have each filter, with equal bits.
 by_twos() { [ "$(digests | uniq -c | awk '$1 == 2' | wc -l)" -eq "$shards" ]; }
 patiently 'the replicas hold the filters' by_twos
 bits=$(digests | uniq)

@@ -1,4 +1,4 @@
-/* command.h - lists of commands, in the form in which the server registers and describes them. */
+/* command.h - lists of commands, in the form in which the server registers and documents them. */
 #ifndef PETAL_REDIS_COMMAND_H
 #define PETAL_REDIS_COMMAND_H
 

@@ -7,13 +7,13 @@
 
 enum found { FOUND, MISSING, OTHER_TYPE };
 
-/* Announces that the key was changed: for WATCH and client-side caching, and as an event. */
+/* Announces that the key has changed: for WATCH and client-side caching, and as an event. */
 void note_change(RedisModuleCtx *ctx, RedisModuleString *name, const char *event);
 
 /* Ignores case. */
 int is_word(RedisModuleString *argument, const char *word);
 
-/* A line for exceeding the memory limit: "with its next layer", ... */
+/* The error line if the memory limit is exceeded: "with its next layer", ... */
 const char *above_limit(const char *how);
 
 int reply_not_found(RedisModuleCtx *ctx, enum found found);
@@ -21,14 +21,14 @@ int reply_not_found(RedisModuleCtx *ctx, enum found found);
 /* The reply of BF.SCANDUMP and PETAL.DUMP. */
 int reply_dump(RedisModuleCtx *ctx, const struct value *value, long long iterator);
 
-/* Is `room` suitable for `count` things? The next command of normal size frees what a huge one
- * allocated. */
+/* Is `room` of a suitable size for `count` things? If a huge command allocated it, the next command
+ * of normal size frees it. */
 static inline int is_good_room(size_t room, size_t count)
 {
     return count < room && (room <= 65536 || count > room / 8);
 }
 
-/* Room for one command's results, and for its keys; the count is the same in all calls of a
+/* Room for one command's results, and for its keys. The count must be the same in all calls of a
  * command. Commands run one at a time. */
 uint8_t *scratch_results(size_t count);
 petal_batch scratch_batch(RedisModuleString **items, size_t count);
@@ -37,8 +37,8 @@ petal_batch scratch_batch(RedisModuleString **items, size_t count);
 uint8_t *scratch_more_results(size_t count);
 
 /* Does the filter contain the item? NULL is an empty key, which contains nothing. In a time window,
- * generations that have expired by the server's clock are ignored. The value doesn't change, so a
- * replica can be queried too, and stays equal to its master. */
+ * generations that have expired by the server's clock are ignored. The value doesn't change, so
+ * replicas can be queried too and stay equal to their master. */
 int query_one(struct value *value, RedisModuleString *item);
 void query_batch(struct value *value, const petal_batch *batch, uint8_t *results);
 

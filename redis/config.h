@@ -34,8 +34,8 @@ extern struct config config;
 /* PETAL_SECRET_BYTES from bf.secret-file, for keyed filters; NULL if there is none. */
 const void *config_secret(void);
 
-/* Both log why they fail. The first reads the module's arguments, which determine its name; the
- * second registers the rest. */
+/* If they fail, both log the reason. The first reads the module's arguments, which determine its
+ * name; the second registers the rest. */
 int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int config_register(RedisModuleCtx *ctx);
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# demo.sh BUILD_DIR - a server with the module, in its own folder, and ten commands.
+# demo.sh BUILD_DIR - starts a server with the module in a folder of its own, and runs ten commands.
 #
 # Every line that begins with $ is run exactly as shown. The server listens on a socket in that
-# folder, and ends with this script. `./dev redis` builds the module and calls this.
+# folder, and stops when this script ends. `./dev redis` builds the module and calls this.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BUILD_DIR (the folder that holds redis/petal.so)" >&2; exit 2; }
 module=$(cd "$1/redis" && pwd)/petal.so

@@ -1,4 +1,4 @@
-/* form.h - what a key of the server holds: a filter in the server's memory.
+/* form.h - what a server's key holds: a filter in the server's memory.
  *
  * Three types of values have the same form. Classic ones are RedisBloom's (type MBbloom--) and
  * valkey-bloom's (bloomfltr; see valkey.h), both with the commands BF.*. The third are Petal's own
@@ -19,14 +19,14 @@ enum {
     BLOOM_NO_SCALING = 8 /* one layer, then it is full */
 };
 
-/* RedisBloom's own filters end where the error rate, halved per layer, becomes 0: before layer
- * 1,100, with as many hashes. */
+/* RedisBloom's own filters stop growing when the error rate, halved per layer, becomes 0: before
+ * layer 1,100, with as many hashes. */
 #define BLOOM_MAX_LAYERS 8192u
 #define BLOOM_MAX_HASHES 1088
 #define BLOOM_HEAD_BYTES 20u
 #define BLOOM_LAYER_BYTES 53u
 
-/* What a header says of a layer beyond what the library must know. */
+/* What a header says about a layer that the library need not know. */
 struct layer_note {
     double bits_per_entry;
     uint8_t n2;      /* not 0: created with 2^n2 bits; old filters */
@@ -41,7 +41,7 @@ enum value_kind {
     KIND_COUNTING, /* fixed size, counts each add until it is removed */
     KIND_WINDOW,
     KIND_WINDOW_OF_TIME,
-    KIND_STATIC /* none: it came with all its items */
+    KIND_STATIC /* accepts none: it came with all its items */
 };
 
 enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };
@@ -49,19 +49,19 @@ enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };
 struct value {
     union {
         struct handle *handle; /* for Petal's own kinds */
-        /* For classic ones: `layer_count` layers, and in the same block as many notes. */
+        /* For classic ones: `layer_count` layers, followed in the same block by as many notes. */
         petal_lent_layer *layers;
     };
     uint32_t layer_count, options, growth; /* for classic ones: as in the header */
-    /* Ignores the memory limit: a replica, or a server that is loading, must not refuse what its
-     * master had. */
+    /* Ignores the memory limit: a replica, or a server that is loading, must accept what its master
+     * accepted. */
     uint8_t unlimited;
-    uint8_t refused; /* the last PETAL_ERR_MEMORY was caused by the limit */
+    uint8_t refused; /* the memory limit caused the last PETAL_ERR_MEMORY */
     uint8_t classic; /* CLASSIC_..., or 0: one of Petal's own kinds */
     uint8_t kind;    /* value_kind() */
 };
 
-/* A value of valkey-bloom's has additional fields: the parameters of its layers. Growth 0 is
+/* A value of valkey-bloom's has additional fields: its layers' parameters. Growth 0 is
  * NONSCALING. */
 struct valkey_value {
     struct value value;

@@ -1,13 +1,14 @@
 #!/bin/sh
 # guard.sh MODULE [SERVER] - a filter in front of a database rejects names that do not exist before
-# they cost a query ("cache penetration").
+# they cause a query ("cache penetration").
 #
-# Starts a PostgreSQL (15 or later) with 10,000 accounts and a Redis with the module, both in their
-# own folder. Then it looks up 20,000 names, half of which do not exist. PostgreSQL itself counts
-# the queries. A name that exists is never rejected; a false positive costs one query.
+# Starts PostgreSQL (15 or later) with 10,000 accounts and Redis with the module, both in a folder
+# of their own. Then looks up 20,000 names, half of which do not exist. PostgreSQL itself counts the
+# queries. A name that exists is never rejected; a false positive costs one query.
 #
-# If run as root, PostgreSQL runs as the user postgres of Debian's package, since it refuses root.
-# SERVER is redis-server by default. Ends with status 1 if an account was missed.
+# PostgreSQL refuses to run as root, so if this is run as root, PostgreSQL runs as the user postgres
+# of Debian's package. SERVER is redis-server by default. Exits with status 1 if an account was
+# missed.
 set -eu
 [ $# -ge 1 ] || { echo "usage: guard.sh MODULE [SERVER]" >&2; exit 2; }
 module=$1 program=${2:-redis-server} accounts=10000

@@ -10,7 +10,7 @@ static void *alloc_limited(void *context, size_t size_bytes)
 {
     struct handle *handle = context;
     if (!handle->value->unlimited && memory_over_limit(handle->bytes, size_bytes)) {
-        handle->value->refused = 1; /* it stays set, even if something smaller still fits */
+        handle->value->refused = 1; /* it stays set even if something smaller still fits */
         return NULL;
     }
     void *memory = memory_zeroed(size_bytes);
@@ -63,7 +63,7 @@ static struct lent *lent_for(const struct value *value)
     return value->classic == CLASSIC_VALKEY ? &lent[LENT_VALKEY] : lent_by(value->options);
 }
 
-/* Only what must exist: like the server, the module aborts without it. */
+/* Only what must exist: the server aborts if it is out of memory, and so does the module. */
 static void *alloc(void *context, size_t size_bytes)
 {
     (void)context;
@@ -94,7 +94,7 @@ int handle_make(uint32_t options, const void *header, size_t size_bytes)
     return header_open(header, size_bytes, &lent_by(options)->filter, NULL) == PETAL_OK;
 }
 
-/* The smallest filter of valkey-bloom's, as in BF.LOAD: one layer of one byte. */
+/* The smallest of valkey-bloom's filters, in the form of BF.LOAD: one layer of one byte. */
 enum { SMALLEST_BYTES = 100, AT_SEED = 51 };
 static struct {
     uint8_t bytes[SMALLEST_BYTES];
@@ -140,7 +140,7 @@ int handle_make_valkey(void)
     return status == PETAL_OK && filled == SMALLEST_BYTES && open_smallest() == PETAL_OK;
 }
 
-/* A filter's seed can't be changed, so this creates the handle anew. */
+/* A filter's seed can't be changed, so the handle is created anew. */
 static void reseed(const struct value *value)
 {
     const struct valkey_value *more = (const struct valkey_value *)(const void *)value;
@@ -162,7 +162,7 @@ petal_filter *handle_lend(struct value *value)
 }
 
 /* Another thread calls this for a value that it frees. The value is no longer in use, and its
- * memory becomes another value's only afterwards. */
+ * memory is reused only after this. */
 void handle_forget(const struct value *value)
 {
     const struct value *current = value;

@@ -2,13 +2,12 @@
  *
  * A handle takes about 1 KB, but the bits of a filter for 100 items only 140 bytes, and servers
  * have many such filters. So all RedisBloom values share four handles, one for each combination of
- * hash and scaling. A value keeps only what distinguishes its filter: its layers, which are lent to
- * the handle when the value is used (petal_lend). valkey-bloom's values share one handle, which is
- * created anew if the next value has another seed. Each value of Petal's own kinds has its own
- * handle.
+ * hash and scaling. A value keeps only its layers, which are lent to the handle when the value is
+ * used (petal_lend). valkey-bloom's values share one handle, which is created anew if the next
+ * value has another seed. Each value of Petal's own kinds has its own handle.
  *
- * Only the main thread uses values, or a child process, which changes nothing. But other threads
- * may free them. */
+ * Only the main thread uses values, or a child process, which changes nothing. Other threads may
+ * free them. */
 #ifndef PETAL_REDIS_HANDLE_H
 #define PETAL_REDIS_HANDLE_H
 
@@ -27,17 +26,17 @@ struct handle {
 struct handle *handle_own(struct value *value);
 void handle_free(struct handle *handle);
 
-/* The allocator of its filter: the server's memory, counted and limited. */
+/* The allocator of the handle's filter: the server's memory, counted and limited. */
 petal_allocator handle_allocator(struct handle *handle);
 
 /* ---- of all classic values ------------------------------------------------------------------- */
 
-/* Called once, before all others: creates the handle of RedisBloom's filters with these options
- * from the header of a small one, or valkey-bloom's. False if there is no memory. */
+/* Called once, before all others: creates the handle for RedisBloom's filters with these options
+ * from the header of a small one, or the handle for valkey-bloom's. False if there is no memory. */
 int handle_make(uint32_t options, const void *header, size_t size_bytes);
 int handle_make_valkey(void);
 
-/* Opens the library's filter, without bits, from the header of one of RedisBloom's. */
+/* Opens the library's filter, without bits, from the header of one of RedisBloom's filters. */
 petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
                          petal_error *error);
 
@@ -47,7 +46,8 @@ petal_filter *handle_lend(struct value *value);
 /* The 32-byte seed of valkey-bloom's filters if it is not random. */
 const uint8_t *handles_fixed_seed(void);
 
-/* The value's layers change or are freed: they are lent again before the next use. */
+/* Must be called if the value's layers change or are freed: they are lent again before the next
+ * use. */
 void handle_forget(const struct value *value);
 
 #endif

@@ -12,7 +12,7 @@ struct totals totals;
 
 /* Pages of 2 MiB (bf.huge-pages). Bits are read at random, and with small pages each read also
  * misses the TLB. But the first key that touches such a page waits until 2 MiB are zeroed, or until
- * the kernel has made room for them: up to 170 ms was measured. */
+ * the kernel has made room: up to 170 ms was measured. */
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 {
@@ -24,14 +24,14 @@ static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 #endif
 }
 
-/* From this size on the kernel is asked to drop the pages, which read as zeros when touched again:
- * writing zeros would stop the server for seconds per gigabyte. */
+/* From this size on, the kernel is asked to drop the pages, which read as zeros when touched again:
+ * writing zeros would block the server for seconds per gigabyte. */
 enum { DROPPED_BYTES = 256 << 10 };
 
 /* Drops whole pages. False: they are unchanged. */
 static int drop_pages(uintptr_t from, uintptr_t to)
 {
-#ifdef __linux__ /* on other systems dropped pages may keep their content */
+#ifdef __linux__ /* on other systems dropped pages may keep their contents */
     return madvise((void *)from, to - from, MADV_DONTNEED) == 0;
 #else
     return from == to;
@@ -69,7 +69,8 @@ void memory_free(void *memory, size_t size_bytes)
 {
     if (!memory) return;
     atomic_fetch_sub(&totals.bytes, size_bytes);
-    want_huge_pages(memory, size_bytes, 0); /* or it would still apply when the memory is reused */
+    want_huge_pages(memory, size_bytes, 0); /* otherwise it would still apply when the memory is
+                                               reused */
     server.Free(memory);
 }
 

@@ -14,15 +14,15 @@ struct totals {
 extern struct totals totals;
 
 /* Allocates zeroed memory from the server; NULL if there is none. It counts in totals.bytes until
- * freed. Large memory is not touched, however the server allocates it, so it costs no more than
- * small memory. */
+ * freed. Large memory is never written to, whichever way the server allocates it, so it costs no
+ * more than small memory. */
 void *memory_zeroed(size_t size_bytes);
 void memory_free(void *memory, size_t size_bytes);
 
 /* Counts memory that the server allocated as such memory. */
 void memory_take(void *memory, size_t size_bytes);
 
-/* Would these bytes plus that many more exceed bf.memory-limit? */
+/* Would these bytes plus this many more exceed bf.memory-limit? */
 int memory_over_limit(uint64_t held_bytes, uint64_t more_bytes);
 
 #endif

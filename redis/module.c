@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RedisBloom's version, since its commands and bytes are the same and clients check it. INFO shows
- * Petal's own version, and so does the module if it serves only PETAL.*. */
+/* RedisBloom's version, because its commands and bytes are the same and clients check it. INFO
+ * shows Petal's own version; so does the module if it serves only PETAL.*. */
 #define BLOOM_VERSION 20802
 #define OWN_VERSION (10000 * PETAL_VERSION_MAJOR + 100 * PETAL_VERSION_MINOR + PETAL_VERSION_PATCH)
 
@@ -45,10 +45,10 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
     if (!config.petal_only) show_bloom_info(ctx);
 }
 
-/* A server that loads a file twice gives it the same variables. */
+/* If a server loads a file twice, both share the same variables. */
 static int is_loaded;
 
-/* Is such a module loaded already? The server would only report that a command exists. */
+/* Is such a module already loaded? The server itself would only report that a command exists. */
 static int is_alone(RedisModuleCtx *ctx)
 {
     const char *refusal =

@@ -68,7 +68,7 @@ int part_append(struct part *part, const char *bytes, size_t size_bytes)
     return 1;
 }
 
-/* Found from the beginning of the file, which may span several pieces. */
+/* Parsed from the beginning of the file, which may span several pieces. */
 static const void *secret_for(const struct part *part)
 {
     char header[16384];
@@ -111,7 +111,7 @@ struct value *part_finish(struct part *part, int unlimited, struct failure *fail
     return NULL;
 }
 
-/* ---- as a value ------------------------------------------------------------------------------ */
+/* ---- as a value of the server ---------------------------------------------------------------- */
 
 static void save(RedisModuleIO *io, void *memory)
 {
@@ -145,7 +145,7 @@ static void rewrite(RedisModuleIO *io, RedisModuleString *key, void *memory)
     const struct part *part = memory;
     uint64_t at = 0;
     for (const struct piece *piece = part->first; piece; piece = piece->next) {
-        /* The filter's name comes with the last piece, which is yet to arrive. */
+        /* The filter's name comes with the last piece, which has not arrived yet. */
         server.EmitAOF(io, "PETAL.LOAD", "ssllb", key, key, (long long)at, (long long)part->total,
                        piece->bytes, piece->size_bytes);
         at += piece->size_bytes;

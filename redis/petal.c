@@ -4,7 +4,7 @@
  * A packed batch: count u32, count lengths u32, and the items' bytes one after the other, all
  * little-endian. The reply is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
  *
- *     02000000  03000000 01000000  666f6f 78      "foo" and "x"; the answer 01: the first one */
+ *     02000000 03000000 01000000 666f6f 78 "foo" and "x"; the reply 01: only the first */
 #include "adding.h"
 #include "common.h"
 #include "config.h"
@@ -216,7 +216,8 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
-/* A clock that is ahead stops until the server's reaches it, and nothing is forgotten meanwhile. */
+/* A clock that is ahead stands still until the server's reaches it, and nothing is forgotten
+ * meanwhile. */
 static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];
@@ -311,7 +312,7 @@ static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Returns the error, or NULL; if the memory limit is the reason, it says so. */
+/* Returns the error, or NULL. If the memory limit is the reason, the error says so. */
 static const char *change_line(const struct value *value, struct change *change)
 {
     change->failure.line[0] = 0;
@@ -456,7 +457,7 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     return MODULE_OK;
 }
 
-/* Merges all sources into a new filter like `to`, so that an invalid one changes nothing; NULL
+/* Merges all sources into a new filter like `to`, so that an invalid source changes nothing. NULL
  * after an error reply. */
 static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
                                    RedisModuleString **names, int count)
@@ -537,7 +538,7 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
         return server.ReplyWithError(ctx, "ERR petal: a patch is for a filter of PETAL.RESERVE or "
                                           "PETAL.LOAD, not for one of BF.*");
     const char *patch = server.StringPtrLen(argv[2], &size);
-    value->unlimited |= (uint8_t)must_obey(ctx); /* its master had the memory */
+    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had the memory */
     value->refused = 0;
     petal_status status = petal_apply_patch(value_filter(value), patch, size, UINT64_MAX, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)
@@ -550,8 +551,8 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- PETAL.FOLD ------------------------------------------------------------------------------ */
 
-/* The server waits meanwhile, about 0.2 s at most. A MB takes 0.7 ms, and in classic each set bit
- * of the result, up to half of the original's, takes 3 ns. */
+/* The server is blocked meanwhile, for about 0.2 s at most. A MB takes 0.7 ms, and in classic each
+ * set bit of the result, up to half of the original's, takes 3 ns. */
 #define MAX_FOLDED_BYTES ((uint64_t)256 << 20)
 #define MAX_FOLDED_CLASSIC_BYTES ((uint64_t)16 << 20)
 
@@ -586,7 +587,7 @@ static int read_fold_option(RedisModuleString **words, petal_fold_options *optio
 }
 
 /* The result's size depends on logarithms, which another machine may round differently. So replicas
- * receive the number of bits, and here, too, the rest is computed from the bits. */
+ * receive the number of bits, and the master, too, computes the rest from the bits. */
 static petal_status fold_alike(const petal_filter *filter, const petal_fold_options *options,
                                petal_filter **folded, petal_error *error)
 {
@@ -612,7 +613,7 @@ static void replicate_fold(RedisModuleCtx *ctx, RedisModuleString *name, uint64_
         server.Replicate(ctx, "PETAL.FOLD", "scl", name, "BITS", (long long)bits);
 }
 
-/* If the size stays, nothing else changes either. */
+/* If the size stays the same, nothing else changes either. */
 static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -631,7 +632,7 @@ static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     petal_info before = value_info(value, PETAL_ALL_LAYERS);
     const char *refusal = must_obey(ctx) ? NULL : check_pause(&before);
     if (refusal) return server.ReplyWithError(ctx, refusal);
-    value->unlimited |= (uint8_t)must_obey(ctx); /* its master had the memory */
+    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had the memory */
     value->refused = 0;
     petal_status status = fold_alike(value_filter(value), &options, &folded, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)
@@ -778,7 +779,7 @@ static const char *check_piece(const struct loading *loading, int unlimited, cha
     return refusal;
 }
 
-/* The last piece has arrived. The old filter stays until the new one is complete. */
+/* The last piece has arrived. The old filter is kept until the new one is complete. */
 static int finish_load(RedisModuleCtx *ctx, const struct loading *loading)
 {
     struct failure failure;
@@ -817,7 +818,7 @@ static int petal_load_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     if (argc != 3 && argc != 6) return server.WrongArity(ctx);
     loading.name = argv[1];
     loading.part_name = argv[2];
-    int is_same = argc == 6 && must_obey(ctx); /* the AOF gives one name twice */
+    int is_same = argc == 6 && must_obey(ctx); /* the AOF gives the same name twice */
     if (!find_part(ctx, argv[2], is_same, &loading.part)) return MODULE_OK;
     if (argc == 3)
         return server.ReplyWithLongLong(ctx, loading.part ? (long long)part_size(loading.part) : 0);

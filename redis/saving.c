@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* To compress a string the server allocates its size again, and a filter's bits don't compress. A
+/* To compress a string, the server allocates its size again, and a filter's bits don't compress. A
  * child process, which has its own copy of the server's options, turns compression off for large
  * strings: otherwise saving would need twice the memory of the largest filter. */
 static int compresses(RedisModuleCtx *ctx)

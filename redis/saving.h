@@ -1,4 +1,4 @@
-/* saving.h - what all types of values need for saving and loading. */
+/* saving.h - what all types of values need to be saved and loaded. */
 #ifndef PETAL_REDIS_SAVING_H
 #define PETAL_REDIS_SAVING_H
 
@@ -10,7 +10,7 @@
 /* Saves a string; a child process saves a large one uncompressed. */
 void save_string(RedisModuleIO *io, const uint8_t *bytes, uint64_t size_bytes);
 
-/* A server that reads its own file, or its master's, must accept what is there. */
+/* A server that reads its own file, or its master's, must accept what it contains. */
 int is_loading(void);
 
 #endif

@@ -26,7 +26,7 @@ enum { KEY_READ = 1, KEY_WRITE = 2 };
 /* KeyType. */
 enum { KEY_TYPE_EMPTY = 0 };
 
-/* GetContextFlags: contexts where a command must not fail, since it succeeded elsewhere. */
+/* GetContextFlags: contexts in which a command must not fail, since it succeeded elsewhere. */
 #define CTX_REPLICA (1 << 3)
 #define CTX_REPLICATED (1 << 12)
 #define CTX_LOADING (1 << 13)
@@ -37,8 +37,8 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define OPTION_HANDLE_IO_ERRORS (1 << 0)
 #define OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 #define OPTION_HANDLE_REPL_ASYNC_LOAD (1 << 2)
-/* In Valkey 9: keys may arrive before their slot does. Until then nobody queries them, and a server
- * that receives them as commands executes those like a replica. */
+/* In Valkey 9, keys may arrive before their slot does. Until then nobody queries them, and a server
+ * that receives them as commands executes these as a replica does. */
 #define OPTION_HANDLE_SLOT_MIGRATION (1 << 5)
 
 #define NOTIFY_GENERIC (1 << 2)
@@ -250,10 +250,11 @@ extern struct server server;
 /* Looks up all calls. Returns the name of a missing required one, or NULL. */
 const char *server_find_calls(RedisModuleCtx *ctx);
 
-/* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? Valkey 9 and later. */
+/* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? True for Valkey 9 and later. */
 int server_moves_slots(void);
 
-/* A command must not fail if it succeeded where it comes from: a master, or the AOF. */
+/* Must the command succeed, because it succeeded where it comes from: on a master, or in the
+ * AOF? */
 int must_obey(RedisModuleCtx *ctx);
 
 #endif

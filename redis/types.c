@@ -46,7 +46,7 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
 
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
 
-/* A layer's bits as stored: in all bytes that the header names. */
+/* A layer's bits as stored: all bytes that the header announces. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
     static const char padding[8];
@@ -68,7 +68,7 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     size_t size_bytes;
     uint8_t *header = value_header(value, &size_bytes);
     if (!header) {
-        /* No error can be returned here, but loading refuses a value without layers. */
+        /* No error can be returned here, but loading rejects a value without layers. */
         server.LogIOError(io, "warning", "petal: no memory for the header of a filter");
         for (int i = 0; i < 4; i++) server.SaveUnsigned(io, 0);
         return;
@@ -92,8 +92,8 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     server.Free(header);
 }
 
-/* A value as read so far: the header that BF.SCANDUMP would give, and the bits. There is room for
- * twice the layers that have arrived, whatever number is claimed. */
+/* A value that is being read: the header that BF.SCANDUMP would give, and the bits. There is room
+ * for twice the layers that have arrived, whatever number is claimed. */
 struct loading {
     uint8_t *header;
     struct string {
@@ -104,7 +104,7 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* May the next string, of this many bytes by the fields before it, still be allocated? If so, it is
+/* The next string's size follows from the fields before it. May it still be allocated? If so, it is
  * deducted. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
@@ -116,7 +116,7 @@ static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
     return 0;
 }
 
-/* Reads a number for which the header has less room. */
+/* Reads a number that has less room in the header. */
 static int load_small(RedisModuleIO *io, uint8_t *to, int bytes)
 {
     uint64_t value = server.LoadUnsigned(io);
@@ -180,7 +180,7 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
     return 1;
 }
 
-/* Creates a value that adopts what was loaded; or returns NULL. */
+/* Creates a value that takes over what was loaded; or returns NULL. */
 static struct value *assemble(RedisModuleIO *io, struct loading *loading)
 {
     struct failure failure;
@@ -257,7 +257,7 @@ static void save_petal(RedisModuleIO *io, void *memory)
     }
 }
 
-/* If a string is missing, `io` has the error. */
+/* If a string is missing, `io` records the error. */
 static petal_status load_part(RedisModuleIO *io, struct value *value, uint32_t layer, uint64_t at,
                               uint64_t *size_bytes, petal_error *error)
 {
@@ -351,9 +351,9 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
     server.Free(to.piece);
 }
 
-/* ---- what all types do ----------------------------------------------------------------------- */
+/* ---- all types ------------------------------------------------------------------------------- */
 
-/* What the server allocates in addition for a module's value, and omits from MEMORY USAGE: an
+/* What the server allocates in addition for a module's value, but omits from MEMORY USAGE: an
  * object, and its pointers to value and type. */
 enum { OBJECT_BYTES = 16 + 16 };
 
@@ -363,8 +363,8 @@ static size_t memory_usage(const void *memory)
     return (size_t)value_bytes(value) + OBJECT_BYTES;
 }
 
-/* Equal for equal filters on any server. Skips the growth of a filter that never grows: it is
- * whatever the server's default was. */
+/* Equal for equal filters on any server. Skips the growth of a filter that never grows, because it
+ * is just the server's default. */
 static void digest(RedisModuleDigest *digest, void *memory)
 {
     const struct value *value = memory;
@@ -382,7 +382,7 @@ static void digest(RedisModuleDigest *digest, void *memory)
     server.DigestEndSequence(digest);
 }
 
-/* In pages and blocks: the server frees values of more than 64 steps in the background. */
+/* Counted in pages and blocks: the server frees values of more than 64 steps in the background. */
 static size_t free_effort(RedisModuleString *key, const void *memory)
 {
     (void)key;
@@ -410,9 +410,9 @@ static void *moved(RedisModuleDefragCtx *ctx, void *memory)
     return to ? to : memory;
 }
 
-/* In one step: the allocator moves only blocks that share pages, up to 14 KiB, and a filter has at
- * most a few per layer. A handle stays, since its filter's allocator points to it, and so does the
- * value that it points to. */
+/* Done in one step: the allocator moves only blocks that share pages, up to 14 KiB, and a filter
+ * has at most a few per layer. A handle is not moved, since its filter's allocator points to it,
+ * and neither is the value that it points to. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
 {
     (void)key;

@@ -65,7 +65,7 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* False if no layer is that large. */
+/* False if no layer can be that large. */
 static int plan_layer(uint64_t capacity, double rate, petal_lent_layer *layer)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -204,8 +204,8 @@ petal_status valkey_plan_next(const struct value *value, int unlimited, petal_le
     return PETAL_OK;
 }
 
-/* The size that plan_layer() and layer_size() would give, without the rest of a plan: one reply may
- * compute dozens of layers. */
+/* The size that plan_layer() and layer_size() would give, without the rest of a plan: a reply may
+ * need dozens of layers' sizes. */
 static double size_ahead(uint64_t capacity, double rate)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -316,8 +316,7 @@ struct counts {
 };
 
 /* A layer is full, i.e. at its capacity, before the next one is created. A snapshot of bloomfltr
- * stores a count only for the last layer, so whatever a payload claims, the others count as
- * full. */
+ * stores a count only for the last layer, so the others count as full whatever a payload claims. */
 static int take_counts(struct counts *sum, petal_lent_layer *layer, uint64_t capacity,
                        uint64_t items, int is_last)
 {
@@ -421,7 +420,7 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
         if (string) server.Free(string);
         return DECODING_FAILED;
     }
-    /* The string becomes the bits, so a large layer is not copied. */
+    /* The string becomes the bits, so that a large layer is not copied. */
     layer.bytes = memmove(string, string + BITS_HEAD_BYTES, size_bytes - BITS_HEAD_BYTES);
     memory_take(layer.bytes, size_bytes - BITS_HEAD_BYTES);
     value_set_layer(value, i, &layer);

@@ -1,5 +1,5 @@
 /* valkey.h - the filters of valkey-bloom 1.0 (docs/formats/valkey-bloom.md): how they are created,
- * how they grow, their bytes; and texts that its clients expect. */
+ * how they grow, their bytes, and the texts that its clients expect. */
 #ifndef PETAL_REDIS_VALKEY_H
 #define PETAL_REDIS_VALKEY_H
 
@@ -27,8 +27,8 @@ petal_status valkey_plan_next(const struct value *value, int unlimited, petal_le
 uint64_t valkey_size(const struct value *value);
 
 /* Returns how many keys fit into layers below the limit: the first sum that is at least `wanted`,
- * or the maximum if `wanted` is 0. *refusal is NULL, or a line for the client that says why it is
- * below `wanted`. */
+ * or the maximum if `wanted` is 0. *refusal is NULL, or a line for the client with the reason why
+ * the result is below `wanted`. */
 long long valkey_reach(const struct bloom_plan *plan, long long wanted, const char **refusal);
 
 /* The parameters with which the filter was created. */

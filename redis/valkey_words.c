@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A rate between 0 and 1; otherwise one of two texts. */
+/* A rate between 0 and 1; otherwise returns one of two texts. */
 static const char *read_rate(RedisModuleString *from, double *rate, const char *bad,
                              const char *out_of_range)
 {

@@ -12,11 +12,12 @@ struct valkey_insert {
     struct bloom_plan plan;
     int no_create;
     int first_item;  /* index in argv; argc: there are none */
-    int wrong_arity; /* nothing else was determined */
+    int wrong_arity; /* if so, nothing else was determined */
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* Does the command have words that only valkey-bloom knows? Then it creates one of its filters. */
+/* Does the command have words that only valkey-bloom knows? If so, it creates one of its
+ * filters. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 
 #endif

@@ -175,7 +175,7 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
 }
 
 /* RedisBloom's sizing, with its constants of fifteen digits, for `capacity` items at `rate`. False
- * if no layer is that large. */
+ * if no layer can be that large. */
 static int plan_layer(uint32_t options, petal_lent_layer *layer, struct layer_note *note)
 {
     double bits_per_entry = -(log(layer->rate) / 0.480453013918201);
@@ -271,8 +271,8 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
         .padding = (uint8_t)(load_little(from + LAYER_BYTES, 8) - layer_bytes(value, number))};
 }
 
-/* The library checks each layer as the only one of a header, because its own chains are shorter
- * than a value's may be. */
+/* The library checks each layer as the only one of a header, because the library's chains are
+ * limited to fewer layers than a value may have. */
 static petal_status open_layer(struct value *value, uint32_t number, const uint8_t *header,
                                petal_error *error)
 {
@@ -329,7 +329,7 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
     return NULL;
 }
 
-/* Gives a classic value its bits, all 0; or frees it and reports the reason. */
+/* Gives a classic value its bits, all 0. On failure, frees the value and reports the reason. */
 static struct value *with_bits(struct value *value, struct failure *failure)
 {
     uint64_t bytes = 0;
@@ -427,14 +427,14 @@ static enum value_kind find_kind(const struct value *value)
     return info.counter_bits ? KIND_COUNTING : KIND_FIXED;
 }
 
-/* Determined once: every command needs it, and it never changes. */
+/* Determined once, because every command needs it and it never changes. */
 enum value_kind value_kind(struct value *value)
 {
     if (value->kind == KIND_UNKNOWN) value->kind = (uint8_t)find_kind(value);
     return value->kind;
 }
 
-/* Leaves the handle alone: if a child process that saves all values changed each of them, every
+/* Leaves the handle unchanged: if a child process that saves all values changed each of them, every
  * change would copy a page. */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes)
 {
@@ -467,7 +467,7 @@ void value_settle(struct value *value)
     }
 }
 
-/* Bits that no key can set would be lost, so they are refused. */
+/* Bits that no key can set would be lost, so such input is refused. */
 static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
 {
     uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);
@@ -529,7 +529,7 @@ int value_append_layer(struct value *value, const petal_lent_layer *layer,
     return 1;
 }
 
-/* ---- out, and in again ----------------------------------------------------------------------- */
+/* ---- writing and reading --------------------------------------------------------------------- */
 
 /* The first bytes of an image. */
 struct beginning {
@@ -546,7 +546,8 @@ static int32_t take(void *context, const void *bytes, size_t size_bytes)
     return to->size_bytes == to->room;
 }
 
-/* The length of a petal file's header, found as in docs/hosts.md: by opening what is there. */
+/* The length of a petal file's header, found as in docs/hosts.md: by opening the bytes received so
+ * far. */
 static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -566,12 +567,13 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
         uint8_t *bytes = server.Alloc(room);
         struct beginning to = {bytes, 0, room};
         petal_status status = petal_write(value->handle->filter, NULL, take, &to, NULL);
-        bool written = status == PETAL_OK || status == PETAL_ERR_IO; /* `take` stops at the room */
+        bool written = status == PETAL_OK || status == PETAL_ERR_IO; /* `take` stops when the room
+                                                                        is full */
         *size_bytes = written ? to.size_bytes : 0;
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;
         server.Free(bytes);
-        if (needed <= room) return NULL; /* it has no header, so it can't be written */
+        if (needed <= room) return NULL; /* it has no header, so writing fails */
         room = needed;
     }
 }
@@ -640,7 +642,7 @@ int value_replace(struct value *value, petal_filter *filter)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/* From the header of the smallest filter. */
+/* Made from the header of the smallest filter. */
 static int make_handle(uint32_t options)
 {
     struct failure failure;

@@ -25,13 +25,13 @@ struct failure {
 };
 const char *failure_line(struct failure *failure);
 
-/* What BF.RESERVE creates. A rate is above 0 and below 1. */
+/* What BF.RESERVE creates. The rate is above 0 and below 1. */
 struct bloom_plan {
     double rate;
     long long capacity, expansion;
     int no_scaling;
-    int is_valkey; /* if so, it is for valkey_create(), with the following fields */
-    double ratio;  /* of a layer's rate to that of the one before */
+    int is_valkey; /* true: for valkey_create(), with the following fields */
+    double ratio;  /* ratio of a layer's rate to that of the one before */
     int random;    /* is the seed random? */
     uint8_t seed[32];
 };
@@ -43,20 +43,21 @@ struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
 /* Creates a classic value of empty layers, which have no bits yet. NULL if there is no memory. */
 struct value *value_new_layers(int classic, uint32_t layers, int unlimited);
 
-/* Sets a layer's parameters; the value takes over its bits. */
+/* Sets a layer's parameters. The value takes over the bits. */
 void value_set_layer(struct value *value, uint32_t number, const petal_lent_layer *layer);
 
-/* Creates it from the header of one of RedisBloom's filters, with all its bits 0. */
+/* Creates a value from the header of one of RedisBloom's filters, with all its bits 0. */
 struct value *value_from_header(const void *header, size_t size_bytes, int unlimited,
                                 struct failure *failure);
 
-/* Creates it from any header that petal_load() accepts, without bits: one of Petal's own kinds, or
- * a classic one (format redisbloom), whose bits value_adopt() must set before anything else. */
+/* Creates a value from any header that petal_load() accepts, without bits: one of Petal's own
+ * kinds, or a classic one (format redisbloom), whose bits value_adopt() must set before anything
+ * else is done. */
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
                          struct failure *failure);
 
-/* The secret if this is the header of a keyed petal file; otherwise NULL, since no other accepts
- * one. */
+/* The secret, if this is the header of a keyed petal file; otherwise NULL, since other files reject
+ * a secret. */
 const void *value_secret(const void *header, size_t size_bytes);
 
 /* Creates one of Petal's own kinds, with the options of petal_create(). */
@@ -81,8 +82,8 @@ petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
-/* Gives a value of Petal's own kinds this filter, which the library made from its own. False: it
- * has the same number of bits, so the old one stays. Frees the other of the two. */
+/* Gives a value of Petal's own kinds this filter, which the library made from the value's own.
+ * False: it has the same number of bits, so the old one is kept. Frees the other of the two. */
 int value_replace(struct value *value, petal_filter *filter);
 
 /* Creates one of Petal's own kinds whose handle has no filter yet. */
@@ -97,11 +98,11 @@ petal_status value_plan_next(const struct value *value, petal_lent_layer *next,
 int value_append_layer(struct value *value, const petal_lent_layer *layer,
                        const struct layer_note *note);
 
-/* Called once, before all others: creates the handles of classic ones. False if there is no
+/* Called once, before all others: creates the handles for classic values. False if there is no
  * memory. */
 int value_make_handles(void);
 
-/* Would it exceed bf.memory-limit with that many more bytes? */
+/* Would it exceed bf.memory-limit with this many more bytes? */
 int value_over_limit(const struct value *value, uint64_t more_bytes);
 void value_fail_limit(struct failure *failure, uint64_t bytes);
 

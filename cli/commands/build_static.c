@@ -1,5 +1,5 @@
-/* build_static.c - see build_static.h. Keys are read once, however many come: their hashes are
- * collected, then sorted and solved at the end. */
+/* build_static.c - see build_static.h. Keys are read once, whatever their number: their hashes are
+ * collected first, and sorted and solved at the end. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/build_static.h"
@@ -32,7 +32,7 @@ static void *do_part(void *context)
     return NULL;
 }
 
-/* A petal_run. If a thread can't be started, the caller's does its work. */
+/* A petal_run. If a thread can't be started, the calling thread does its work. */
 static void run_parts(void *context, petal_task task, void *argument, uint32_t workers)
 {
     struct part parts[MAX_THREADS];
@@ -50,14 +50,14 @@ static void run_parts(void *context, petal_task task, void *argument, uint32_t w
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* From this many keys on a static filter is smaller at every rate. */
+/* From this many keys on, a static filter is smaller at every rate. */
 #define FEW_KEYS 2048u
 
 struct collecting {
     petal_filter *hasher;
     petal_static_builder *builder;
     uint64_t count;
-    uint64_t first[FEW_KEYS]; /* hashes, while there are few */
+    uint64_t first[FEW_KEYS]; /* hashes, as long as there are few */
 };
 
 static void hash_block(void *context, struct key_block *block)
@@ -105,7 +105,7 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
 
 /* ---- few keys -------------------------------------------------------------------------------- */
 
-/* A classic filter of the same keys, if there are few and it is smaller. */
+/* If there are few keys and it would be smaller: a classic filter of the same keys. */
 static petal_filter *make_smaller(const struct collecting *collecting, const petal_options *options,
                                   const petal_info *than)
 {
@@ -141,7 +141,7 @@ void remark_classic(const char *path, const petal_filter *filter, uint64_t avoid
                grouped(info_of(filter).bytes).s, grouped(avoided_bytes).s);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole build ------------------------------------------------------------------------- */
 
 /* Hashing needs a filter. */
 static petal_filter *make_hasher(const petal_options *options)

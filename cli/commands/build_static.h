@@ -5,12 +5,12 @@
 #include "files/request.h"
 #include "keys/keys.h"
 
-/* Builds a static filter of all keys of the reader, or a classic one if that is smaller: then
- * *avoided_bytes is the static one's size. NULL: reported. */
+/* Builds a static filter of all keys of the reader, or a classic one if that is smaller;
+ * *avoided_bytes is then the static one's size. NULL: reported. */
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
                            uint64_t *avoided_bytes);
 
-/* Prints that remark once the file is written; 0: there is nothing to say. */
+/* Prints that remark once the file is written; 0: no remark. */
 void remark_classic(const char *path, const petal_filter *filter, uint64_t avoided_bytes);
 
 #endif

@@ -127,7 +127,7 @@ static void draw_design_point(const struct axes *axes, const petal_info *design,
             rate_text(design->predicted_rate, 2).s, rounded((double)design->capacity).s);
 }
 
-/* Three decades below the design point are enough to show where the line comes from. */
+/* Three decades below the design point are enough to show how the line rises to it. */
 static struct axes axes_of(const petal_info *design)
 {
     int decades = (int)ceil(-log10(design->predicted_rate) - 1e-9) + 2;

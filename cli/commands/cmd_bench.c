@@ -1,10 +1,11 @@
 /* cmd_bench.c - petal bench: what a filter costs on this machine, compared with the machine's own
  * minimum.
  *
- * Two filters: `full`, the one in question, is queried for absent keys; `work`, an emptied copy, is
- * filled and queried for its keys. A round measures everything once, so that a slowdown of the
- * machine affects all measures alike; the result is the median over the rounds. Keys come from a
- * counter through a bijection: all are different, and the absent ones were never added. */
+ * Two filters: `full` is the filter in question and is queried for absent keys; `work` is an
+ * emptied copy, which is filled and queried for its keys. A round measures everything once, so that
+ * a slowdown of the machine affects all measures alike; the result is the median over the rounds.
+ * Keys come from a counter through a bijection: all are different, and the absent ones were never
+ * added. */
 #define _DEFAULT_SOURCE /* madvise() */
 
 #include "commands/commands.h"
@@ -27,8 +28,8 @@
 #define DEFAULT_SECONDS 10u
 #define KEY_PREFIX "https://a.io/"
 #define LINE_BYTES 64u
-/* A filter above this size is not copied, nor is memory of its size allocated: a guess at what
- * nobody minds. */
+/* A filter above this size is not copied, nor is memory of its size allocated: presumably nobody
+ * minds that below it. */
 #define MAX_COPY_BYTES ((uint64_t)2 << 30)
 #define FIRST_ABSENT ((uint64_t)1 << 48)
 
@@ -36,7 +37,7 @@ enum {
     KEY_BYTES = sizeof KEY_PREFIX - 1 + 16, /* and 16 hexadecimal digits */
     KEY_ROOM = 32,
     FEWEST_KEYS = 4096,
-    MAX_KEYS = 2000000, /* the lines they touch exceed most caches */
+    MAX_KEYS = 2000000, /* the lines that they touch exceed most caches */
     MAX_ROUNDS = 1001,
     RANGE_WIDTH = 18
 };
@@ -56,7 +57,7 @@ enum measure {
 struct bench {
     petal_filter *full, *work; /* work: NULL if the copy would be too large, or can't be emptied */
     petal_info info;           /* of full */
-    uint64_t filled;           /* keys added to full; 0: it is a file with its own keys */
+    uint64_t filled;           /* keys added to full; 0: it is a file with keys already in it */
     uint8_t *text;
     petal_key *keys;
     uint64_t *hashes;
@@ -114,7 +115,7 @@ static bool make_arrays(struct bench *bench)
     return true;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------ */
+/* ---- the measures ---------------------------------------------------------------------------- */
 
 static size_t ask_one_by_one(const struct bench *bench, const petal_filter *filter)
 {
@@ -151,7 +152,7 @@ static void absent_one(struct bench *bench)
     bench->passed += ask_one_by_one(bench, bench->full);
 }
 
-/* The same keys as one by one: counted once. */
+/* The same keys as those added one by one: counted once. */
 static void absent_many(struct bench *bench)
 {
     look_up_keys(bench->full, bench->keys, bench->count, bench->results);
@@ -222,8 +223,8 @@ static void fill(struct bench *bench, uint64_t capacity, double until)
     bench->count = whole;
 }
 
-/* Copying a mapped file is slow, and a copy that can't be emptied is useless: then two rows are
- * missing. */
+/* Copying a mapped file is slow, and a copy that can't be emptied is useless. In these cases two
+ * rows are missing. */
 static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
 {
     petal_filter *work = NULL;
@@ -233,8 +234,8 @@ static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
     return NULL;
 }
 
-/* Written to, so that it is really allocated; in huge pages if the system has them, like the
- * filter. */
+/* Written to, so that the memory is really allocated; in huge pages if the system has them, like
+ * the filter's. */
 static uint8_t *make_memory(uint64_t bytes)
 {
     void *memory = NULL;

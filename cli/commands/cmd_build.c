@@ -57,8 +57,8 @@ static bool takes_empty_key(petal_options wanted)
            plan.abilities & PETAL_CAN_EMPTY_KEY;
 }
 
-/* Plans for at least one key: a filter of none has a size too. If the empty key is skipped it must
- * not count: it is added to the set, so that it is certainly there, and then subtracted. */
+/* Plans for at least one key: even a filter without keys has a size. If the empty key is skipped it
+ * must not count: it is added to the set, so that it is certainly there, and then subtracted. */
 static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
 {
     uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
@@ -67,9 +67,9 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks arrive concurrently. While the set is small enough their keys go into it in any order.
- * When it gets too large, or there is no memory for it, its keys go into a large filter, and so do
- * those of later blocks. */
+/* Blocks arrive concurrently. While the set is small enough, their keys go into it in any order.
+ * When it gets too large, or no memory is left for it, its keys go into a large filter, and later
+ * blocks' keys do too. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
@@ -79,7 +79,8 @@ struct collecting {
     bool grows;            /* it grows when it is full */
     const petal_options *options;
     petal_filter *large; /* NULL: all keys so far are in the set */
-    /* For set and large: adding to the set takes it for reading, emptying the set for writing. */
+    /* Guards set and large: held for reading while keys are added to the set, for writing while the
+     * set is emptied. */
     pthread_rwlock_t lock;
 };
 
@@ -200,7 +201,7 @@ static bool switch_to_large(struct collecting *collecting)
     return filled;
 }
 
-/* Adds a block that is not in the set, or only in part. */
+/* Adds a block whose keys are not all in the set. */
 static petal_status add_left_out(struct collecting *collecting, struct key_block *block)
 {
     struct key_run *run = block->run;
@@ -231,7 +232,7 @@ static uint64_t half_of_memory(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How much memory the large filter may take: the same on every machine that has it, so that the
+/* How much memory the large filter may use: the same on every machine that has enough, so that the
  * same keys give the same filter. */
 static uint64_t large_bytes(const struct args *args)
 {
@@ -240,7 +241,7 @@ static uint64_t large_bytes(const struct args *args)
     return half < DEFAULT_LARGE_BYTES ? half : DEFAULT_LARGE_BYTES;
 }
 
-/* If the rest can go into a large filter, half of that filter's memory; otherwise half of the
+/* If the rest can go into a large filter: half of that filter's memory; otherwise half of the
  * machine's. A hash takes 11 to 21 bytes. */
 static uint64_t max_counted(const struct collecting *collecting)
 {
@@ -266,8 +267,8 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
     return done;
 }
 
-/* The large filter at its final size. Frees the original. How many keys it was given depends on
- * when counting ended, but its bits don't. */
+/* The large filter at its final size. Frees the original. The number of keys it was given depends
+ * on when counting ended, but its bits don't. */
 static petal_filter *fold_large(petal_filter *large, const struct args *args)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -323,8 +324,8 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter needs keys, not our hashes, and a counting one needs repeats: the keys
- * are read twice, to count them and to add them. */
+/* Another library's filter needs keys, not our hashes, and a counting filter needs repeats. So the
+ * keys are read twice, first to count them and then to add them. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request,
                                  const struct args *args)
 {
@@ -374,14 +375,14 @@ static int build(const struct args *args, struct request *request)
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
     progress_start(args->progress, false);
     filter = is_static ? build_static(&reader, request, &avoided_bytes)
              : planned ? build_planned(&reader, request, args->output)
              : twice   ? build_twice(&reader, request, args)
                        : build_counted(&reader, request, args);
     keys_close(&reader);
-    if (stop_signal()) { /* only a part was read */
+    if (stop_signal()) { /* only part of the input was read */
         petal_free(filter);
         return STATUS_SIGNAL + stop_signal();
     }

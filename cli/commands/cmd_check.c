@@ -27,7 +27,7 @@ struct check {
     bool failed; /* a failure other than the reader's */
 };
 
-/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
+/* ---- the stages of a block: pipeline.h ------------------------------------------------------- */
 
 static void ask(void *context, struct key_block *block)
 {
@@ -83,7 +83,7 @@ static void ask_runs(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* The output ends with an earlier block; the exit status says that it is incomplete. */
+/* The output ends with an earlier block, and the exit status says that it is incomplete. */
 static bool complain_of_damage(const struct check *check)
 {
     petal_error error;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Another format can't hold some of a petal file's fields; the user is told which are lost. */
+/* Another format can't hold some of a petal file's fields; reports which are lost. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
     uint64_t metadata_bytes = 0;
@@ -34,7 +34,7 @@ static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1],
                *to = args->to ? args->to : "petal";
-    /* If IN is replaced, nobody else may change it meanwhile. */
+    /* If IN is replaced, no other process may change it meanwhile. */
     unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
     petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);
@@ -52,7 +52,7 @@ static int run(const struct args *args)
     if (args->to_scheme && !differs_from_inputs(args->operands[1], args->operands, 1))
         return STATUS_ERROR;
     if (!check_format(args->to) || !may_save(args->operands[1], args)) return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
     return convert(args) ? STATUS_OK : STATUS_ERROR;
 }
 

@@ -57,7 +57,7 @@ static int run(const struct args *args)
     if (!differs_from_inputs(args->output, args->operands, 2) ||
         !may_write(args->output, args->force))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
     petal_filter *from = open_filter(args->operands[0], PETAL_OPEN_MAP, args);
     petal_filter *to = from ? open_filter(args->operands[1], PETAL_OPEN_MAP, args) : NULL;
     bool good = to && write_patch(args, from, to);

@@ -53,7 +53,7 @@ static int run(const struct args *args)
     if (!check_format(args->to) || !may_save(args->output, args) ||
         !differs_from_inputs(args->output, args->operands, 1))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
     bool saved = fold(args);
     if (!saved && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return saved ? STATUS_OK : STATUS_ERROR;

@@ -18,11 +18,11 @@
 
 enum { LABEL_WIDTH = 18 };
 
-/* ---- what the checksums say ------------------------------------------------------------------ */
+/* ---- the result of comparing checksums ------------------------------------------------------- */
 
 enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
-/* For a map or a load: computing the stats has compared all blocks, unless --no-verify was
+/* After a map or a load, computing the stats has compared all blocks, unless --no-verify was
  * given. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
                                    const petal_stats *stats)
@@ -103,7 +103,7 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         printf(" remembered");
     else if (info->capacity && info->scheme != PETAL_SCHEME_STATIC)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't show it */
+    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't tell */
         putchar('\n');
     else if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
@@ -136,7 +136,7 @@ static void print_saturated(const petal_stats *stats)
         printf("no counter\n");
 }
 
-/* States what the numbers above mean, in case nobody reads them. */
+/* States what the numbers above mean. */
 static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
@@ -172,7 +172,7 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-/* What a reader of another library's file must know, but can't learn from it. */
+/* What a reader of another library's file must know but can't learn from the file. */
 static void print_unknown(const char *format, const petal_info *info)
 {
     bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
@@ -198,7 +198,7 @@ static void print_bits(const petal_info *info, const petal_stats *stats)
     print_warning(info, stats);
 }
 
-/* What a header says about the keys, without the bits. */
+/* What a header says about the keys, without reading the bits. */
 static void print_counted(const petal_info *info)
 {
     label("keys");
@@ -348,7 +348,7 @@ static void print_raw_metadata(const petal_filter *filter)
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
 
-/* Returns the exit status: a dirty or damaged file is described and gives 1. */
+/* Returns the exit status: for a dirty or damaged file, which is described too, 1. */
 static int show(const char *path, const struct args *args, bool first)
 {
     forget_failure();

@@ -1,4 +1,4 @@
-/* cmd_intersect.c - petal intersect: the keys that filters have in common, with additional false
+/* cmd_intersect.c - petal intersect: the keys that filters have in common, plus additional false
  * positives. */
 #include "commands/combine.h"
 #include "commands/commands.h"

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The limit of opening applies to the patch too. */
+/* The memory limit of opening applies to the patch too. */
 static uint64_t max_patch_bytes(const struct args *args)
 {
     return args->memory_limit ? args->memory_limit : (uint64_t)1 << 30;
@@ -53,7 +53,7 @@ static int run(const struct args *args)
     const char *out = in_place ? args->operands[0] : args->output;
     if (!differs_from_inputs(out, args->operands + 1, 1)) return STATUS_ERROR;
     if (in_place ? !is_file_of_its_own(out, args) : !may_save(out, args)) return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
     bool good = patch(args, in_place);
     if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;

@@ -1,4 +1,4 @@
-/* cmd_plan.c - petal plan: how large a filter would be, and how good, without creating it. */
+/* cmd_plan.c - petal plan: shows how large a filter would be, and how good, without creating it. */
 #include "commands/chart.h"
 #include "commands/commands.h"
 #include "files/formats.h"
@@ -13,8 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-/* In the order of the table; the first is the default. Counting does more than the others, so it is
- * shown only on request; static needs a rate, and is shown if one is given. */
+/* In the order of the table; the first is the default. Counting filters can do more than the
+ * others, so they are shown only on request. Static ones need a rate, and are shown if one is
+ * given. */
 static const char *const scheme_names[] = {"blocked", "classic", "static", "counting"};
 
 enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC = 2 };
@@ -23,7 +24,7 @@ struct plans {
     const struct args *args;
     size_t count;
     petal_info made[SCHEMES]; /* the ones that are possible */
-    bool same_capacity;       /* otherwise the memory is equal, and the capacities differ */
+    bool same_capacity;       /* otherwise memory is equal, and capacities differ */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -42,8 +43,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* A scheme that can't do it is left out with a remark; it is an error only if none can. Any other
- * failure is not about the scheme. */
+/* A scheme that can't do it is left out with a remark. It is an error only if no scheme can. Any
+ * other failure is not about the scheme. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -57,8 +58,8 @@ static bool is_shown(const struct args *args, size_t scheme)
     return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
 }
 
-/* One reason is reported for all. If a rate is out of reach for one scheme, the next may reach it;
- * if options don't fit, the default scheme's reason is reported. */
+/* Only one reason is reported. If a rate is impossible for one scheme, the next may reach it; if
+ * options don't fit together, the default scheme's reason is reported. */
 static bool refuse_all(const petal_error *errors, size_t count)
 {
     const petal_error *why = &errors[0];
@@ -97,7 +98,7 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
-/* The maximum: the line of its code, and those of two neighbouring blocks, of 8 bytes per
+/* The maximum: the line of the key's code, and those of two neighbouring blocks, of 8 bytes per
  * column. */
 static uint32_t static_lines(uint32_t columns)
 {
@@ -146,7 +147,9 @@ static void print_overfilled(const petal_info *plan)
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
-        if (keys == shown) continue; /* for one or two keys, a quarter more is twice as many */
+        if (keys == shown)
+            continue; /* for one or two keys, a quarter more would double the
+                                        number */
         shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }

@@ -19,7 +19,7 @@ static bool can_remove(petal_filter *filter, const char *path)
         "does not count its keys, so none can be removed; build it anew with --scheme counting");
 }
 
-/* Any thread may hash, ahead of the removing, which is done in order. */
+/* Any thread may hash, ahead of removing, which is done in order. */
 struct removing {
     petal_filter *filter;
     const char *path;

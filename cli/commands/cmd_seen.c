@@ -31,7 +31,7 @@
 struct seen {
     const struct args *args;
     petal_filter *filter; /* decides what is new */
-    petal_filter *kept;   /* FILE's, locked: the same or its follower; NULL without -f */
+    petal_filter *kept;   /* FILE's, locked: the same filter or its follower; NULL without -f */
     struct delivery delivery;
     petal_info start; /* before the first key */
     petal_layers_info window;
@@ -45,7 +45,7 @@ struct seen {
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
     bool has_rule; /* rows have several keys */
-    bool by_hash;  /* any thread may hash, ahead of the adding */
+    bool by_hash;  /* any thread may hash, ahead of adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -53,7 +53,7 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Reported immediately, since a stream may run for days. */
+/* Reported immediately, because a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
@@ -80,7 +80,7 @@ static void watch_capacity(struct seen *seen)
         isnan(rate) ? "" : rate_text(rate, 2).s);
 }
 
-/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
+/* ---- the stages of a block: pipeline.h ------------------------------------------------------- */
 
 static void hash_block(void *context, struct key_block *block)
 {
@@ -107,7 +107,8 @@ static size_t begin_part(struct seen *seen, const struct key_block *block, size_
     return run;
 }
 
-/* Adds parts that have one time, and are small enough to follow the rate. */
+/* Adds parts whose rows have the same time, and which are small enough for the rate to be
+ * tracked. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
     bool talks = is_verbose(seen->args);
@@ -161,7 +162,7 @@ static petal_status add_runs_of(struct seen *seen, struct key_block *block)
 }
 
 /* Adding fails only if a filter can't grow. The lines before that are remembered, so they are
- * printed; the others are neither. */
+ * printed; the lines after it are neither remembered nor printed. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
@@ -192,13 +193,13 @@ static bool print_block(void *context, struct key_block *block)
     struct seen *seen = context;
     if (!follows(seen)) return print_selection(block);
     if (block != seen->refused) return delivery_print(&seen->delivery, block);
-    /* Which of its keys were added is unknown: all are printed again. */
+    /* It is unknown which of its keys were added, so all are printed again. */
     return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
 }
 
 static const struct stages stages = {hash_block, add_block, compose_block, print_block};
 
-/* ---- the last word --------------------------------------------------------------------------- */
+/* ---- the closing message --------------------------------------------------------------------- */
 
 static void say_result(struct seen *seen)
 {
@@ -223,7 +224,7 @@ static void say_result(struct seen *seen)
 
 /* ---- the filter ------------------------------------------------------------------------------ */
 
-/* Describes a new filter, if the user has not given the number of lines. */
+/* Describes a new filter for an unknown number of lines. */
 static void say_plan(const petal_filter *filter)
 {
     petal_info info = info_of(filter);
@@ -252,8 +253,9 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* A new FILE is written immediately: if that is impossible, the user learns it before the stream
- * and not after it. If two processes create it, both then try to lock it, and one gets the lock. */
+/* A new FILE is written immediately, so that the user learns before the stream, not after it, if
+ * that is impossible. If two processes create it, both then try to lock it, and one gets the
+ * lock. */
 static bool make_file(const struct args *args)
 {
     petal_filter *filter = may_write(args->file, true) ? make_filter(args) : NULL;
@@ -262,9 +264,10 @@ static bool make_file(const struct args *args)
     return made;
 }
 
-/* ---- options for a FILE that exists ---------------------------------------------------------- */
+/* ---- options for an existing FILE ------------------------------------------------------------ */
 
-/* Would the options as given create a filter of this size? For options that mean nothing alone. */
+/* Would the given options create a filter of this size? For options that mean nothing on their
+ * own. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
@@ -311,7 +314,7 @@ static bool refuse(const char *path, const char *option, const char *value, cons
                     text);
 }
 
-/* FILE keeps its parameters: options of size and kind may only repeat them. False: reported. */
+/* FILE keeps its parameters: options for size and kind may only repeat them. False: reported. */
 static bool agrees_with_file(const struct seen *seen)
 {
     const struct args *args = seen->args;
@@ -342,25 +345,25 @@ static bool agrees_with_file(const struct seen *seen)
         return refuse(path, "--scheme", args->scheme, what);
     if (args->seed && !has_seed(args->seed, info))
         return refuse(path, "--seed", args->seed, "has another seed");
-    /* Every repeat would be counted, until the counters stick. */
+    /* Every repeat would be counted until the counters stick. */
     return !info->counter_bits ||
            complain(
                path,
                "is a counting filter, which would count every repeat; use petal add and check");
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- the filter that is saved ---------------------------------------------------------------- */
 
-/* Two filters should need at most half of the machine's memory. */
+/* Two filters should together need at most half of the machine's memory. */
 static bool is_affordable(uint64_t bytes)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     return bytes < memory / 4;
 }
 
-/* If it is possible to know what was delivered, FILE's own filter follows a copy of it
- * (delivered_keys.h). Otherwise a failed output discards this whole run. With -d it is the other
- * way round: a remembered key makes lines come out, so all are remembered. */
+/* If it can be known what was delivered, FILE's own filter follows a copy of it (delivered_keys.h).
+ * If not, a failed write discards this whole run. With -d it is the other way round: a remembered
+ * key causes lines to be printed, so all keys are remembered. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;
@@ -415,8 +418,7 @@ static bool keep(struct seen *seen)
     bool changed =
         following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
-    if (!sync_output())
-        return false; /* what a power cut would lose must not be remembered forever */
+    if (!sync_output()) return false; /* lines that a power cut would lose must not be remembered */
     return replace_file(seen->kept, seen->args->file, seen->args) && !seen->delivery.failed;
 }
 
@@ -445,7 +447,7 @@ static int run(const struct args *args)
     if (args->file && !is_file_of_its_own(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
-    /* so that a closed pipe shows as a failed write, after which the filter is still saved */
+    /* so that a closed pipe is seen as a failed write, after which the filter is still saved */
     signal(SIGPIPE, SIG_IGN);
     if ((!args->file || differs_from_inputs(args->file, args->operands, args->operand_count)) &&
         find_filter(&seen, &reader)) {

@@ -1,5 +1,5 @@
-/* cmd_shard.c - petal shard: which of N filters does a key belong to? For sets that are distributed
- * over several files or machines. */
+/* cmd_shard.c - petal shard: tells which of N filters a key belongs to. For sets that are
+ * distributed over several files or machines. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/commands.h"
@@ -26,7 +26,7 @@
 
 enum { MAX_FILES = 4096 };
 
-/* A file being written. */
+/* A file that is being written. */
 struct part {
     FILE *file;
     uint64_t keys;
@@ -139,7 +139,7 @@ static void say_sizes(const struct sharding *sharding)
            plural(sharding->shards), grouped(min).s, grouped(max).s);
 }
 
-/* ---- keys: what is done with a block (pipeline.h) -------------------------------------------- */
+/* ---- keys: the stages of a block (pipeline.h) ------------------------------------------------ */
 
 static void find_shards(void *context, struct key_block *block)
 {
@@ -156,7 +156,7 @@ static void put_line(const petal_key *line, FILE *out)
     fwrite(line->data, 1, line->size_bytes + 1, out);
 }
 
-/* A row without a key goes to shard 0, so that none is lost. */
+/* A row without a key goes to shard 0, so that no row is lost. */
 static uint64_t shard_of_row(const struct key_block *block, size_t key)
 {
     return key == NO_KEY ? 0 : block->hashes[key];
@@ -236,7 +236,7 @@ static int split(struct sharding *sharding)
     struct key_reader reader;
     bool to_files = args->output != NULL;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
-    if (to_files) catch_stop_signals(); /* so that no drafts are left behind */
+    if (to_files) catch_stop_signals(); /* so that a signal leaves no drafts */
     bool good = (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) &&
                 (!to_files || finish_parts(sharding));
     keys_close(&reader);
@@ -270,7 +270,7 @@ static bool check_pattern(const char *pattern)
            complain(pattern, "needs one %%d, for the number of the shard: part-%%d.txt");
 }
 
-/* A keyed filter, only for its hash. False: reported. */
+/* A keyed filter, used only for its hash. False: reported. */
 static bool make_hasher(const struct args *args, petal_filter **hasher)
 {
     petal_options options = PETAL_OPTIONS_INIT;

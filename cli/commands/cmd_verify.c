@@ -1,5 +1,5 @@
-/* cmd_verify.c - petal verify: is the file intact, are known members in it, and how often do absent
- * keys pass? */
+/* cmd_verify.c - petal verify: checks whether the file is intact, whether known members are in it,
+ * and how often absent keys pass. */
 #include "commands/commands.h"
 #include "files/files.h"
 #include "files/formats.h"
@@ -130,8 +130,8 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Accepts a dirty file as it is, computes new checksums, and makes it clean. A clean file stays
- * untouched. */
+/* Accepts a dirty file as it is, computes new checksums, and marks it clean. A clean file is not
+ * changed. */
 static bool recover(const char *path, const struct args *args, unsigned flags)
 {
     petal_filter *filter =
@@ -179,8 +179,8 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-/* Damage is an answer. If the check was impossible, or a file could not be recovered, that is an
- * error. */
+/* Damage is an answer. It is an error if the check was impossible, or if a file could not be
+ * recovered. */
 static int status_of_failure(const struct args *args)
 {
     bool stays_dirty = args->recover && last_failure() == PETAL_ERR_DIRTY;

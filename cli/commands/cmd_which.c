@@ -7,8 +7,8 @@
  *      key 1    0 0 0 0 0 ...     not printed
  *               filter 0, 1, ...  in the order in which they were named
  *
- * A block of keys has one slice of such rows. With very many filters it has several: all after the
- * first are answered while the block is printed. */
+ * A block of keys has one slice of such rows. With very many filters it has several: all slices
+ * after the first are answered while the block is printed. */
 #include "commands/commands.h"
 #include "commands/many.h"
 #include "files/stream.h"
@@ -32,7 +32,7 @@ struct which {
     struct key_reader reader;
     bool prints_rows; /* otherwise prints filters, at the end */
     bool has_rule;    /* rows have several keys; a row is in a filter if all of them are */
-    bool counts_rows; /* that have an answer in a filter, not keys: -l with a rule */
+    bool counts_rows; /* keys that have an answer in a filter, not keys: -l with a rule */
     uint64_t asked;   /* keys */
     size_t row_words;
     const char **names; /* by place */
@@ -105,7 +105,7 @@ static void unmark_rows(const struct which *which, const struct asked *asked,
         if (!asked->results[i]) words[(asked->rows[i] - answers->from) * which->row_words] &= ~bit;
 }
 
-/* `before` is the previous filter, whose hashes of the keys are in asked->hashes, or NULL. */
+/* `before` is the previous filter if asked->hashes are its hashes of the keys; otherwise NULL. */
 static bool query_one(const struct which *which, const struct asked *asked, struct answers *answers,
                       const struct one *one, const struct one *before)
 {
@@ -152,7 +152,7 @@ static void count_rows(const struct which *which, struct answers *answers)
     }
 }
 
-/* Every row begins as one that all filters have. */
+/* At first, every row counts as one that all filters have. */
 static void query_runs(const struct which *which, struct key_run *run, struct answers *answers)
 {
     size_t words = answers->count * which->row_words, last = which->many.count % 64;
@@ -322,7 +322,7 @@ static bool is_standard_input(const char *name)
     return is_stream(name) || strcmp(name, "@-") == 0;
 }
 
-/* Standard input can be only one of these. */
+/* Only one of these can be standard input. */
 static bool check_standard_input(const struct args *args)
 {
     bool is_filter = false;
@@ -340,7 +340,7 @@ static const char *type_in_words(uint32_t type)
     return key_type_name(type) ? key_type_name(type) : "text";
 }
 
-/* A line must mean the same key in all filters. */
+/* A line must mean the same key for all filters. */
 static bool agree_on_keys(struct which *which)
 {
     struct key_reader *reader = &which->reader;

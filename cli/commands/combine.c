@@ -36,8 +36,8 @@ static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
     return true;
 }
 
-/* If one of the two is larger by an integer factor, folds it to the size of the other. The
- * operation reports any other difference. */
+/* If one of the two is larger by an integer factor, folds it to the other's size. The operation
+ * itself reports any other difference. */
 static bool match_sizes(struct combining *with, petal_filter **other, const char *path)
 {
     petal_info a = info_of(with->filter), b = info_of(*other);
@@ -97,8 +97,8 @@ int combine(const struct args *args, const char *verb, operation *operate, bool 
     bool onto_first = is_same_file(args->output, args->operands[0]);
     if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that no temporary file is left behind */
-    /* If the first file is replaced, nobody else may change it meanwhile. */
+    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    /* If the first file is replaced, no other process may change it meanwhile. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
     struct combining with = {args, verb, operate, folds, onto_first, NULL};
     with.filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | locked, args);

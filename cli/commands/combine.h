@@ -1,4 +1,4 @@
-/* combine.h - what merge and intersect share: the first filter, changed by each of the others, is
+/* combine.h - what merge and intersect share: the first filter is changed by each of the others and
  * saved as a new one. */
 #ifndef PETAL_CLI_COMBINE_H
 #define PETAL_CLI_COMBINE_H

@@ -1,6 +1,6 @@
-/* many.c - see many.h. A map needs a descriptor while it is open, and every other filter holds its
- * bits in memory. So each filter is opened once at the beginning, to report those that can't be,
- * and stays open while there is room; the others are reopened for every block of keys. */
+/* many.c - see many.h. A map needs a descriptor while it is open, and any other filter holds its
+ * bits in memory. So each filter is opened once at the beginning, to report those that can't be
+ * opened, and stays open while there is room. The others are reopened for every block of keys. */
 #define _DEFAULT_SOURCE /* RLIMIT_NOFILE */
 
 #include "commands/many.h"
@@ -46,8 +46,7 @@ static bool add_name(struct many *many, size_t *room, const char *name)
     return true;
 }
 
-/* Names end with a newline, or, if the list contains a NUL, with NUL, as find -print0 writes
- * them. */
+/* Names end with a newline; if the list contains a NUL, with NUL, as find -print0 writes them. */
 static bool add_list(struct many *many, size_t *room, const char *path)
 {
     uint64_t limit = many->args->memory_limit ? many->args->memory_limit : MAX_LIST_BYTES;
@@ -84,7 +83,7 @@ static bool add_names(struct many *many)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Some filters may be keyed; the others refuse a secret. */
+/* Some filters may be keyed; the others reject a secret. */
 static bool is_keyed(const char *name)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -143,7 +142,7 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* A filter from a pipe can't be opened again, and one that is being changed only with a remark. */
+/* A filter from a pipe can't be opened again. One that is being changed can, with a remark. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;
@@ -190,7 +189,7 @@ petal_filter *many_borrow(const struct many *many, const struct one *one)
 {
     struct args args = *many->args;
     if (one->filter) return one->filter;
-    args.from = args.from ? args.from : one->format; /* remarked on once only */
+    args.from = args.from ? args.from : one->format; /* one remark is enough */
     petal_filter *filter = open_one(one->name, &args);
     struct hashing now = filter ? hashing_of(filter) : one->hashing;
     if (compare_hashings(&now, &one->hashing) == 0) return filter;

@@ -1,5 +1,5 @@
-/* many.h - queries many filters for the same keys: knows their names and which of them share a
- * hash, and opens no more than the system and the memory allow. */
+/* many.h - queries many filters for the same keys. It knows their names and which of them share a
+ * hash, and opens no more at a time than the system and the memory allow. */
 #ifndef PETAL_CLI_MANY_H
 #define PETAL_CLI_MANY_H
 
@@ -32,9 +32,9 @@ struct many {
     size_t list_count;
 };
 
-/* Opens every filter named by the operands before "--": a FILE, or @LIST, a file with one name per
- * line. False: some can't be opened, of which the first few are reported by name. Call many_close()
- * in any case. */
+/* Opens every filter that the operands before "--" name: a FILE, or @LIST, a file with one name per
+ * line. False: some can't be opened; the first few are reported by name. Call many_close() in any
+ * case. */
 bool many_open(struct many *many, const struct args *args);
 
 /* Returns a filter, to be released by many_return(). NULL: reported. Several threads may call it

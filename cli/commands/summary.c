@@ -25,8 +25,8 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
-/* Judged by the bits, since `items` counts repeats. Above the interval and above the rate: neither
- * is chance. */
+/* Judged by the bits, since `items` counts repeats. It must be above both the interval and the
+ * rate, so that neither is chance. */
 void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
     petal_info whole = info_of(filter), *info = &whole;
@@ -65,8 +65,7 @@ void print_summary(const char *path, const petal_filter *filter, const struct ar
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* If hashes can stand for keys, any thread may hash, ahead of the adding, which is done in
- * order. */
+/* If hashes can stand for keys, any thread may hash, ahead of adding, which is done in order. */
 struct adding {
     petal_filter *filter;
     const char *path;

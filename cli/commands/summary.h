@@ -9,7 +9,7 @@
 
 #include <petal/petal.h>
 
-/* Print remarks that a pipe has no use for? On a terminal, or with --verbose. */
+/* Print remarks that are useless in a pipe? On a terminal, or with --verbose. */
 bool is_verbose(const struct args *args);
 
 /* Warns on stderr if the filter holds more keys than planned, or has saturated counters. */
@@ -19,7 +19,7 @@ void warn_if_overfilled(const char *path, const petal_filter *filter);
  * is_verbose(). */
 void print_summary(const char *path, const petal_filter *filter, const struct args *args);
 
-/* Reports why keys could not be added, and the consequences. Returns false. */
+/* Reports why keys could not be added, and what that means. Returns false. */
 bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
                         const char *consequence);
 

@@ -30,7 +30,8 @@ _petal_options() {
     esac
 }
 
-# Words for the value of an option; empty and status 1 where file names are meant, empty and 0 where nothing can be said.
+# Words for an option's value. Empty with status 1 if the value is a file name; empty with status 0
+# if there is nothing to suggest.
 _petal_values() {
     case $1 in
     --scheme) echo 'blocked classic counting static' ;;
@@ -66,7 +67,7 @@ _petal() {
         _petal_reply -W "$commands keys words" -- "$current"
         return
     fi
-    # Bash cuts --name=value into three words.
+    # Bash splits --name=value into three words.
     if [ "$current" = = ]; then
         current=
     elif [ "$before" = = ]; then

@@ -32,8 +32,8 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* A live file is opened as such only if necessary, which deserves a remark; so does a dirty one
- * that is only described. For a keyed one without its secret the header is described. */
+/* A live file is opened as such only if necessary, which is worth a remark. So is a dirty one that
+ * is only described. A keyed file without its secret has only its header described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
@@ -74,8 +74,7 @@ static petal_status open_as(const char *path, petal_open_options options, petal_
     petal_free(*filter);
     options.flags = loading(options.flags);
     petal_status loaded = petal_open(path, &options, filter, error);
-    /* It could not be mapped for a reason other than its kind, and update_file() would only sync
-     * it. */
+    /* It was not mapped for a reason other than its kind, and update_file() would only sync it. */
     if (loaded != PETAL_OK || status == PETAL_OK || info_of(*filter).policy != PETAL_POLICY_NONE)
         return loaded;
     petal_free(*filter);
@@ -109,7 +108,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
         remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", format,
                format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
-        error->status = PETAL_ERR_ARGUMENT; /* it may contain filters: more can be reported */
+        error->status = PETAL_ERR_ARGUMENT; /* it may contain filters: more can be said about it */
         snprintf(
             error->message, sizeof error->message,
             "is a Parquet file; petal info lists its filters, --from parquet:COLUMN takes one");
@@ -122,7 +121,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
     return status;
 }
 
-/* A filter from a pipe is in memory, and can't be changed where it came from. */
+/* A filter from a pipe is in memory, and can't be written back to the pipe. */
 static petal_status open_stream(petal_open_options options, petal_filter **filter,
                                 petal_error *error)
 {
@@ -194,7 +193,7 @@ bool may_save(const char *path, const struct args *args)
     return status != PETAL_ERR_BUSY || complain_of(path, &error); /* it need not be a filter */
 }
 
-/* Checks what happened to the file: a save can fail after the new file got its name. */
+/* Determines what happened to the file: saving can fail after the new file got its name. */
 static bool complain_of_save(const char *path, struct identity before, const petal_error *error)
 {
     struct identity now = identify(path);

@@ -1,4 +1,4 @@
-/* files.h - opens and saves filters, and prints the messages for that. */
+/* files.h - opens and saves filters, and prints the messages about it. */
 #ifndef PETAL_CLI_FILES_H
 #define PETAL_CLI_FILES_H
 
@@ -14,19 +14,19 @@
  * NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
-/* Like open_filter() for queries only: also opens a file that another process is changing, with a
+/* Like open_filter(), for queries only: also opens a file that another process is changing, with a
  * remark. */
 petal_filter *open_live(const char *path, const struct args *args);
 
-/* Like open_live() for petal info: also opens a dirty file, and shows what recovery would keep, but
- * still reports that as a failure. For a keyed one without --secret-file it opens only the header:
- * a filter without PETAL_CAN_STATS. */
+/* Like open_live(), for petal info: also opens a dirty file, and shows what recovery would keep,
+ * but still reports that as a failure. Of a keyed file without --secret-file it opens only the
+ * header, as a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args);
 
-/* May a filter opened from `path` be written back there? False: reported. */
+/* May the filter that was opened from `path` be written back to it? False: reported. */
 bool is_file_of_its_own(const char *path, const struct args *args);
 
-/* Before any work is done: checks may_write(), and that nobody else is changing the file to
+/* Before any work is done: checks may_write(), and that no other process is changing the file to
  * replace. Only save_filter() is certain. False: reported. */
 bool may_save(const char *path, const struct args *args);
 
@@ -35,7 +35,7 @@ bool may_save(const char *path, const struct args *args);
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args);
 
-/* Like save_filter(), but never replaces: a file that exists by now stays, which is not a
+/* Like save_filter(), but never replaces: if the file exists by now it stays, and that is not a
  * failure. */
 bool publish_filter(const petal_filter *filter, const char *path, const struct args *args);
 

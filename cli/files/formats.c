@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- what is this file? ---------------------------------------------------------------------- */
+/* ---- which format is this file in? ----------------------------------------------------------- */
 
 static size_t first_bytes(const char *path, uint8_t *bytes, size_t max)
 {
@@ -32,7 +32,7 @@ static bool looks_like_text(const uint8_t *bytes, size_t size)
     return size > 0;
 }
 
-/* "notes.txt" -> "notes.petal", in the current folder or its own. */
+/* "notes.txt" -> "notes.petal", in the current folder or in that of the file. */
 static void filter_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -116,8 +116,8 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
-/* The library's own message, since it knows the formats that this build leaves out: given no bytes,
- * it says what is wrong with the name. */
+/* The library's own message, since it knows the formats that this build leaves out: without bytes
+ * to open, it reports what is wrong with the name. */
 static const char *why_not(const char *format, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -141,7 +141,7 @@ static void list_names(const char *const *names, size_t count, char *text, size_
                                  names[i]);
 }
 
-/* Our name for what others call it. */
+/* Petal's name for a format that users call otherwise. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {

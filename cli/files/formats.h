@@ -1,12 +1,12 @@
-/* formats.h - names of formats, and what to print about a file that can't be opened. */
+/* formats.h - names of formats, and messages about files that can't be opened. */
 #ifndef PETAL_CLI_FORMATS_H
 #define PETAL_CLI_FORMATS_H
 
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Reports a failed call on `path`: the library's message, and the tool's own advice if there is
- * any. Returns false. */
+/* Reports a failed call on `path`: the library's message, and advice from the tool if it has any.
+ * Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
 /* The status of the last failure that complain_of() reported, or PETAL_OK after
@@ -14,7 +14,7 @@ bool complain_of(const char *path, const petal_error *error);
 petal_status last_failure(void);
 void forget_failure(void);
 
-/* Does it say that the file was read and is not intact: damaged, truncated, or dirty? */
+/* Does the status mean that the file was read and is not intact: damaged, truncated, or dirty? */
 bool is_broken(petal_status status);
 
 /* Is this a regular file with the header of a petal file? */

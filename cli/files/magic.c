@@ -57,7 +57,7 @@ static bool has_control(const unsigned char *bytes, size_t size)
     return false;
 }
 
-/* Compares as many bytes of a magic number as there are. */
+/* Compares as many bytes of a magic number as the file has. */
 static bool agrees(const struct magic *magic, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < magic->size_bytes && i < size; i++)

@@ -1,4 +1,4 @@
-/* magic.h - recognizes files that are not lines of text by their first bytes. */
+/* magic.h - recognizes, by their first bytes, files that are not lines of text. */
 #ifndef PETAL_CLI_MAGIC_H
 #define PETAL_CLI_MAGIC_H
 
@@ -23,7 +23,7 @@ struct magic {
     bool letters; /* they may begin a text: a control character must follow nearby */
 };
 
-/* Returns what begins with these bytes; NULL: nothing known. 512 bytes are enough. */
+/* Returns what a file with these first bytes is; NULL: unknown. 512 bytes are enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
 /* With more bytes, may the file turn out to be one that -z unpacks? */

@@ -107,7 +107,7 @@ const char *parquet_place(const char *from)
     return from && strncmp(from, prefix, sizeof prefix - 1) == 0 ? from + sizeof prefix - 1 : NULL;
 }
 
-/* COLUMN, and the number after the last colon, if any. */
+/* COLUMN, and the number after the last colon if there is one. */
 static bool matches(const petal_parquet_filter *filter, const char *place)
 {
     size_t length = strlen(filter->column);
@@ -117,7 +117,7 @@ static bool matches(const petal_parquet_filter *filter, const char *place)
     return place[length] == '\0' || strcmp(place + length, group) == 0;
 }
 
-/* Returns the one filter that the place names, or NULL, after reporting why. */
+/* Returns the one filter at that place, or NULL after reporting why. */
 static const petal_parquet_filter *find_place(const char *path, const struct parquet *file,
                                               const char *place)
 {

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- may it be written? ---------------------------------------------------------------------- */
+/* ---- may a file be written? ------------------------------------------------------------------ */
 
 static bool exists(const char *path)
 {
@@ -23,7 +23,7 @@ static bool exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
-/* Better to report an unwritable folder before hours of reading than after. */
+/* An unwritable folder should be reported before hours of reading, not after. */
 static bool check_folder(const char *path)
 {
     char folder[4096];
@@ -59,7 +59,7 @@ bool is_same_file(const char *a, const char *b)
 {
     struct identity one = identify(a);
     if (!one.inode || strcmp(a, b) == 0)
-        return one.inode != 0; /* even if it is being replaced just now */
+        return one.inode != 0; /* even if it is being replaced at this moment */
     struct identity other = identify(b);
     return one.inode == other.inode && one.device == other.device;
 }
@@ -94,7 +94,7 @@ uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes)
     return NULL;
 }
 
-/* Doubled as needed, since standard input has no size. */
+/* Doubled as needed, since the size of standard input is unknown. */
 static bool make_room(uint8_t **bytes, size_t *room)
 {
     size_t more = *room ? 2 * *room : 1 << 16;
@@ -142,7 +142,7 @@ bool random_bits(uint64_t *bits)
 
 enum { PATH_BYTES = 4096 };
 
-/* Follows symbolic links: their target is replaced. */
+/* Follows symbolic links: their target is what gets replaced. */
 static bool name_target(const char *path, char target[PATH_BYTES])
 {
     char *real = realpath(path, NULL);

@@ -1,5 +1,5 @@
-/* paths.h - files as such: which may be written, small ones, and new ones that appear only when
- * complete. */
+/* paths.h - paths and plain files: which may be written, small ones, and new ones that appear only
+ * when complete. */
 #ifndef PETAL_CLI_PATHS_H
 #define PETAL_CLI_PATHS_H
 
@@ -24,18 +24,19 @@ bool is_same_file(const char *a, const char *b);
 /* Does `path` differ from the `count` input files? False: reported. */
 bool differs_from_inputs(const char *path, char **files, size_t count);
 
-/* The bytes of a file, or of standard input ("-"), at most `max_bytes`, in memory from malloc().
+/* The bytes of a file, or of standard input ("-"), at most `max_bytes`. The caller calls free().
  * NULL: reported. */
 uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_bytes);
 
-/* The bytes of a small file, in memory from malloc(). NULL: reported. */
+/* The bytes of a small file. The caller calls free(). NULL: reported. */
 uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes);
 
 /* 64 random bits. False: reported. */
 bool random_bits(uint64_t *bits);
 
 /* Opens a text file for writing, next to its final name and with its final mode. `token` (random)
- * distinguishes it from others' drafts. Returns a descriptor, or -1: errno gives the reason. */
+ * distinguishes it from other processes' drafts. Returns a descriptor, or -1: errno gives the
+ * reason. */
 int open_draft(const char *path, uint64_t token);
 
 /* Gives a complete draft its final name, or removes it. False: errno gives the reason. */
@@ -44,7 +45,7 @@ void remove_draft(const char *path, uint64_t token);
 
 /* A new file for `path`, written in pieces: begin, write, end. Each returns false on failure. The
  * first and the last report it; the last also reports what failed in between. If `keep` is false
- * the file is dropped. It replaces another only with `force`. */
+ * the file is discarded. It replaces another file only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;

@@ -48,7 +48,7 @@ static bool read_metadata(const struct args *args, struct request *request)
 
 /* ---- size ------------------------------------------------------------------------------------ */
 
-/* Two of the three must be given; the third follows. */
+/* Two of the three must be given; the third is computed. */
 static int check_size_options(const char *command, const struct args *args)
 {
     if (args->bits && (args->rate > 0 || args->memory_bytes))
@@ -63,7 +63,7 @@ static int check_size_options(const char *command, const struct args *args)
     return STATUS_OK;
 }
 
-/* Adds what the user can change. */
+/* Adds the fields that users can change. */
 static bool complain_of_plan(const petal_options *options, const petal_error *error)
 {
     bool blocked =
@@ -100,7 +100,7 @@ static void read_kind(const struct args *args, petal_options *o)
     o->format = is_petal(args->to) ? NULL : args->to;
 }
 
-/* A filter that grows, or one with a window. Its size follows from keys and rate. */
+/* A filter that grows, or has a window. Its size follows from keys and rate. */
 static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity,
                         petal_options *o)
 {
@@ -128,7 +128,7 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
            misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
 }
 
-/* A filter whose keys are counted first, and that grows only if there are too many to count. */
+/* A filter whose keys are counted first, and which grows only if there are too many to count. */
 static bool may_grow_later(const char *command, const struct args *args)
 {
     bool is_plain = is_petal(args->to) && scheme_of(args->scheme) <= PETAL_SCHEME_CLASSIC;

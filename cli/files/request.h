@@ -10,7 +10,7 @@
 
 struct request {
     petal_options options; /* points into the rest */
-    petal_filter *like;    /* from --template: of `options` only metadata counts; or NULL */
+    petal_filter *like;    /* from --template: only the metadata of `options` counts; or NULL */
     const char *format;    /* the format to write; NULL: petal */
     uint8_t secret[PETAL_SECRET_BYTES];
     uint8_t *metadata;
@@ -26,13 +26,13 @@ bool request_read(struct request *request, const char *command, const struct arg
 /* Fills in a number of keys that was determined later. */
 void request_capacity(struct request *request, uint64_t capacity);
 
-/* Wipes the secret and frees; `options` becomes invalid. */
+/* Wipes the secret and frees everything; `options` becomes invalid. */
 void request_free(struct request *request);
 
 /* Creates the requested empty filter. NULL: reported. */
 petal_filter *create_requested(const struct request *request);
 
-/* petal_create(); a failure is reported and gives NULL. */
+/* petal_create(); a failure is reported, and the result is NULL. */
 petal_filter *create_filter(const petal_options *options);
 
 #endif

@@ -10,7 +10,7 @@
 
 void wipe(void *memory, size_t size_bytes)
 {
-    volatile uint8_t *at = memory; /* or the compiler removes the loop */
+    volatile uint8_t *at = memory; /* otherwise the compiler would remove the loop */
     while (size_bytes-- > 0) *at++ = 0;
 }
 

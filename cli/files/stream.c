@@ -24,7 +24,8 @@ bool is_stream(const char *name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads as much as there is, up to a piece; less only at the end. False: errno gives the reason. */
+/* Reads as much as is available, up to a piece; less only at the end. False: errno gives the
+ * reason. */
 static bool read_piece(uint8_t *piece, size_t *size_bytes)
 {
     *size_bytes = 0;

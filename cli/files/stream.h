@@ -1,22 +1,23 @@
-/* stream.h - filters on standard input and output, if FILE is "-". */
+/* stream.h - filters on standard input and output, for commands whose FILE is "-". */
 #ifndef PETAL_CLI_STREAM_H
 #define PETAL_CLI_STREAM_H
 
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Does a name mean standard input, or for a file to write standard output? */
+/* Is this name standard input, or standard output if a file is written? */
 bool is_stream(const char *name);
 
 /* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
- * checked as by petal_load(). Without a format it is a petal file, or the only format that fits. */
+ * checked as by petal_load(). If no format is given, it is a petal file, or the only format that
+ * fits. */
 petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 
 /* May a filter go to standard output? Not to a terminal. False: reported. */
 bool may_write_stream(void);
 
 /* Writes the filter to standard output in a format (NULL: petal). False on failure, which is
- * reported at once or at the end (finish_output()). */
+ * reported immediately or at the end (finish_output()). */
 bool write_stream(const petal_filter *filter, const char *format);
 
 #endif

@@ -1,4 +1,4 @@
-/* batch_calls.h - passes keys and hashes of a block to the library. */
+/* batch_calls.h - passes a block's keys and hashes to the library. */
 #ifndef PETAL_CLI_BATCH_CALLS_H
 #define PETAL_CLI_BATCH_CALLS_H
 

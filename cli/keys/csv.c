@@ -6,8 +6,8 @@
  *
  * A quote opens a field only at the beginning of a field; elsewhere it is text, as in Python's csv.
  * Fields are found in place, in the block that was read, since rows are printed unchanged. A
- * library (libcsv) would copy each field and call back for it, several times slower than the lines
- * that this must keep up with. */
+ * library (libcsv) would copy each field and call back for it, which is several times slower than
+ * splitting lines. */
 #include "keys/csv.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static const char *last_newline(const char *from, const char *end)
 }
 
 /* Does another quoted field directly follow the one that this quote closes? In most files with
- * quotes it does, and the next quote to search for is the one that closes it. */
+ * quotes it does, and then the next quote to search for is the one that closes that field. */
 static bool opens_next(const char *quote, const char *end, char delimiter)
 {
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');

@@ -23,7 +23,7 @@ static bool fail(struct delivery *delivery, const char *what)
     return complain(delivery->args->file, "%s; the lines after this are not remembered", what);
 }
 
-/* ---- keys on their way ----------------------------------------------------------------------- */
+/* ---- keys that wait for delivery ------------------------------------------------------------- */
 
 static bool make_room(struct delivery *delivery, size_t keys)
 {
@@ -53,8 +53,8 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return true;
 }
 
-/* `end`: where the output of the block begins. A repeat prints nothing: it waits for the rows
- * before it, since its first occurrence may be among them; rows without a key are all printed. */
+/* `end`: where the block's output begins. A repeat prints nothing: it waits for the rows before it,
+ * since its first occurrence may be among them. Rows without a key are all printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
     if (block->count == 0) return true;
@@ -73,7 +73,7 @@ static bool note_keys(struct delivery *delivery, const struct key_block *block, 
     return true;
 }
 
-/* Gives the follower the keys whose output ends within that many bytes. */
+/* Gives the follower the keys whose output ends within this many bytes. */
 static bool follow(struct delivery *delivery, uint64_t bytes)
 {
     size_t end = delivery->first;
@@ -95,7 +95,7 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* What is still in a pipe may never be read. */
+/* Bytes that are still in a pipe may never be read. */
 static uint64_t read_by_others(const struct delivery *delivery)
 {
     uint64_t unread = unread_output();

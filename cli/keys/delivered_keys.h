@@ -17,11 +17,11 @@ struct delivery {
     const struct args *args;
     petal_filter *follower; /* receives the keys; the caller owns it */
     uint64_t written;       /* bytes of output that the system accepted */
-    uint64_t delivered;     /* keys in the follower */
+    uint64_t delivered;     /* number of keys in the follower */
     uint64_t whole;         /* bytes of output up to the end of the last delivered line */
 
-    /* Private. Pending keys, from `first` to `count`: their hashes, and for each up to which byte
-     * the output must be delivered. */
+    /* Private. Pending keys, from `first` to `count`: their hashes, and for each the number of
+     * output bytes that must be delivered first. */
     uint64_t *hashes, *ends;
     uint64_t *times; /* --time-field: the time of each; otherwise NULL */
     uint64_t clock;  /* the follower's */
@@ -29,15 +29,15 @@ struct delivery {
     bool failed; /* following failed, which was reported */
 };
 
-/* Can it be known how much of stdout was delivered? Yes for a file, a terminal or a pipe. */
+/* Can the program know how much of stdout was delivered? Yes for a file, a terminal or a pipe. */
 bool delivery_is_known(void);
 
 /* Prints a block whose lines were selected: results[i] is 1 for the new ones, and hashes must be
- * set. False: not everything was printed, or the follower failed. */
+ * set. False: some lines were not printed, or the follower failed. */
 bool delivery_print(struct delivery *delivery, const struct key_block *block);
 
-/* After all blocks were printed: gives the follower the rest, as far as it was delivered. False:
- * some keys were not. */
+/* After all blocks were printed: gives the follower the remaining keys whose lines were delivered.
+ * False: some keys were not. */
 bool delivery_end(struct delivery *delivery);
 
 #endif

@@ -1,16 +1,16 @@
 /* drop_estimate.c - see drop_estimate.h.
  *
- * A new key is dropped at the filter's current rate p, so for each one that is printed p / (1 - p)
- * are dropped: the odds. They are summed as keys come.
+ * A new key is dropped at the filter's current rate p, so for each one that is printed, p / (1 - p)
+ * are dropped: the odds. They are summed as keys arrive.
  *
- * For a plain filter of Petal's own schemes the rate follows from the number of distinct keys so
- * far, including dropped ones, which set no additional bit. Layers each have their own keys, and
- * lose them in time, and there is no good model for small filters of other libraries' schemes; for
- * these, keys that are certainly absent are queried. If x of n are found, the mean of
- * x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) =
- * p / (1 - p) (1 - p^n). As many are queried as keys came, until a thousand were found.
+ * For a plain filter of Petal's own schemes, the rate follows from the number of distinct keys so
+ * far. That includes dropped keys, which set no additional bit. Layers each have their own keys and
+ * lose them in time, and small filters of other libraries' schemes have no good model. For these,
+ * keys that are certainly absent are queried. If x of n are found, the mean of x / (n - x + 1) is
+ * the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 - p) (1 - p^n). As
+ * many are queried as keys arrived, until a thousand were found.
  *
- * If a filter finds more than half of all absent keys nothing is reported: each of the few printed
+ * If a filter finds more than half of all absent keys, nothing is reported: each of the few printed
  * keys represents many dropped ones, and the odds grow faster than they can be measured. */
 #include "keys/drop_estimate.h"
 
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_PER_SIZE 64 /* of the bits over k: the keys that fill two thirds of a filter */
+#define STEPS_PER_SIZE 64 /* bits divided by k: this many keys fill two thirds of a filter */
 #define STEPS_PER_KEYS 32
 #define MIN_PROBES 64u
 #define MAX_STRETCH 4096u
@@ -57,7 +57,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
 
 /* ---- by querying ----------------------------------------------------------------------------- */
 
-/* Sixteen bytes that are nobody's key, different each time. */
+/* Sixteen bytes that no user's key has, different each time. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
 {
     struct {

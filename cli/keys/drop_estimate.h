@@ -1,5 +1,5 @@
-/* drop_estimate.h - estimates how many keys of a stream were new but dropped as repeats; nobody can
- * know which. */
+/* drop_estimate.h - estimates how many keys of a stream were new but dropped as repeats. The exact
+ * number can't be known. */
 #ifndef PETAL_CLI_DROP_ESTIMATE_H
 #define PETAL_CLI_DROP_ESTIMATE_H
 
@@ -8,10 +8,10 @@
 struct drops {
     double expected;  /* among the keys noted; NAN: unknown, since the filter is too full */
     petal_info start; /* of a plain filter */
-    /* a plain filter: its rate follows from the number of keys, now `keys` */
+    /* a plain filter: its rate follows from the number of keys, which is `keys` */
     bool is_predicted;
     double keys;
-    double odds;              /* otherwise as last measured */
+    double odds;              /* otherwise the rate as last measured */
     uint64_t waiting, probes; /* new keys since then; absent keys queried so far, */
     uint64_t found;           /* and how many of those were found */
 };
@@ -26,7 +26,7 @@ size_t drops_stretch(const struct drops *drops);
 /* `fresh` more keys were added that were new to the filter. */
 void drops_note(struct drops *drops, const petal_filter *filter, uint64_t fresh);
 
-/* After the last key: the estimate. NAN: at some time more than half of the new keys were
+/* After the last key: the estimate. NAN: at some point more than half of the new keys were
  * dropped. */
 double drops_end(struct drops *drops, const petal_filter *filter);
 

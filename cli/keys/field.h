@@ -15,7 +15,7 @@ struct field {
     const char *text;
     size_t size_bytes;
     enum field_form form;
-    const char *why; /* why it is not a valid field; NULL if it is */
+    const char *why; /* why it is not a valid field, or NULL */
 };
 
 #endif

@@ -1,10 +1,10 @@
 /* hashset.c - see hashset.h.
  *
  * The high bits of a hash choose its part. Each part is a table with open addressing and linear
- * probing, doubled when three quarters full, so that growing temporarily needs the memory of a
- * small part, not of everything. The slot comes from the product with a random odd number: whoever
- * knows the hashes in advance (XXH3 is not secret) still can't make them crowd together. Hashes are
- * first sorted by part, and each part is locked once for all of its hashes. */
+ * probing, which is doubled when it is three quarters full. So growing temporarily needs memory for
+ * a small part, not for everything. The slot comes from the product with a random odd number: an
+ * attacker who can compute the hashes (XXH3 is not secret) still can't make them crowd together.
+ * Hashes are first sorted by part, and each part is locked once for all of its hashes. */
 #define _GNU_SOURCE /* getentropy() */
 
 #include "keys/hashset.h"
@@ -37,7 +37,7 @@ static unsigned part_of(uint64_t hash)
     return (unsigned)(hash >> 58);
 }
 
-/* Odd. If the system has no random bytes, the clock must do. */
+/* Odd. If the system has no random bytes, the clock is used. */
 static uint64_t random_multiplier(void)
 {
     uint64_t number = 0;

@@ -13,13 +13,13 @@ struct hashset;
 struct hashset *hashset_make(void);
 void hashset_free(struct hashset *set); /* NULL is allowed */
 
-/* Adds `count` hashes. Thread-safe. False: out of memory; the set has some of them. */
+/* Adds `count` hashes. Thread-safe. False: out of memory; the set then has some of them. */
 bool hashset_add(struct hashset *set, const uint64_t *hashes, size_t count);
 
 uint64_t hashset_count(struct hashset *set);
 
-/* Returns the set's hashes in parts, numbered from 0, each once; the caller frees it. So the memory
- * of a large set shrinks while a filter is filled from it. Nothing may be added afterwards. The
+/* Returns the set's hashes in parts, numbered from 0, each once; the caller frees it. So a large
+ * set's memory shrinks while a filter is filled from it. Nothing may be added afterwards. The
  * hashes of a part are in one region of a filter. */
 enum { HASHSET_PARTS = 64 };
 uint64_t *hashset_take(struct hashset *set, unsigned part, size_t *count);

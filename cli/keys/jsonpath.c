@@ -1,8 +1,7 @@
 /* jsonpath.c - see jsonpath.h.
  *
- * The grammar is RFC 8259's. The text is walked without building a tree, which would cost more than
- * everything else that is done with a line. A row with the same shape as the one before needs no
- * walk:
+ * The grammar is RFC 8259's. The text is parsed without building a tree, which would cost more than
+ * all other work on a line. If a row has the same shape as the one before, it need not be parsed:
  *
  *      {"n":17,"user":{"name":"Ada"},"ok":true}
  *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, with scalars between them
@@ -280,8 +279,8 @@ static bool take_member_name(struct walk *walk, struct field *name)
     return take(walk, ':') || refuse(walk, NOT_JSON);
 }
 
-/* The contents of {} or []. `found` belongs to steps[0], if that names something in here; it is
- * NULL for values that are skipped. */
+/* The contents of {} or []. `found` belongs to steps[0], if that names something in it; it is NULL
+ * for values that are skipped. */
 static bool take_compound(struct walk *walk, const struct json_step *steps, size_t count,
                           struct field *found)
 {
@@ -353,7 +352,7 @@ static inline uint64_t load(const char *at)
     return word;
 }
 
-/* memcmp() for pieces so short that a call would cost more than the comparison. */
+/* memcmp() for pieces so short that a call costs more than the comparison. */
 static inline bool is_at(const struct json_piece *piece, const char *at, const char *end)
 {
     size_t size = piece->size_bytes;
@@ -395,7 +394,7 @@ static inline const char *take_next(const char *at, const char *end, struct fiel
     return take_any(at, end, value);
 }
 
-/* Returns its argument, but the compiler doesn't know that. */
+/* Returns its argument, without the compiler knowing that. */
 static inline const char *hide(const char *at)
 {
     __asm__("" : "+r"(at));
@@ -403,11 +402,13 @@ static inline const char *hide(const char *at)
 }
 
 /* Returns where a row with the known shape ends. NULL: this one has another shape, or is malformed.
- * Nothing is interpreted beyond the separator, which occurs in no scalar and ends the last piece.
+ * Nothing after the separator is interpreted: the separator occurs in no scalar and ends the last
+ * piece.
  *
- * Each scalar begins where the search for the end of the previous one stopped, so the CPU would do
- * the searches in sequence. But many scalars are as long as in the previous row: if the branch that
- * tests this is predicted, the next search begins immediately. That halves the time. */
+ * Each scalar begins where the search for the end of the previous one stopped, so the CPU would
+ * have to do the searches one after the other. But many scalars are as long as in the previous row:
+ * if the branch that tests this is predicted, the next search begins immediately. That halves the
+ * time. */
 static inline const char *follow(struct json_rows *rows, const char *at)
 {
     struct json_piece *piece = rows->shape.pieces, *last = piece + rows->shape.scalars;
@@ -463,7 +464,7 @@ static inline const char *first_trouble(const struct json_rows *rows)
     return NULL;
 }
 
-/* Walks through the row, and learns its shape. */
+/* Parses the row and learns its shape. */
 __attribute__((noinline)) static const char *walk_row(struct json_rows *rows, const char *at)
 {
     const char *stop = memchr(at, rows->separator, (size_t)(rows->end - at) + 1);

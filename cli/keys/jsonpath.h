@@ -19,15 +19,15 @@ struct json_path {
     size_t count;
 };
 
-/* Reads the path at the beginning of `text`, and returns what follows it. NULL: it is not a path,
- * for the reason in *why. */
+/* Reads the path at the beginning of `text`, and returns what follows it. NULL: it is not a path;
+ * *why is the reason. */
 const char *json_path_read(const char *text, struct json_path *path, const char **why);
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
 
-/* The bytes between the scalars of a row: in most rows of a file they are the same as in the row
- * before. Such a row is as well-formed as that one, and has its values in the same places. Start
- * with {0}; it points into the text from which it was learned. */
+/* The bytes between a row's scalars: in most rows of a file they are the same as in the row before.
+ * Such a row is as well-formed as the previous one, and has its values in the same places. Start
+ * with {0}. It points into the text from which it was learned. */
 struct json_shape {
     struct json_piece {
         const char *text;
@@ -56,8 +56,8 @@ struct json_rows {
  * otherwise the reason. */
 const char *json_find(struct json_rows *rows, const char *at, const char **why);
 
-/* Writes the value of a field, which is no longer than its text, and its size; or gives the reason
- * why it has none. */
+/* Writes a field's value, which is no longer than its text, and its size. If it has none, gives the
+ * reason. */
 bool json_copy(const struct field *field, char *to, size_t *size_bytes, const char **why);
 
 #endif

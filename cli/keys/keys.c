@@ -31,8 +31,8 @@
 /* With everything that belongs to it, a block of common lines stays in the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-/* A longer row is not a key, unless --row-limit says otherwise: with its fields and decoded bytes a
- * row takes up to ten times as much, in each thread. */
+/* A longer row is not a key, unless --row-limit says otherwise: with its fields and decoded bytes,
+ * a row takes up to ten times its size, in each thread. */
 #define MAX_ROW_BYTES ((size_t)16 << 20)
 
 /* For rows without a key. */
@@ -53,7 +53,7 @@ static const char *shown_name(const char *file)
     return is_standard_input(file) ? STANDARD_INPUT : file;
 }
 
-/* " FILE", as a command accepts it in place of standard input. */
+/* " FILE", as the command accepts it instead of standard input. */
 struct operand {
     char s[256];
 };
@@ -69,7 +69,7 @@ static struct operand operand_of(const char *shown)
 
 static const char CANNOT_OPEN[] = "cannot open it";
 
-/* Why a file can't be read, with errno or 0; NULL: it can. */
+/* Why a file can't be read, with errno or 0; NULL: it can be read. */
 static const char *find_obstacle(const char *file, int *failure)
 {
     struct stat about;
@@ -82,7 +82,7 @@ static const char *find_obstacle(const char *file, int *failure)
     return CANNOT_OPEN;
 }
 
-/* `may_be_key`: on the command line it is where the user may have meant a key. */
+/* `may_be_key`: it is at a place of the command line where the user may have meant a key. */
 static bool complain_of_input(const char *file, const char *trouble, int failure, bool may_be_key)
 {
     if (!failure) return complain(file, "%s", trouble);
@@ -190,7 +190,7 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
     return keys_use_type(reader, args, path, info_of(filter).key_type);
 }
 
-/* Printed once, for the first such file. */
+/* Printed only for the first such file. */
 static void hint_at_crlf(struct key_reader *reader)
 {
     if (!reader->hint_at_crlf || !reader->only_crlf) return;
@@ -198,7 +198,7 @@ static void hint_at_crlf(struct key_reader *reader)
     remark(reader->arrived, "every line ends in CR; if these are Windows line ends, pass --crlf");
 }
 
-/* If no row has a key, something else may separate the fields. */
+/* If no row has a key, the fields may be separated by something else. */
 static void tell_stray_count(const struct key_reader *reader)
 {
     char hint[64] = "", shown[8];
@@ -258,13 +258,13 @@ bool spool_standard_input(const struct args *args)
 
 bool rewind_standard_input(void)
 {
-    lseek(0, 0, SEEK_SET); /* if nothing reads it, it doesn't matter */
+    lseek(0, 0, SEEK_SET); /* if nothing reads it, that doesn't matter */
     return true;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Makes room for that many bytes and a separator. */
+/* Makes room for this many bytes and a separator. */
 static bool make_room(struct key_block *block, size_t bytes)
 {
     if (bytes <= block->capacity) return true;
@@ -307,7 +307,7 @@ static enum keys_found fail(struct key_reader *reader, struct key_block *block, 
     return KEYS_BLOCK;
 }
 
-/* The same, and nothing more is read, not even other files. */
+/* The same. Nothing more is read, not even other files. */
 static enum keys_found fail_for_good(struct key_reader *reader, struct key_block *block,
                                      const char *trouble, int failure)
 {
@@ -320,7 +320,7 @@ static enum keys_found fail_for_memory(struct key_reader *reader, struct key_blo
     return fail_for_good(reader, block, OUT_OF_MEMORY, 0);
 }
 
-/* False: it could not be opened, which the block reports. */
+/* False: it could not be opened; the block reports that. */
 static bool open_next(struct key_reader *reader, struct key_block *block)
 {
     const char *file = *reader->files++;
@@ -364,7 +364,7 @@ static bool is_ready(const struct key_reader *reader)
 
 bool keys_wait(struct key_reader *reader)
 {
-    /* Even if no events are requested, poll() reports when a pipe's reader has gone. */
+    /* Even if no events are requested, poll() reports that a pipe's reader has gone. */
     int output = reader->watch_output ? STDOUT_FILENO : -1;
     struct pollfd watched[] = {
         {reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
@@ -410,8 +410,8 @@ static bool read_more(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* A UTF-8 byte order mark at the beginning of a list is not part of its first line. In CSV and JSON
- * it belongs to the row, and is printed with it. False: more bytes are needed to decide. */
+/* A UTF-8 byte order mark at the beginning of a list does not belong to its first line. In CSV and
+ * JSON it belongs to the row, and is printed with it. False: more bytes are needed to decide. */
 static bool drop_mark(struct key_reader *reader, struct key_block *block)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -439,7 +439,7 @@ static size_t end_of_last_row(struct key_reader *reader, struct key_block *block
     return end;
 }
 
-/* For a row that is too long: its end, or the end of the part that is there. */
+/* For a row that is too long: its end, or the end of what has been read. */
 static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
 {
     const struct rows *rows = &reader->rows;
@@ -461,7 +461,7 @@ static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
     return rest;
 }
 
-/* A piece of a row that is too long becomes its own block. */
+/* Makes a piece of a row that is too long a block of its own. */
 static void cut_piece(struct key_reader *reader, struct key_block *block)
 {
     size_t end = end_of_piece(reader, block);
@@ -472,7 +472,7 @@ static void cut_piece(struct key_reader *reader, struct key_block *block)
     block->is_piece = true;
 }
 
-/* Reads until the block is full of complete lines, or there is no more for now, or a line is too
+/* Reads until the block is full of complete lines, or no more is available now, or a line is too
  * long. KEYS_END: stopped. */
 static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
@@ -521,7 +521,7 @@ static bool keep_rest(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* Begins the block with what the last one left over. False: out of memory. */
+/* Begins the block with what the last block left over. False: out of memory. */
 static bool take_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -541,8 +541,8 @@ static bool refuse_header(struct key_reader *reader)
     return false;
 }
 
-/* The first header of all files goes to the output. False: its columns are not the requested ones,
- * and reader->message says why. */
+/* The first file's header goes to the output. False: its columns are not the requested ones;
+ * reader->message gives the reason. */
 static bool take_header(struct key_reader *reader, struct key_block *block)
 {
     if (block->is_piece) return refuse_header(reader);
@@ -562,9 +562,9 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
     return reader->header != NULL;
 }
 
-/* A user who passes other bytes than lines nearly always meant the text in them. For files that -z
- * unpacks, and text with two bytes per character, no line can be meant. False: refused, and
- * reader->message says why. */
+/* A user who passes bytes that aren't lines nearly always meant the text in them. In files that -z
+ * unpacks, and in text with two bytes per character, no line can be meant. False: refused;
+ * reader->message gives the reason. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {
     char *message = reader->message;
@@ -594,7 +594,7 @@ static void set_bounds(struct key_reader *reader, struct key_block *block)
     block->max_time = (reader->now ? reader->now : time_now()) + DAY_MS;
 }
 
-/* The first time in a file determines the form of all: until it is known, blocks are split
+/* The first time in a file determines the form of all others: until it is known, blocks are split
  * immediately. */
 static void find_time_form(struct key_reader *reader, struct key_block *block)
 {
@@ -631,8 +631,8 @@ static enum keys_found read_block(struct key_reader *reader, struct key_block *b
     return KEYS_END;
 }
 
-/* A key on the command line may contain anything, even separators, so these are not searched
- * for. */
+/* A key on the command line may contain anything, even separators, so it is not searched for
+ * them. */
 static enum keys_found take_literals(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = 0;
@@ -692,7 +692,7 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Shows the beginning and the end of a long row: the reason why it is not a key is often after a
+/* Shows the beginning and the end of a long row: the reason why it is not a key often follows a
  * long key. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
@@ -707,7 +707,7 @@ static void describe_row(const struct key_block *block, const petal_key *row, co
              data + size - (whole ? 0 : TAIL));
 }
 
-/* May a line that is not a key be several columns, like sha1sum's output? */
+/* Could a line that is not a key be several columns, as in sha1sum's output? */
 static bool has_columns(const struct key_block *block, const petal_key *row)
 {
     const char *data = row->data;
@@ -736,7 +736,7 @@ static void note_delimiter(struct key_reader *reader, const struct stray *stray)
             guess_delimiter(stray->row.data, stray->row.size_bytes, rows->delimiter);
 }
 
-/* Shows the first few of all files. */
+/* Shows the first few of each file. */
 static void tell_strays(struct key_reader *reader, const struct key_block *block)
 {
     char text[256];

@@ -2,7 +2,7 @@
  *
  * keys_read() reads blocks in order; then each belongs to its holder alone. Splitting it into keys
  * takes most of the time, and several threads do that concurrently (pipeline.h). keys_arrive()
- * determines what is known only in order, such as the number of its first line. */
+ * determines what is only known in order, such as the number of its first line. */
 #ifndef PETAL_CLI_KEYS_H
 #define PETAL_CLI_KEYS_H
 
@@ -31,15 +31,15 @@ struct key_block {
     uint64_t *times;       /* --time-field: each row's, in milliseconds */
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
-    bool continues;      /* the only stray continues the row in which the last block ended */
+    bool continues;      /* its only stray continues the row in which the last block ended */
     size_t header_bytes; /* the text begins with a header of that size; 0: with a row */
     bool keeps_header;   /* the header belongs to the output */
-    uint64_t *hashes;    /* room for `count` of each: for the holder's use */
+    uint64_t *hashes;    /* room for `count` of each, for the holder's use */
     uint8_t *results;
-    void *own;           /* likewise; from malloc(), or NULL; freed with the block */
+    void *own;           /* likewise; allocated with malloc(), or NULL; freed with the block */
     size_t own_bytes;    /* its size, known only to the holder */
     size_t selected;     /* likewise */
-    bool is_unanswered;  /* likewise: the filter is damaged where one of the keys lies */
+    bool is_unanswered;  /* likewise: the filter is damaged where one of the keys is */
     const char *file;    /* each block is from one file */
     uint64_t first_line; /* in that file, counted from 1; valid after keys_arrive() */
     petal_key output;    /* what to print (selection.h) */
@@ -50,11 +50,11 @@ struct key_block {
     bool done;  /* keys_split() has nothing left to do */
     bool is_piece;
     const struct magic *magic; /* the kind of file that begins here; NULL: lines, as far as known */
-    enum time_form time_form;  /* its file's; found in this block if it was unknown before */
+    enum time_form time_form;  /* its file's; detected in this block if it was unknown before */
     uint64_t max_time;         /* later ones are refused */
     bool tells_time;           /* on arrival the form becomes known */
     size_t max_row_bytes;
-    bool has_fields;   /* keys are parts of rows */
+    bool has_fields;   /* keys are only parts of rows */
     bool other_header; /* differs from the first file's */
     char separator;
     struct wanted wanted;
@@ -83,11 +83,11 @@ struct key_reader {
     uint64_t keys_read;
 
     bool keep_going;          /* skip files that can't be opened */
-    bool watch_output;        /* set by the caller: stop when nobody reads stdout any more */
+    bool watch_output;        /* set by the caller: stop when nobody reads stdout any longer */
     uint64_t threads;         /* as requested; 0: not given */
     const char *regular_file; /* one of the files is not a stream; NULL: all are */
     struct rows rows;
-    const char *fate; /* of rows without a key; may be set by the caller, NULL for silence */
+    const char *fate; /* about rows without a key; may be set by the caller, NULL for silence */
     /* if every line of a file ends in CR; callers that don't care clear it */
     bool hint_at_crlf;
     bool only_crlf; /* so far, in the file whose blocks arrive */
@@ -101,7 +101,7 @@ struct key_reader {
     int descriptor;   /* -1: none is open */
     bool at_end;      /* of the open file; its last line may still be in the rest */
     bool begun;       /* a block of it was read */
-    bool marked;      /* a byte order mark was looked for */
+    bool marked;      /* a byte order mark was searched for */
     bool in_long_row; /* the last block ended in a row that is too long to be a key */
     bool has_rows;    /* in the rest, which otherwise is a part of a row */
     size_t max_row_bytes;
@@ -109,7 +109,7 @@ struct key_reader {
     enum time_form told_form;
     uint64_t now; /* from --now; 0: the clock's */
     bool greets;  /* tell a user at a terminal that keys are being read */
-    bool waiting; /* KEYS_NOT_YET was the last answer; the block may be half full */
+    bool waiting; /* KEYS_NOT_YET was the last result; the block may be half full */
     bool ended;   /* nothing more is read */
     bool unpacks; /* compressed files */
     struct unpacker *unpacker;
@@ -122,15 +122,15 @@ struct key_reader {
     char *header; /* the first file's */
     size_t header_bytes;
     uint64_t bytes_read, bytes_total;
-    const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
+    const char *arrived; /* the file whose blocks arrive, and how many of its lines have arrived */
     uint64_t lines_arrived, strays_arrived;
-    char delimiter; /* what seems to separate fields, if rows have too few; 0: nothing else */
+    char delimiter; /* what seems to separate the fields, if rows have too few; 0: nothing else */
     char *rest;     /* the part of a line that was read after the last block */
     size_t rest_bytes, rest_capacity;
 };
 
 /* Opens the keys of the options in `args`: first its -e KEYs, then `files`; standard input if there
- * are neither. All files must exist; with keep_going the others are skipped. False: reported,
+ * are neither. All files must exist; with keep_going, missing ones are skipped. False: reported,
  * nothing was read. */
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
                bool keep_going);
@@ -144,21 +144,22 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
 
 enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
 
-/* Reads the next block, with at least one line: as much as there is, up to a bound; or a piece of a
- * line that is too long; or a block without lines, whose arrival reports a failure. KEYS_NOT_YET:
- * reading may block. When every earlier block has been processed, call keys_wait(), then this again
- * with the same block. KEYS_END: also after a failure (`failed`), and after a stop signal. */
+/* Reads the next block, with at least one line: as much as is available, up to a bound; or a piece
+ * of a line that is too long; or a block without lines, which reports a failure when it arrives.
+ * KEYS_NOT_YET: reading may block. When every earlier block has been processed, call keys_wait(),
+ * then this again with the same block. KEYS_END: also after a failure (`failed`), and after a stop
+ * signal. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
 
-/* Flushes stdout, and waits for input. False: reading on is useless, because a stop signal came or
- * stdout can't be written. */
+/* Flushes stdout, and waits for input. False: reading on is useless, because a stop signal arrived
+ * or stdout can't be written. */
 bool keys_wait(struct key_reader *reader);
 
-/* Was the block full when it was read, so that more is probably available? */
+/* Was the block full when it was read, so that more input is probably available? */
 bool keys_block_is_full(const struct key_block *block);
 
-/* Finds the lines of a block that was read, and their keys. Lines that are not keys, and lack of
- * memory, are reported on arrival. */
+/* Finds the lines of a block that was read, and their keys. Lines that are not keys, and running
+ * out of memory, are reported on arrival. */
 void keys_split(const struct key_reader *reader, struct key_block *block);
 
 /* Must be called for each block in the order of reading. False: the block ends in a line that is
@@ -171,8 +172,8 @@ void keys_free_block(struct key_block *block);
 void keys_close(struct key_reader *reader);
 
 /* For keys that are read twice: if standard input is one of the operands (or there are no keys at
- * all) and is not a file, it is first copied to a temporary file. Then rewind_standard_input()
- * restarts it. False: reported. */
+ * all) and is not a file, it is first copied to a temporary file. After that,
+ * rewind_standard_input() restarts it. False: reported. */
 bool spool_standard_input(const struct args *args);
 bool rewind_standard_input(void);
 

@@ -11,13 +11,12 @@
  * others. */
 void tell_time(petal_filter *filter, const struct args *args);
 
-/* For current queries of the filter in `path`, or NULL: a time-window filter becomes a copy without
- * its expired keys, so that the file is unchanged. NULL: reported. */
+/* For current queries of the filter in `path`, or NULL: replaces a time-window filter by a copy
+ * without its expired keys, so that the file stays unchanged. NULL: reported. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
-/* Rows with times are added in runs: sets the filter's clock to the time of the first one, unless
- * it is late, and returns how many of the rows have the filter's time, *clock, or an earlier
- * one. */
+/* Rows with times are added in runs: sets the filter's clock to the first row's time, unless that
+ * is late, and returns how many of the rows have the filter's time, *clock, or an earlier one. */
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock);
 
 /* Adds hashes of keys, each at its time; without times, all at the filter's. */
@@ -34,9 +33,9 @@ void note_lateness(struct lateness *late, const uint64_t *times, size_t count, u
 /* Warns if rows came more than a window late, which happens if files are in the wrong order. */
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms);
 
-/* Can a command with these options use this filter? --time-field needs a time window. Without it, a
- * remark says that the lines of a file count as of now. `file`: an input that is not a stream, or
- * NULL. False: reported. */
+/* Can a command with these options use this filter? --time-field needs a time window. Without
+ * --time-field, a remark says that a file's lines count as of now. `file`: an input that is not a
+ * stream, or NULL. False: reported. */
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file);
 
@@ -49,8 +48,8 @@ struct policy_text policy_text(const petal_filter *filter);
 /* Prints one line per layer, oldest first, below a heading. */
 void print_layers(const petal_filter *filter, const petal_info *info);
 
-/* Prints members of the object: the policy, and one per layer; what only the bits show is omitted
- * unless `has_stats`. */
+/* Prints members of the object: the policy, and one per layer. What only the bits can tell is
+ * omitted unless `has_stats`. */
 void json_policy(struct json *json, const petal_filter *filter, const petal_info *info,
                  bool has_stats);
 

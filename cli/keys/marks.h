@@ -18,13 +18,13 @@ struct marker {
                    char delimiter);
     bool (*words)(struct marks *marks, const char *text, size_t size_bytes, char separator);
 
-    /* For CSV from `start` on, where a row begins. When more has been read, call it again with the
-     * whole text. */
+    /* For CSV from `start` on, where a row begins. When more text has been read, call it again with
+     * all of it. */
     void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
                 char delimiter);
 
     /* For a text that ends with a separator: its lines, until there is no room for 64 more. Returns
-     * where the next one begins, or `end`. */
+     * where the next line begins, or `end`. */
     const char *(*lines)(const char *text, const char *end, char separator, petal_key *lines,
                          size_t room, size_t *count);
 };
@@ -40,14 +40,14 @@ struct marks {
     size_t *at; /* in the text, in order */
     size_t count, room;
 
-    /* For CSV with quotes, as far as it was read. */
+    /* For CSV with quotes, as far as it has been read. */
     bool irregular; /* a misplaced quote, or out of memory: there are no further marks */
-    size_t settled; /* marks that stay valid when there is more text */
+    size_t settled; /* marks that stay valid when more text follows */
     size_t scanned; /* bytes of the text, in whole parts of 64 */
     struct quotes {
         uint64_t ended, inside, closed, returned; /* state after the part before */
         uint64_t hidden;                          /* not 0: a delimiter or separator is quoted */
-        uint64_t doubled;                         /* not 0: a quoted field contains "" */
+        uint64_t doubled;                         /* not 0: some quoted field contains "" */
     } quotes;
 };
 

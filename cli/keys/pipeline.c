@@ -17,7 +17,7 @@ struct pipeline {
     const struct stages *stages;
     void *context;
 
-    pthread_mutex_t reading; /* guards the reader and the next five */
+    pthread_mutex_t reading; /* guards the reader and the next five fields */
     uint64_t blocks_read;
     bool ended;
     unsigned threads, max_threads;
@@ -26,7 +26,7 @@ struct pipeline {
     pthread_mutex_t moving; /* guards the rest */
     pthread_cond_t moved;
     uint64_t passed[TURNSTILES]; /* blocks */
-    bool shut[TURNSTILES];       /* closed: blocks pass it without its work */
+    bool shut[TURNSTILES];       /* closed: blocks pass without doing its work */
     bool refused;                /* a line that is not a key */
 };
 
@@ -68,7 +68,7 @@ static bool wait_for_all(struct pipeline *pipeline)
 
 static void *run(void *context);
 
-/* There is work for one more thread. If none can be started, the existing ones do it. */
+/* There is work for one more thread. If none can be started, the existing threads do it. */
 static void start_thread(struct pipeline *pipeline)
 {
     if (pipeline->threads == pipeline->max_threads) return;
@@ -130,7 +130,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole run --------------------------------------------------------------------------- */
 
 unsigned thread_limit(uint64_t asked)
 {
@@ -151,7 +151,7 @@ bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *
                                 .moving = PTHREAD_MUTEX_INITIALIZER,
                                 .moved = PTHREAD_COND_INITIALIZER};
     run(&pipeline);
-    /* No more threads are started: the end was found, and it is the end for all. */
+    /* No more threads are started: the end was found, and it applies to all threads. */
     for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
     reader->failed = reader->failed || pipeline.refused;
     return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];

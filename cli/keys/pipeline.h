@@ -4,18 +4,18 @@
  *      read      work        enter      compose     leave
  *     in order  any order   in order   any order   in order
  *
- * A thread takes a block through all five stages, with its own buffer: stages in order are done by
- * the thread whose turn it is, the others by all threads concurrently. So results and output are
- * those of one thread, and memory is one block per thread. */
+ * A thread takes a block through all five stages, with its own buffer. Stages in order are executed
+ * by the thread whose turn it is, the others by all threads concurrently. So results and output are
+ * the same as with one thread, and memory is one block per thread. */
 #ifndef PETAL_CLI_PIPELINE_H
 #define PETAL_CLI_PIPELINE_H
 
 #include "keys/keys.h"
 
-/* Whatever number is requested. */
+/* Whatever number is requested, no more than this. */
 enum { MAX_THREADS = 64 };
 
-/* What a command does with a block; NULL: nothing. If a stage returns false, everything ends: no
+/* What a command does with a block; NULL: nothing. If a stage returns false, the run ends: no
  * further block enters, and none after this one leaves. */
 struct stages {
     void (*work)(void *context, struct key_block *block);
@@ -24,9 +24,9 @@ struct stages {
     bool (*leave)(void *context, struct key_block *block);
 };
 
-/* Takes every key through the stages. Starts threads as full blocks come in, at most
- * reader->threads (0: as many as there are CPUs, up to a bound), so that short inputs pay nothing
- * for them. False: a stage returned false. reader->failed reports reading errors. */
+/* Takes every key through the stages. Starts threads as full blocks arrive, at most reader->threads
+ * (0: as many as there are CPUs, up to a bound), so that short inputs pay nothing for them. False:
+ * a stage returned false. reader->failed reports reading errors. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
 /* How many threads a command may use if this many were requested (0: it may choose). */

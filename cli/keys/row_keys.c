@@ -83,7 +83,7 @@ static void copy(struct key_run *run, const char *from, size_t size)
         for (size_t i = 0; i < size; i++) to[i] = lower_case((uint8_t)from[i]);
 }
 
-/* How much of the copies a run may fill before its last key. */
+/* How much of the copies a run may use before its last key. */
 #define COPIED_BYTES ((size_t)1 << 16)
 
 static bool has_room(const struct key_run *run)
@@ -97,8 +97,8 @@ static void put_key(struct key_run *run, const void *data, size_t size_bytes)
     run->rows[run->count++] = run->row;
 }
 
-/* The key of the words from `at` on, joined by spaces. *next is where the second one begins. False:
- * there are too few. */
+/* The key that consists of the words from `at` on, joined by spaces. *next is where the second word
+ * begins. False: there are too few. */
 static bool put_ngram(struct key_run *run, const char *at, const char *end, const char **next)
 {
     size_t from = run->copied_bytes;
@@ -258,7 +258,7 @@ void run_free(struct key_run *run)
     free(run);
 }
 
-/* A key is no longer than its row: there is at least one byte between two words. */
+/* A key is no longer than its row, since two words have at least one byte between them. */
 bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key *texts,
               size_t longest_bytes)
 {

@@ -1,15 +1,15 @@
-/* row_keys.h - several keys per row: its words, runs of words, or runs of characters. Here the rule
- * is defined, byte for byte, so that other programs can make the same keys.
+/* row_keys.h - several keys per row: its words, runs of words, or runs of characters. This file
+ * defines the rule byte for byte, so that other programs can make the same keys.
  *
  *      --words          GET /a?id=7   ->   GET  a  id  7
  *      --ngrams 2       GET /a?id=7   ->   "GET a"  "a id"  "id 7"
  *      --kmers 3        ACGTN         ->   ACG  CGT  GTN
  *        --canonical    ACGTN         ->   ACG  ACG     CGT reads ACG on the other strand
  *
- * A word is a longest run of ASCII letters and digits, "_", and bytes from 0x80 on. In a key of
- * several words one space is between them. A character is one of UTF-8; a byte that is not part of
- * a valid one is a character too. Canonical k-mers consist of A, C, G and T, written in upper case;
- * the key is the k-mer or its reverse complement, whichever is first in byte order.
+ * A word is a maximal run of ASCII letters and digits, "_", and bytes from 0x80 on. The words of a
+ * key are joined by one space. A character is one of UTF-8; a byte that is not part of a valid one
+ * is a character too. Canonical k-mers consist of A, C, G and T, written in upper case; the key is
+ * the k-mer or its reverse complement, whichever is first in byte order.
  *
  * Keys are made in runs of bounded size, so that a long row needs little memory beyond its text. */
 #ifndef PETAL_CLI_ROW_KEYS_H
@@ -22,7 +22,7 @@
 struct key_rule {
     enum key_unit { UNIT_ROW, UNIT_WORD, UNIT_CHARACTER, UNIT_BASE } unit;
     size_t length; /* units per key */
-    bool lower;    /* ASCII letters of keys are made lower case */
+    bool lower;    /* ASCII letters of keys are converted to lower case */
 };
 
 enum { MAX_RULE_LENGTH = 1000 };
@@ -30,7 +30,7 @@ enum { MAX_RULE_LENGTH = 1000 };
 /* False: reported. */
 bool rule_read(struct key_rule *rule, const struct args *args);
 
-/* Is --min given without a rule, where it would mean nothing? Then it is reported. */
+/* Is --min given without a rule, so that it means nothing? If so, it is reported. */
 bool lacks_rule(const char *command, const struct args *args);
 
 /* Why a row with that text has no key; NULL: it has one. Not for UNIT_ROW. */
@@ -42,7 +42,7 @@ enum { RUN_KEYS = 4096 };
 struct key_run {
     size_t count;
     petal_key keys[RUN_KEYS];
-    size_t rows[RUN_KEYS]; /* whose key each is */
+    size_t rows[RUN_KEYS]; /* the row that each key belongs to */
     uint64_t hashes[RUN_KEYS];
     uint8_t results[RUN_KEYS];
 
@@ -52,7 +52,7 @@ struct key_run {
     size_t row, end;
     const char *at, *stop; /* in the row's text; NULL: at its beginning */
     size_t valid;          /* bases before `stop` */
-    uint8_t *copies;       /* of keys that are not in the text as they are */
+    uint8_t *copies;       /* of keys that don't occur in the text as they are */
     size_t copied_bytes, room_bytes;
 };
 
@@ -62,8 +62,8 @@ bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key
               size_t longest_bytes);
 void run_free(struct key_run *run); /* NULL is allowed */
 
-/* Starts with `count` rows from `first` on; then each run_next() gives their next keys. False:
- * there are no more. A row has at least one key. */
+/* Starts with `count` rows from `first` on. Each run_next() then gives the next of their keys.
+ * False: there are no more. A row has at least one key. */
 void run_begin(struct key_run *run, size_t first, size_t count);
 bool run_next(struct key_run *run);
 

@@ -36,7 +36,7 @@ static bool is_number(const char *text, size_t size)
     return size > 0;
 }
 
-/* Which of the columns before column i is the same one; i if none is. */
+/* Which of the columns before column i is the same as column i; i if none is. */
 static size_t find_equal(const struct rows *rows, size_t i)
 {
     for (size_t j = 0; j < i; j++) {
@@ -197,7 +197,8 @@ void name_delimiter(char delimiter, char name[8])
     snprintf(name, 8, delimiter == '\t' ? "TAB" : "%c", delimiter);
 }
 
-/* Lists the existing names, or the one that was probably meant; `room` is enough for that. */
+/* Lists the existing names, or suggests the one that was probably meant; `room` is enough for
+ * that. */
 static void say_missing(const struct rows *rows, const struct field *wanted,
                         const struct names *names, char *message, size_t room)
 {

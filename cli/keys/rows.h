@@ -1,4 +1,4 @@
-/* rows.h - what a row is, and which of its fields make its key: -k, --csv, --jsonl. */
+/* rows.h - what a row is, and which of its fields make up its key: -k, --csv, --jsonl. */
 #ifndef PETAL_CLI_ROWS_H
 #define PETAL_CLI_ROWS_H
 
@@ -19,7 +19,7 @@ enum row_form {
 /* One of them may be only for the time. */
 enum { MAX_COLUMNS = MAX_JSON_PATHS, BLANKS = -1 };
 
-/* Joins the fields of a key with several. */
+/* Joins a key's fields if it has several. */
 #define FIELD_JOINT '\x1f'
 
 struct rows {
@@ -31,7 +31,7 @@ struct rows {
     bool strict;   /* a row without a key is an error */
     bool has_time; /* rows have a time, in the field at `time_place` */
     size_t time_place;
-    size_t columns;                  /* that make the key, in this order */
+    size_t columns;                  /* that make up the key, in this order */
     size_t found;                    /* columns of the key and of the time */
     uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
     struct field names[MAX_COLUMNS]; /* of CSV */
@@ -61,7 +61,7 @@ bool rows_read_header(const struct rows *rows, const char *text, size_t size_byt
  * first row: 3 or 0. */
 size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
 
-/* What may separate the fields of a row that doesn't contain `used`: 0 if nothing seems to. */
+/* What may separate the fields of a row that doesn't contain `used`; 0 if nothing seems to. */
 char guess_delimiter(const char *text, size_t size_bytes, int used);
 
 /* In the form that -t accepts. */

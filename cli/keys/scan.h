@@ -7,7 +7,7 @@
  *      commas          .1....1........1.       of which the one inside is text
  *
  * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
- * each, costs a mispredicted branch. The next set bit of a word is found without a branch.
+ * each, costs a mispredicted branch. Finding the next set bit of a word needs no branch.
  *
  * A file compiled for CPUs with AVX2 defines SCAN_AVX2, and SCAN_TARGET as the attribute for
  * that. */
@@ -203,7 +203,7 @@ static inline SCAN_TARGET uint64_t bits_not_plain(const char *at)
     return bits;
 }
 
-/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that isn't. */
+/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that isn't one. */
 static inline SCAN_TARGET size_t count_digits(const char *at)
 {
     uint64_t digits = text_bits(text_below(text_xor(text_load(at), '0'), 10));
@@ -211,7 +211,7 @@ static inline SCAN_TARGET size_t count_digits(const char *at)
 }
 
 /* The end of the plain part of a JSON string, which must exist. Up to SCAN_SLACK bytes after it are
- * read but ignored. Many strings are short, and others are searched in large steps, so that few
+ * read but ignored. Many strings are short, and long ones are searched in large steps, so that few
  * branches depend on their length. */
 enum { SCAN_SLACK = 64 };
 

@@ -1,5 +1,6 @@
-/* selection.c - see selection.h. The text holds rows and separators as they are to be printed: runs
- * of selected rows are moved together in place, and if all are selected nothing moves. */
+/* selection.c - see selection.h. The text holds rows and separators in the form in which they are
+ * printed: runs of selected rows are moved together in place, and if all are selected nothing
+ * moves. */
 #include "keys/selection.h"
 
 #include "keys/split.h"

@@ -4,12 +4,12 @@
 
 #include "keys/keys.h"
 
-/* Makes the rows whose result is `wanted` the block's output, each with its separator, which is
- * added to a last row without one; and also rows without a key, if these are kept. Destroys the
- * block's rows and keys. */
+/* Makes the rows whose result is `wanted` the block's output, each with its separator; a last row
+ * without one gets one. Rows without a key are included if they are kept. Destroys the block's rows
+ * and keys. */
 void select_rows(struct key_block *block, uint8_t wanted, bool keep_strays);
 
-/* The same with "NUMBER:" before each. Out of memory, the output is NULL. */
+/* The same with "NUMBER:" before each row. If out of memory, the output is NULL. */
 void select_numbered_rows(struct key_block *block, uint8_t wanted, bool keep_strays);
 
 /* Prints the output on stdout. False: stdout can't be written. */

@@ -4,9 +4,9 @@
  *      lines            [0]         [1]                [2]      each with its key
  *      strays                                  [0]              each with the reason
  *
- * Per block it is decided once which loop runs: if rows are keys, their ends are found 64 bytes at
- * a time, otherwise their fields in place. A key is a piece of the text if possible, and otherwise
- * assembled in a buffer of the block. */
+ * It is decided once per block which loop runs: if rows are keys, their ends are found 64 bytes at
+ * a time, otherwise their fields in place. A key is a piece of the text if possible; otherwise it
+ * is assembled in a buffer of the block. */
 #include "keys/split.h"
 
 #include "keys/csv.h"
@@ -66,8 +66,8 @@ static bool ends_in_return(const petal_key *key)
     return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
 }
 
-/* Do all rows end in CR, and is it part of their keys? Not if the last field isn't part of the key.
- * Nearly always the first line says no. */
+/* Do all rows end in CR, and is the CR part of their keys? Not if the last field isn't part of the
+ * key. Nearly always the first line already says no. */
 static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
     size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
@@ -81,7 +81,7 @@ static bool is_only_crlf(const struct rows *rows, const struct key_block *block,
 static void split_lines(const struct rows *rows, struct key_block *block)
 {
     const char *at = block->text, *end = at + block->size_bytes;
-    end += end[-1] != rows->separator; /* the one that a last row has got */
+    end += end[-1] != rows->separator; /* the one that was added to the last row */
     while (at < end) {
         size_t found;
         if (block->room - block->count < FEWEST_ROWS &&
@@ -109,7 +109,7 @@ bool lacks_fields(const struct stray *stray)
 struct splitting {
     const struct rows *rows;
     struct key_block *block;
-    const char *end;        /* of the text; a separator is there */
+    const char *end;        /* end of the text; a separator is there */
     const char *begin, *at; /* of the next row, and of its first field */
     size_t start;           /* of the first row in the text: after a byte order mark */
     const size_t *mark;     /* the first one after `at` */
@@ -136,7 +136,7 @@ static bool add_stray(struct key_block *block, petal_key row, const char *why)
     return true;
 }
 
-/* Keys are no longer than their rows, including what joins them. */
+/* Keys are no longer than their rows, including the bytes that join their fields. */
 static bool copy_field(struct splitting *splitting, const struct field *field, const char **why)
 {
     size_t size = field->size_bytes;
@@ -210,7 +210,7 @@ static const char *copy_time(const struct field *field, char copy[LONGEST_TIME],
     return copy;
 }
 
-/* NULL: the current row's time is recorded. */
+/* NULL: the current row's time was recorded. */
 static const char *read_time(struct splitting *splitting, const char *stop, uint64_t *ms)
 {
     const struct rows *rows = splitting->rows;
@@ -269,7 +269,7 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return count;
 }
 
-/* What the marks end. The loop below is compiled separately for each. */
+/* What the fields between marks are. The loop below is compiled separately for each. */
 enum fields { DELIMITED, WORDS, QUOTED };
 
 static inline struct field make_field(const char *begin, const char *stop, enum fields fields,
@@ -344,7 +344,7 @@ static inline bool split_marked(struct splitting *splitting, size_t count, enum 
     return true;
 }
 
-/* Fields that are separated by one byte, or words. */
+/* Fields that are separated by one byte, or words separated by blanks. */
 static void split_fields(struct splitting *splitting)
 {
     const struct rows *rows = splitting->rows;
@@ -556,7 +556,7 @@ static void be_strict(struct key_block *block)
 }
 
 /* Only the first row of a block can be longer than all others together. If it is too long it is not
- * a key, as if it had arrived in pieces. */
+ * a key, just as if it had arrived in pieces. */
 static void refuse_long_row(struct key_block *block)
 {
     struct row_walk walk = {0};
@@ -577,7 +577,8 @@ static void refuse_long_row(struct key_block *block)
     qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
 }
 
-/* Rows too short for a key become stray ones. The others get a run, which makes their keys. */
+/* Rows that are too short for a key become stray ones. The others get a run, which makes their
+ * keys. */
 static void apply_rule(const struct rows *rows, struct key_block *block)
 {
     size_t longest = 0, kept = 0, strays_before = block->stray_count;
@@ -608,7 +609,7 @@ void split_piece(const struct rows *rows, struct key_block *block, bool ends)
     block->done = block->has_fields = true;
     block->separator = rows->separator;
     block->line_count = count_bytes(block->text, end, rows->separator);
-    /* The printed part of a row goes up to the byte after it. */
+    /* The printed part of a row extends to the byte after it. */
     if (!add_stray(block, (petal_key){block->text, (size_t)(end - block->text) - 1}, TOO_LONG))
         return;
     if (rows->strict && !block->continues) be_strict(block);
@@ -622,9 +623,9 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
     if (!block->split) {
         if (block->header_bytes && block->header_bytes == block->size_bytes &&
             end[-1] != rows->separator)
-            block->header_bytes++; /* including the one it gets */
+            block->header_bytes++; /* including the one that is added */
         bool ends_whole = end[-1] == rows->separator;
-        *end = rows->separator; /* for a last row without one */
+        *end = rows->separator; /* for a last row that has none */
         if (fields)
             split_rows(rows, block);
         else

@@ -6,7 +6,7 @@
 #include "keys/rows.h"
 #include "options/decode.h"
 
-/* Reported for a block for which there is no memory. */
+/* Reported for a block if there is no memory for it. */
 extern const char OUT_OF_MEMORY[];
 
 /* Makes room for that many rows. False: the block reports it on arrival. */
@@ -15,8 +15,8 @@ bool make_arrays(struct key_block *block, size_t rows);
 /* Finds the rows of the block, unless it has them, and their keys. */
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block);
 
-/* Makes all of the block's text, to which a separator is added if `ends`, a row without a key, or a
- * piece of one that is too long. */
+/* Makes all of the block's text a row without a key, or a piece of one that is too long; a
+ * separator is added if `ends`. */
 void split_piece(const struct rows *rows, struct key_block *block, bool ends);
 
 /* Does a row have no key because it has too few fields? */
@@ -25,7 +25,7 @@ bool lacks_fields(const struct stray *stray);
 /* The number of the first row after this place in the text. */
 size_t first_row_after(const struct key_block *block, const char *text);
 
-/* All rows of a block in order, including those without a key. Starts as {0}. */
+/* Iterates over all rows of a block in order, including those without a key. Starts as {0}. */
 struct row_walk {
     size_t lines, strays; /* passed */
 };

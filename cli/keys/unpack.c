@@ -1,5 +1,5 @@
-/* unpack.c - see unpack.h. A file may consist of several packed ones, as pigz, bgzip and cat make
- * them. */
+/* unpack.c - see unpack.h. A file may consist of several packed ones, as written by pigz, bgzip and
+ * cat. */
 #include "keys/unpack.h"
 
 #include "files/magic.h"
@@ -22,7 +22,7 @@ struct unpacker {
     enum packer packer;
     bool at_end;             /* of the file */
     bool inside;             /* a packed piece that has not ended yet */
-    bool full;               /* the last output filled its room: there is more in the stream */
+    bool full;               /* the last output filled its room: the stream holds more */
     const char *damage;      /* reported after the data before it has been read */
     size_t from, size_bytes; /* of the input that has not been used yet */
     uint8_t input[1 << 16];
@@ -35,7 +35,7 @@ struct unpacker {
 #endif
 };
 
-/* ---- which packer ---------------------------------------------------------------------------- */
+/* ---- which compression ----------------------------------------------------------------------- */
 
 /* UNKNOWN: more bytes are needed. */
 static enum packer recognize(const uint8_t *bytes, size_t size_bytes)

@@ -19,12 +19,12 @@ void unpack_free(struct unpacker *unpacker); /* NULL is allowed */
 /* Begins another file. */
 void unpack_begin(struct unpacker *unpacker);
 
-/* Is there output available without reading? */
+/* Is output available without reading? */
 bool unpack_is_ready(const struct unpacker *unpacker);
 
-/* Like read(2): returns what the file contains unpacked, or unchanged if it is not packed. -1 with
- * EAGAIN: call it again. *trouble is NULL, or says that the file is damaged or truncated.
- * *taken_bytes grows by what was read from the file itself. */
+/* Like read(2): returns the file's contents, unpacked if they are packed. -1 with EAGAIN: call it
+ * again. *trouble is NULL, or says that the file is damaged or truncated. *taken_bytes grows by the
+ * number of bytes read from the file itself. */
 ssize_t unpack_read(struct unpacker *unpacker, int descriptor, void *to, size_t room,
                     uint64_t *taken_bytes, const char **trouble);
 

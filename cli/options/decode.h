@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the key to `out` and its size to *key_bytes, or gives the reason why the line is not such
- * a value. */
+/* Writes the key to `out` and its size to *key_bytes, or returns the reason why the line is not
+ * such a value. */
 typedef bool decoder(const char *line, size_t line_bytes, uint8_t *out, size_t *key_bytes,
                      const char **why);
 
@@ -21,8 +21,8 @@ uint32_t find_key_type(const char *name);
 /* The word for a key type: NULL for NONE. */
 const char *key_type_name(uint32_t type);
 
-/* Can lines of one type stand for keys of the other? hex and base64 are two ways to write bytes,
- * and an unrecorded type agrees with all. */
+/* Can lines of one type stand for keys of the other? hex and base64 are two ways to write bytes. An
+ * unrecorded type agrees with all. */
 bool key_types_agree(uint32_t a, uint32_t b);
 
 /* The decoder of a key type; NULL for text and NONE, where the line is the key. */

@@ -186,7 +186,7 @@ static bool take_option(struct walk *walk, const struct option *option, const ch
     return set_option(option, shown, attached ? attached : walk->argv[walk->next++], walk->args);
 }
 
-/* Commands that print keys have no JSON output, but keys may come in JSON. */
+/* Commands that print keys have no JSON output, but keys may come from JSON. */
 static bool refuse_json(const struct command *command)
 {
     const char *what = by_name(command, "jsonl", 5)
@@ -241,7 +241,7 @@ bool parse_options(const struct command *command, int argc, char **argv, struct 
         char *word = argv[walk.next++];
         if (ended || word[0] != '-' || word[1] == '\0')
             args->operands[args->operand_count++] =
-                word; /* never ahead of what is still to be read */
+                word; /* never beyond what is still to be read */
         else if (strcmp(word, "--") == 0) {
             ended = true;
             args->before_dashes = args->operand_count;
@@ -265,7 +265,7 @@ static void print_option(const struct option *option, FILE *out)
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
-/* Too many for the help of each command. */
+/* Too many to list in each command's help. */
 static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, OPTION_THREADS,
                                             END_OF_OPTIONS},
                            rule_options[] = {OPTIONS_OF_RULE, OPTION_MIN, END_OF_OPTIONS};

@@ -144,7 +144,7 @@ struct command {
 #define OPTION_MIN {0, "min", SHARE, AT(share), "SHARE", "the share of a row's keys that must be found [100%]"}
 #define OPTIONS_OF_RULE OPTION_WORDS, OPTION_NGRAMS, OPTION_KMERS, OPTION_CANONICAL, \
     OPTION_IGNORE_CASE
-/* Every table ends with this: -h, and the terminator. */
+/* Every table ends with these: -h, and the terminator. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */
 
@@ -153,7 +153,7 @@ struct command {
  * caller must free in any case. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
-/* Prints the command's help, at most 24 lines of 80 columns. Key options are only named. */
+/* Prints the command's help, at most 24 lines of 80 columns. Options for keys are only named. */
 void print_help(const struct command *command, FILE *out);
 
 /* Explains what keys are, and prints the options of all commands that read keys. */
@@ -167,7 +167,7 @@ void print_help_of_words(FILE *out);
 const char *nearest(const char *text, const char *(*word)(const void *context, size_t i),
                     const void *context, size_t count);
 
-/* Reports a misuse of `command`, and where to look; returns STATUS_ERROR. */
+/* Reports a misuse of `command`, and points to its help. Returns STATUS_ERROR. */
 int misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

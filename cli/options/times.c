@@ -4,8 +4,8 @@
  *      2024-01-31        2024-01-31T11:20Z    2024-01-31 12:20:00,250 +0100
  *      [31/Jan/2024:12:20:00 +0100]
  *
- * strptime() supports no fractions, doesn't know where the text ends, and takes the names of months
- * from the locale; and a log has a time in each line. */
+ * strptime() doesn't support fractions, can't be told where the text ends, and takes the names of
+ * months from the locale; and logs have a time in each line, so speed matters. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options/times.h"
@@ -116,7 +116,7 @@ static bool is_day(int64_t year, int64_t month, int64_t day)
     return day <= days[month - 1] + (month == 2 && leap);
 }
 
-/* "12:00", "12:00:00", "12:00:00.250": between the parts is `colon`, or nothing. */
+/* "12:00", "12:00:00", "12:00:00.250": the parts are separated by `colon`, or by nothing. */
 static bool take_clock(struct reading *reading, bool colon, int64_t *ms)
 {
     int64_t hour, minute, second = 0;
@@ -160,7 +160,7 @@ static bool take_zone(struct reading *reading, int64_t *ms)
     return true;
 }
 
-/* The time of day, if one follows the date after one of these. */
+/* The time of day, if the date is followed by one of these and a time. */
 static bool take_time_of_day(struct reading *reading, const char *one_of, bool colon, int64_t *ms)
 {
     struct reading after = *reading, behind;

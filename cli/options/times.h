@@ -1,4 +1,4 @@
-/* times.h - times as logs write them, in milliseconds since 1970. */
+/* times.h - times as logs write them, converted to milliseconds since 1970. */
 #ifndef PETAL_CLI_TIMES_H
 #define PETAL_CLI_TIMES_H
 
@@ -23,7 +23,7 @@ enum time_form {
  * outside of 1970 to 9999. */
 const char *time_read(const char *at, const char *end, enum time_form *form, uint64_t *ms);
 
-/* The whole text of an option; at least 1. */
+/* The whole text of an option must be a time; at least 1. */
 bool parse_time(const char *text, uint64_t *ms, struct why *why);
 
 /* The machine's clock. */

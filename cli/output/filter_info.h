@@ -4,8 +4,8 @@
 
 #include <petal/petal.h>
 
-/* petal_get_info() and petal_get_stats() of the whole filter, which fail only on misuse. The latter
- * reads all bits. */
+/* petal_get_info() and petal_get_stats() of the whole filter, which fail only if misused. The
+ * latter reads all bits. */
 petal_info info_of(const petal_filter *filter);
 petal_stats stats_of(const petal_filter *filter);
 

@@ -3,7 +3,7 @@
 
 #include <petal/petal.h>
 
-/* The smallest filter's kernel. */
+/* The kernel of the smallest possible filter. */
 const char *kernel_name(void)
 {
     petal_info plan = PETAL_INFO_INIT;

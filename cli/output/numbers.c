@@ -52,7 +52,7 @@ static void push_digit(struct decimal *d, char c)
         d->overflow = true;
 }
 
-/* Commas are allowed where we would print them: between groups of three. */
+/* Commas are allowed where we would print them: between groups of three digits. */
 static bool is_group(const char *at)
 {
     return *at == ',' && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3]) && !is_digit(at[4]);
@@ -69,7 +69,7 @@ static const char *read_fraction(const char *at, struct decimal *d)
     return end;
 }
 
-/* The exponent of "1e9". An e without a number is left to the unit. */
+/* The exponent of "1e9". An e without a number after it is left to the unit. */
 static const char *read_exponent(const char *at, struct decimal *d)
 {
     int sign = at[0] && at[1] == '-' ? -1 : 1;
@@ -93,7 +93,7 @@ static const char *read_decimal(const char *text, struct decimal *d)
     return at == text ? text : read_exponent(at, d);
 }
 
-/* *value = d * unit. `whole` says whether a remainder is refused or truncated. */
+/* *value = d * unit. `whole` determines whether a remainder is refused or truncated. */
 static bool scale_up(struct decimal d, uint64_t unit, bool whole, uint64_t *value, struct why *why)
 {
     bool fits = !d.overflow && (d.digits == 0 || times(&d.digits, unit));
@@ -189,8 +189,8 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     if (at == text)
         return refuse(why, "%s",
                       *text == '-' && is_digit(text[1]) ? "a rate must be above 0" : example);
-    *rate = strtod(text,
-                   NULL); /* correctly rounded; everything that is not decimal was excluded above */
+    *rate =
+        strtod(text, NULL); /* correctly rounded; anything that is not decimal was rejected above */
     at = skip_blanks(at);
     bool plain = *at == '\0';
     if (plain) return check_rate(*rate, text, true, why);
@@ -285,7 +285,7 @@ struct text significant(double value, int digits)
     return out;
 }
 
-/* "2.50" reads better as "2.5" if the number is a choice, not a measurement. */
+/* "2.50" reads better as "2.5" if the number was chosen, not measured. */
 static void drop_zeros(char *text)
 {
     if (!strchr(text, '.')) return;

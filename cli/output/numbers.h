@@ -1,5 +1,5 @@
-/* numbers.h - counts, sizes and rates as people write and read them. One parser for all
- * commands. */
+/* numbers.h - counts, sizes and rates as people write and read them. All commands use this
+ * parser. */
 #ifndef PETAL_CLI_NUMBERS_H
 #define PETAL_CLI_NUMBERS_H
 
@@ -26,7 +26,7 @@ bool parse_rate(const char *text, double *rate, struct why *why);
 bool parse_share(const char *text, double *share, struct why *why);
 
 /* A window: *keys from "10M", written like a count, or *ms from "7d", "12h", "30min", "90s", "2w";
- * the other becomes 0. "10m" could be both and is refused. */
+ * the other becomes 0. "10m" is ambiguous and refused. */
 bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why);
 
 /* A 64-bit integer, decimal or 0x hexadecimal; 0 is allowed. */
@@ -41,8 +41,10 @@ struct text grouped(uint64_t n);                   /* 29,619 */
 struct text compact(uint64_t n);                   /* 100M if that is exact, otherwise 29,619 */
 struct text rounded(double n);                     /* 38.1M; exact below 10,000 */
 struct text size_text(uint64_t bytes, int digits); /* 118.6 MiB */
-struct text rate_text(double rate, int digits); /* 0.995 %; 1 in 12.3M if that is easier to read */
-struct text asked_rate(double rate);            /* 1 %: a chosen number, without trailing zeros */
+struct text rate_text(double rate, int digits);    /* 0.995 %; or 1 in 12.3M if that is easier to
+                                                   read */
+struct text asked_rate(double rate); /* 1 %: a number that was chosen, without trailing
+                                                   zeros */
 struct text significant(double value, int digits); /* 9.95, 12, 0.0012: never an exponent */
 struct text span_text(uint64_t ms);                /* 7d, 1d 9h: the two largest units */
 struct text one_in(double rate);                   /* 1 in 100 */

@@ -23,8 +23,7 @@ static struct {
     double started, next;
 } state;
 
-/* Work that can't report its progress is timed by a thread, which is the only other one that
- * draws. */
+/* Work that can't report its progress is timed by a thread; no other thread draws. */
 static struct {
     pthread_mutex_t mutex; /* also guards `state` */
     pthread_cond_t ended;
@@ -139,7 +138,7 @@ void progress_hide(void)
     pthread_mutex_unlock(&ticker.mutex);
 }
 
-/* ---- work that does not tell how far it has come --------------------------------------------- */
+/* ---- work that can't report its progress ----------------------------------------------------- */
 
 static void wait_until(double at)
 {

@@ -21,35 +21,35 @@ void remark(const char *subject, const char *format, ...) __attribute__((format(
  * "standard output" by accident. The replacements fail when used, as a closed descriptor does. */
 void guard_standard_files(void);
 
-/* Flushes stdout. False once anything could not be written; not reported yet. */
+/* Flushes stdout. False if anything could not be written so far; that is not reported yet. */
 bool flush_output(void);
 
-/* Writes the bytes immediately, after what stdout has buffered. Adds to *written what the system
- * accepted, which after a failure may be a part. False as for flush_output(). */
+/* Writes the bytes immediately, after what stdout has buffered. Adds the number of bytes that the
+ * system accepted to *written; after a failure, not all may have been. False as for
+ * flush_output(). */
 bool write_output(const void *bytes, size_t size_bytes, uint64_t *written);
 
-/* How many of the bytes written to stdout are unread: 0 unless it is a pipe; UINT64_MAX if
+/* How many of the bytes written to stdout have not been read: 0 unless it is a pipe; UINT64_MAX if
  * unknown. */
 uint64_t unread_output(void);
 
 /* Is stdout a pipe whose readers have all gone? */
 bool output_has_no_reader(void);
 
-/* Waits until a pipe's reader has read everything or has gone, or a stop signal came. */
+/* Waits until a pipe's reader has read everything or has gone, or until a stop signal arrives. */
 void wait_for_reader(void);
 
-/* Makes a file durable. False: impossible, which finish_output() reports. */
+/* Makes a file durable. False: it is impossible, which finish_output() reports. */
 bool sync_output(void);
 
-/* Removes the last bytes written to a file: part of a line, which the next run prints as a
- * whole. */
+/* Removes the last bytes written to a file: part of a line that the next run prints as a whole. */
 void cut_output(uint64_t bytes);
 
 /* Records that nobody reads stdout any more, like a write that fails with EPIPE. */
 void output_is_gone(void);
 
-/* Closes stdout and turns an unreported failure into the exit status. A reader that went away is
- * not an error: the tool ends quietly, as if by SIGPIPE. */
+/* Closes stdout and turns an unreported failure into the exit status. A reader that has gone is not
+ * an error: the tool ends quietly, as if by SIGPIPE. */
 int finish_output(int status);
 
 #endif

@@ -29,7 +29,7 @@ void catch_stop_signals(void)
     /* SA_RESTART: writes in progress are completed. poll() returns nevertheless. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND},
                      before;
-    if (pipe(ends) != 0) return; /* without a pipe the signals just kill the process */
+    if (pipe(ends) != 0) return; /* without a pipe, signals simply kill the process */
     for (int i = 0; i < 2; i++) {
         fcntl(ends[i], F_SETFL, O_NONBLOCK);
         fcntl(ends[i], F_SETFD, FD_CLOEXEC);

@@ -50,7 +50,7 @@ static int fail_with(DWORD failure)
     return -1;
 }
 
-/* Like the library: others may read, change, rename and remove the file meanwhile. */
+/* As in the library: others may read, change, rename and remove the file meanwhile. */
 static HANDLE open_handle(const char *path, DWORD access, DWORD how)
 {
     wchar_t wide[PATH_ROOM];
@@ -223,7 +223,7 @@ int ioctl(int descriptor, int request, struct winsize *size)
     return 0;
 }
 
-/* Is there something to read immediately? A console is read line by line, so it comes last. */
+/* Is input available immediately? A console is read line by line, so it is checked last. */
 static bool is_readable(int descriptor)
 {
     HANDLE handle = (HANDLE)_get_osfhandle(descriptor);

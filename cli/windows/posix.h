@@ -1,8 +1,8 @@
 /* posix.h - the parts of POSIX that the tool uses, for Windows. It is included before every file of
- * the tool (-include), and its folder precedes the system's headers: so the tool is written once,
+ * the tool (-include), and its folder precedes the system's headers. So the tool is written once,
  * for POSIX.
  *
- * Paths are UTF-8, like arguments; files are binary. What Windows lacks is left out where nothing
+ * Paths are UTF-8, like arguments; files are binary. What Windows lacks is left out if nothing
  * depends on it: file modes, SIGPIPE and the like. */
 #ifndef PETAL_CLI_WINDOWS_POSIX_H
 #define PETAL_CLI_WINDOWS_POSIX_H
@@ -62,7 +62,7 @@ ssize_t pread(int descriptor, void *bytes, size_t size_bytes, off_t offset);
 #define F_GETFD 1
 #define fcntl(descriptor, command) 0
 
-/* Its purpose, huge pages, is not supported here. */
+/* Its purpose, huge pages, is unsupported on Windows. */
 #define posix_memalign(memory, alignment, size_bytes) \
     ((*(memory) = malloc(size_bytes)) ? 0 : ENOMEM)
 

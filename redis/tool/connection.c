@@ -80,8 +80,8 @@ static int connect_tcp(const char *address)
 }
 
 #ifdef PETAL_REDIS_TLS
-/* OpenSSL's last error has the reason; earlier ones may come from places where it looked in
- * vain. */
+/* OpenSSL's last error has the reason; earlier ones may be from places that it searched without
+ * success. */
 static bool complain_tls(const char *what)
 {
     char text[200];

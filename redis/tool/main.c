@@ -206,8 +206,8 @@ static petal_save_options as_redisbloom(void)
     return options;
 }
 
-/* Pushes into a key that is renamed at the end. Chunks may be sent twice, so what an interrupted
- * run left does no harm. */
+/* Pushes into a key that is renamed at the end. Chunks may be sent twice, so the remains of an
+ * interrupted run do no harm. */
 static int push_bloom(struct job *job, const petal_filter *filter, const char *part)
 {
     petal_save_options options = as_redisbloom();
@@ -308,7 +308,7 @@ static petal_filter *open_header(struct job *job, const redisReply *header, peta
     return status == PETAL_OK ? filter : NULL;
 }
 
-/* Resumes from what an interrupted run left in PATH.part; *at is how many bytes that is. */
+/* Resumes from what an interrupted run left in PATH.part; *at is its size in bytes. */
 static FILE *open_part(const struct job *job, petal_filter *filter, uint64_t *at,
                        petal_error *error)
 {
@@ -347,8 +347,8 @@ static int pull_bits(struct job *job, petal_filter *filter, FILE *file, uint64_t
     }
 }
 
-/* PETAL.DUMP knows all filters of this module; BF.SCANDUMP, with the same chunks, those of another
- * module beside it. */
+/* PETAL.DUMP works for all filters of this module; BF.SCANDUMP, with the same chunks, for those of
+ * another module. */
 static void choose_dump(struct job *job)
 {
     const char *words[] = {"PETAL.DUMP", job->key, "0"};
