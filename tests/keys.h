@@ -1,4 +1,4 @@
-/* keys.h - batches in one line, for tests, fuzzers and benchmarks. */
+/* keys.h - one-line batches for tests, fuzzers and benchmarks. */
 #ifndef PETAL_TESTS_KEYS_H
 #define PETAL_TESTS_KEYS_H
 

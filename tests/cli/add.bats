@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# add.bats - petal add changes a file in place, and a change that was cut short is never taken for a
-# good one.
+# add.bats - petal add changes a file in place. A change that was cut short is never taken for a
+# complete one.
 load helper
 
 @test "added keys are in, those before too, and the file is clean" {
@@ -93,7 +93,7 @@ load helper
     is "$(seq 100 | petal check -c f.petal)" 100
 }
 
-# stopped_by SIGNAL: a writer that waits for input gets the signal; prints its exit status.
+# stopped_by SIGNAL: sends the signal to a writer that waits for input; prints its exit status.
 stopped_by() {
     petal create --force -o f.petal -n 1000
     [ -p pipe ] || mkfifo pipe

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# bench.bats - petal bench tells what it measured, and counts right; how long things take is
-# nobody's promise.
+# bench.bats - petal bench reports what it measured, and its counts are right. Durations are not
+# tested.
 load helper
 
 @test "a new filter: what it is, a row for each thing measured, and the rate beside the predicted" {
@@ -22,7 +22,7 @@ load helper
     done
     is "$(field keys <json)" 10000
     is "$(field keys_per_round <json)" 10000
-    # One filter's own rate is off by some percent of the mean at this size; a fifth is beyond
+    # At this size one filter's own rate differs from the mean by some percent; a fifth can't be
     # chance.
     awk -v f="$(field absent_found <json)" -v n="$(field absent_keys <json)" -v p="$(field predicted_rate <json)" \
         'BEGIN { r = f / n / p; exit !(r > 0.8 && r < 1.2) }'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# build.bats - petal create and petal build make the filter that was asked for, whole, or leave
+# build.bats - petal create and petal build make the requested filter as a whole, or leave
 # everything as it was.
 load helper
 

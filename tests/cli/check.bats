@@ -82,14 +82,14 @@ setup() {
     petal build -p 1% -o half.petal half
     grep -Fxf half urls.txt >true
     petal check half.petal urls.txt >said
-    # Every true line is there: taking them out of what was said leaves only false positives.
+    # Every true line is found: after removing them from the output, only false positives are left.
     diff <(grep -Fxf half said) true
-    # 14,809 absent keys at 1 % or less, plus 5 sd of the number of them that pass.
+    # 14,809 absent keys at 1 % or less; 5 sd more may pass.
     sort -u said >distinct
     wrong=$(comm -23 distinct half | wc -l)
     [ "$wrong" -gt 0 ]
     [ "$wrong" -le $((148 + 5 * 13)) ]
-    # Together the two answers are the whole list.
+    # Together the two outputs are the whole list.
     petal check -v half.petal urls.txt >rest
     is "$(cat said rest | sort | cksum)" "$(sort urls.txt | cksum)"
     is "$(petal check -c half.petal urls.txt)" "$(wc -l <said)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# compare.bats - petal compare tells how the keys of two filters overlap, with intervals that hold
-# the truth, and refuses what cannot be compared.
+# compare.bats - petal compare reports how the keys of two filters overlap, with intervals that
+# contain the truth, and refuses what cannot be compared.
 load helper
 
 setup() {
@@ -9,7 +9,7 @@ setup() {
     seq -f 'user-%.0f' 20001 60000 | petal build -n 50000 -o b.petal
 }
 
-# between JSON NAME TRUTH: its interval holds it, and the estimate is in the interval.
+# between JSON NAME TRUTH: the interval contains the truth, and the estimate is in the interval.
 between() {
     awk -v value="$(field "$2" <<<"$1")" -v low="$(field "$2_low" <<<"$1")" -v high="$(field "$2_high" <<<"$1")" -v truth="$3" \
         'BEGIN { exit !(low <= truth && truth <= high && low <= value && value <= high) }' || fail "$2 is not about $3: $1"
@@ -21,8 +21,8 @@ between() {
     is_as_expected compare.txt
 }
 
-# Of the keys of 20 such tests, those of one would be outside: that the intervals are right is for
-# tests/stat/overlap.c to prove.
+# With other keys, one test in 20 would fail: tests/stat/overlap.c proves that the intervals are
+# right.
 @test "machines get the numbers, each with its interval, and the truth lies in all of them" {
     run -0 --separate-stderr petal compare --json a.petal b.petal
     is "${#lines[@]}" 1

@@ -1,5 +1,5 @@
-# Promise: other libraries' files are built, read, converted, merged and grown by the tool, byte for
-# byte, and never guessed in silence.
+# Promise: the tool builds, reads, converts, merges and grows other libraries' files byte for byte,
+# and never guesses a format silently.
 
 load helper
 vectors=$PETAL_ROOT/vectors

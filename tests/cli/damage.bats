@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# damage.bats - no answer of the tool rests on damaged bits: a damaged file is an error that names
+# damage.bats - no answer of the tool comes from damaged bits: a damaged file is an error that names
 # the file and the place, never a list of keys that are "certainly not" in.
 load helper
 
@@ -16,7 +16,7 @@ zero() {
     dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>/dev/null
 }
 
-# The first byte of the payload that is not zero.
+# The offset of the payload's first nonzero byte.
 some_byte() {
     od -An -v -tu1 -w1 -j "$payload" f.petal | awk -v at="$payload" '$1 { print at + NR - 1; exit }'
 }

@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
-# delivery.bats - petal seen -f remembers what was delivered: a rerun prints every line that was
-# not.
+# delivery.bats - petal seen -f remembers what was delivered: a second run prints every line that
+# was not.
 load helper
 
-# Enough lines for several blocks, and a filter that makes no mistakes with them.
+# Enough lines for several blocks, and a filter that has no false positives among them.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
     seq 100000 200000 >lines
 }
 
-# How many bytes of a pipe, the standard input, nobody has read; Linux.
+# How many bytes in the pipe on standard input are unread; Linux only.
 unread() { perl -e '$n = pack "i", 0; ioctl(STDIN, 0x541B, $n) or die; print unpack "i", $n'; }
 
-# fail_at KIB OPTION...: petal seen with a file size limit that stands for a full disk. FILE is made
-# first, so that the limit is that of the output alone; prints the status.
+# fail_at KIB OPTION...: runs petal seen with a file size limit in place of a full disk. FILE is
+# created first, so that the limit applies only to the output. Prints the status.
 fail_at() {
     local status=0 limit=$1
     shift
@@ -35,7 +35,8 @@ fail_at() {
         is "$(head -n "$delivered" lines | petal check -v -c s.petal)" 0
         petal seen -f s.petal lines >rest
         head -n "$delivered" out | cat - rest | grep -vxFf - lines >lost || true
-        # A new line is dropped by mistake at 1e-4 at most: of 100,001 ten, and five sd more.
+        # A new line is dropped by mistake with probability 1e-4 at most: ten of 100,001, and five
+        # sd more.
         [ "$(wc -l <lost)" -le 26 ] || fail "lost: $(wc -l <lost)"
         is "$(head -n 1 rest)" "$((100000 + delivered))"
     done
@@ -64,7 +65,8 @@ fail_at() {
     is "${statuses[0]}" 141
     is "$(cat message)" ""
     petal seen -f s.petal lines >rest
-    # head reads more than it prints, but never more than a pipe and its own buffer hold.
+    # head reads more than it prints, but never more than the capacity of a pipe and of its own
+    # buffer.
     whole=$(wc -l <got)
     [ "$(wc -l <rest)" -le $((100001 - whole)) ]
     [ "$(head -n 1 rest)" -ge $((100000 + whole)) ]

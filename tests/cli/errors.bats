@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# errors.bats - bad input gets one clear line that says what, where and what to do; nothing is lost.
+# errors.bats - bad input causes one clear line: what, where and what to do. Nothing is lost.
 load helper
 
 setup() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# fold.bats - petal fold makes the filter that would have been made small; petal build reads keys
-# once, however many there are, and merge takes filters of different sizes.
+# fold.bats - petal fold makes the filter that building at the small size would make; petal build
+# reads keys once, whatever their number; and merge accepts filters of different sizes.
 load helper
 
 bits_of() { petal info --json "$1" | field bits; }
@@ -90,7 +90,7 @@ bits_of() { petal info --json "$1" | field bits; }
     for kind in '--scheme blocked -p 1%' '--scheme classic -p 1%' '--scheme blocked -p 0.001%'; do
         petal build --force $kind -n 1M -o planned.petal keys
         cat keys | PETAL_COUNT_MEMORY=2MiB petal build --force $kind --memory 64MiB -o b.petal
-        # at most an eighth larger, as the result is less than an eighth of 64 MiB
+        # at most an eighth larger, since the result is less than an eighth of 64 MiB
         [ "$(bits_of b.petal)" -le $(($(bits_of planned.petal) / 8 * 9)) ]
         is "$(petal check -c b.petal keys)" 1000000
     done
@@ -98,14 +98,14 @@ bits_of() { petal info --json "$1" | field bits; }
     # 1,000,000 trials at 1 %: 5 sd are 498
     [ "$(seq 1000001 2000000 | petal check -c b.petal)" -le 10498 ]
     is "$(petal info --json b.petal | field target_rate)" 0.01
-    # the same keys make the same file, in any order, repeated, and on any number of threads
+    # the same keys make the same file, in any order, with repeats, and on any number of threads
     export PETAL_COUNT_MEMORY=2MiB
     for threads in 1 4; do
         tac keys | cat - keys |
             petal build --force --memory 64MiB -p 1% --threads $threads -o again.petal
         cmp b.petal again.petal
     done
-    # as many keys as are counted get the planned size
+    # as long as keys are counted, the filter gets the planned size
     petal build --force --memory 64MiB -p 1% -o few.petal < <(head -n 1000 keys)
     petal build --force -p 1% -o counted.petal < <(head -n 1000 keys)
     cmp few.petal counted.petal

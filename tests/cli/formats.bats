@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# formats.bats - petal formats lists what --from and --to take, and what comes of it.
+# formats.bats - petal formats lists what --from and --to accept, and each of them works.
 load helper
 
 names() { petal formats | sed 1d | cut -d' ' -f1; }

@@ -1,16 +1,15 @@
 #!/usr/bin/env bats
-# help.bats - help fits a screen, and the manual page and the completions know every command and
-# option.
+# help.bats - help fits a screen; the manual page and the completions have every command and option.
 load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
 
-# Those that are only named there.
+# The options that it only names.
 named_options() {
     petal help "$1" | sed -n '/^  --[a-z-]*\( --\|:\)/p' | grep -o -e '--[a-z-]*'
 }
 
-# The long options of a command, --help among them. Those of keys are only named there.
+# A command's long options, including --help. Options for keys are only named in its help.
 options_of() {
     {
         petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'
@@ -113,7 +112,7 @@ $(petal help words)" "$option"
     contains "$output" "PETAL(1)"
 }
 
-# Without the overstriking that makes bold and underlined type.
+# Removes the overstriking that makes text bold or underlined.
 plain() { sed "s/.$(printf '\b')//g"; }
 
 @test "examples in the manual page read as they are typed" {
@@ -132,7 +131,7 @@ plain() { sed "s/.$(printf '\b')//g"; }
     done
 }
 
-# bash_offers WORD...: what bash completes the last WORD to.
+# bash_offers WORD...: what bash offers to complete the last WORD.
 bash_offers() {
     bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petal; printf "%s\n" "${COMPREPLY[@]}"' bash \
         "$PETAL_ROOT/cli/completions/petal.bash" "$@" | sort

@@ -1,7 +1,8 @@
-# helper.bash - what every file of CLI tests begins with.
+# helper.bash - loaded at the beginning of every file of CLI tests.
 #
-# PETAL is the tool under test (by default the petal in PATH, or the one in build/), PETAL_ROOT the top of the tree. Expected
-# outputs are in expected/; PETAL_UPDATE=1 bats tests/cli writes them anew, to be looked at with git diff.
+# PETAL is the tool under test (by default the petal in PATH, or the one in build/); PETAL_ROOT is
+# the top of the tree. Expected outputs are in expected/; PETAL_UPDATE=1 bats tests/cli rewrites
+# them, to be reviewed with git diff.
 
 bats_require_minimum_version 1.5.0
 PETAL_ROOT=${PETAL_ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
@@ -17,18 +18,19 @@ petal() {
     "$PETAL" "$@"
 }
 
-# Every test runs in an empty folder of its own.
+# Every test runs in a new, empty folder.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
 }
 
-# The list of 58,240 addresses, as urls.txt in the test's folder.
+# Writes the list of 58,240 addresses to urls.txt in the test's folder.
 make_urls() {
     gzip -dc "$PETAL_ROOT/examples/data/urls.txt.gz" >urls.txt
 }
 
-# refuses TEXT COMMAND...: exit status 2, nothing on stdout, and on stderr one line, from petal, that contains TEXT.
-# finds: the same with status 1, the answer of verify and info; is_busy: with 3.
+# refuses TEXT COMMAND...: the command exits with status 2, prints nothing on stdout, and on stderr
+# one line from petal that contains TEXT. finds: the same with status 1, for answers of verify and
+# info. is_busy: the same with status 3.
 refuses() { ends_with 2 "$@"; }
 finds() { ends_with 1 "$@"; }
 is_busy() { ends_with 3 "$@"; }
@@ -56,19 +58,20 @@ contains() {
     [[ $1 == *"$2"* ]] || fail "got: $1" "it does not contain: $2"
 }
 
-# The output of the last `run` is expected/NAME.
+# The output of the last `run` equals expected/NAME.
 is_as_expected() {
     local file=$BATS_TEST_DIRNAME/expected/$1
     [ -z "${PETAL_UPDATE-}" ] || printf '%s\n' "$output" >"$file"
     printf '%s\n' "$output" | diff -u "$file" - || fail "differs from expected/$1 (PETAL_UPDATE=1 accepts it)"
 }
 
-# field NAME: of the one JSON object on stdin.
+# field NAME: prints that member of the JSON object on stdin.
 field() {
     sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' | tr -d '"'
 }
 
-# A condition that another process is about to bring about. The bound is for a hanging machine, not a measurement.
+# Waits for a condition that another process will soon cause. The limit only catches hanging
+# programs.
 wait_until() {
     local tries=0
     until "$@"; do
@@ -81,9 +84,9 @@ wait_until() {
 # Has a writer of FILE begun to change it?
 is_being_changed() { petal verify "$1" 2>&1 | grep -q busy; }
 
-# A fifo is opened with <> in these tests, so that a tool that dies early cannot leave its test waiting.
+# These tests open a fifo with <>, so that a test doesn't wait for a tool that died early.
 
-# needs PROGRAM...: skips the test if one is not installed. ./dev installs them:
+# needs PROGRAM...: skips the test if one of them is not installed. ./dev installs them:
 # scripts/check-packages.
 needs() {
     local program
@@ -93,7 +96,7 @@ needs() {
     done
 }
 
-# nightly_step N: the step of a loop over every place: 1 in ./dev nightly, N otherwise.
+# nightly_step N: the step of a loop over all places: 1 in ./dev nightly, otherwise N.
 nightly_step() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then echo 1; else echo "$1"; fi
 }
@@ -103,8 +106,8 @@ needs_terminal() {
     script -qec true /dev/null </dev/null &>/dev/null || skip "this machine has no pseudo-terminal"
 }
 
-# Runs a command line on a terminal of its own (needs_terminal); output and messages both come out,
-# without the terminal's CR.
+# Runs a command line on a terminal of its own (needs_terminal). Prints its output and messages
+# together, without the terminal's CR.
 on_terminal() {
     script -qec "$*" /dev/null </dev/null | tr -d '\r'
 }

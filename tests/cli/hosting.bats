@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
-# hosting.bats - examples/hosting: a client that follows what publish has put into a folder has the
-# filter that was published, byte for byte, whichever versions it missed; and fetches no more than
-# it has to.
+# hosting.bats - examples/hosting: a client that follows the files of publish has the published
+# filter byte for byte, whichever versions it missed, and downloads no more than it must.
 load helper
 
 # Every version has 1 % more keys.
@@ -61,7 +60,8 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     for version in 1 2 3 4; do
         next_version $((version * 1000 + 50000)) -n 2
         [ "$(grep -c '"from"' host/manifest.json)" -le 2 ]
-        # The manifest before may just have been read: one file and one patch are kept for it.
+        # A client may just have read the previous manifest, so one file and one patch are kept for
+        # it.
         [ "$(ls host/*.petal | wc -l)" -le 2 ]
         [ "$(ls host/*.patch | wc -l)" -le 3 ]
     done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# info.bats - petal info tells people and machines the same, and machines exactly.
+# info.bats - petal info tells people and programs the same, and programs the exact values.
 load helper
 
-# A JSON object and nothing else, by the grammar of RFC 8259.
+# A JSON object and nothing else, according to RFC 8259.
 is_json() {
     perl -0777 -e '$_ = <STDIN>; my $v; $v = qr/\s*(?:"(?:[^"\\\x00-\x1f]|\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|\{(?:\s*|(??{$v}):(??{$v})(?:,(??{$v}):(??{$v}))*)\}|\[(?:\s*|(??{$v})(?:,(??{$v}))*)\])\s*/; exit !/^$v$/' || fail "not JSON"
 }

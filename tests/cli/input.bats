@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# input.bats - what is no list of lines is refused or told; and no input, however hostile, takes
-# memory without a bound.
+# input.bats - input that is not a list of lines is refused or remarked on; and no input, however
+# hostile, makes memory grow without a bound.
 load helper
 
-# packed PROGRAM: what its files begin with; made here, so that none needs the program
+# packed PROGRAM: the first bytes of its files; written here, so that the program need not be
+# installed
 packed() {
     case $1 in
     xz) printf '\xfd7zXZ\0\0\x04' ;;
@@ -129,7 +130,7 @@ packed() {
 # zeros COUNT [BYTE]
 zeros() { head -c "$1" /dev/zero | tr '\0' "${2-x}"; }
 
-# peak COMMAND...: the most memory it held, in KiB
+# peak COMMAND...: the command's peak memory in KiB
 peak() {
     python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -178,7 +179,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
             cmp - <(cat long; echo)
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
-    # Each member of a gzip file is a read of its own, whatever the load of the machine.
+    # Each member of a gzip file is read by a call of its own, however loaded the machine is.
     for piece in 40000 65536 200000; do
         split -b $piece --filter gzip long >long.gz
         petal seen -z --row-limit 1KiB long.gz 2>said | cmp - <(cat long; echo)

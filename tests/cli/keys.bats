@@ -3,7 +3,7 @@
 # typed values.
 load helper
 
-# What the filter is asked about, byte for byte: key_of BYTES
+# holds FILE KEY: queries the filter for exactly these bytes
 holds() { printf '%s' "$2" | petal check -q "$1"; }
 
 @test "a last line without a newline counts, an empty line is a key, and no input is no key" {
@@ -106,7 +106,8 @@ EOF
     done | petal check f.petal | cmp - numbers
 }
 
-# same_keys TYPE LINES TYPE LINES: they are the same bytes, by the bits of their filters.
+# same_keys TYPE LINES TYPE LINES: both lists are the same bytes, since their filters have the same
+# bits.
 same_keys() {
     printf "$2" | petal build --force -n 100 -p 1e-9 --key-type $1 -o one.petal
     printf "$4" | petal build --force -n 100 -p 1e-9 --key-type $3 -o other.petal
@@ -152,7 +153,7 @@ same_keys() {
     same_keys text 'foobar\nfooba\n\n' hex '666f6f626172\n666f6f6261\n\n'
 }
 
-# refused TYPE LINE REASON: the third line of a file
+# refused TYPE LINE REASON: as the third line of a file
 refused() {
     { printf '%s\n' "$4" "$4"; printf -- "$2\n"; } >input
     run -2 --separate-stderr petal build --key-type "$1" -o x.petal input

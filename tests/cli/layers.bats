@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# layers.bats - filters that grow and filters that forget, in files and through the tool: no key of
-# theirs is ever missed.
+# layers.bats - filters that grow or forget, in files and through the tool, miss no key.
 load helper
 
 @test "a filter that grows keeps every key and its rate, far beyond the keys it began with" {
@@ -36,7 +35,7 @@ load helper
     run -0 petal seen --window 1000 -p 1e-6 -f w.petal < <(seq 5000)
     is "${#lines[@]}" 5000
     is "$(seq 4001 5000 | petal seen -d -f w.petal | wc -l)" 1000
-    # G generations of 1000/(G-1) keys: 2 * 1,000 keys ago is forgotten
+    # G generations of 1000/(G-1) keys: keys from 2 * 1,000 keys ago are forgotten
     is "$(seq 3000 | petal seen -f w.petal | wc -l)" 3000
     is "$(petal info --json w.petal | field window_keys)" 1000
     petal verify w.petal

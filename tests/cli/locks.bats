@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# locks.bats - two processes and one file: every key of a command that succeeded is in it, and the
-# other command is told.
+# locks.bats - two processes use one file: if a command succeeds, all its keys are in the file, and
+# the other command is refused with a message.
 load helper
 
 BUSY="f.petal: busy: another process is changing it; try again when it has finished"
 
-# start COMMAND... : petal with the fifo `in` (descriptor 4) as its input, in the background;
+# start COMMAND... : runs petal in the background, with the fifo `in` (descriptor 4) as its input;
 # $running.
 start() {
     [ -p in ] || mkfifo in
@@ -14,7 +14,8 @@ start() {
     running=$!
 }
 
-# A look that takes no lock, unlike a second command, which would be in the way of the first.
+# Reads /proc/locks, since a second command would take the lock itself and could make the first one
+# fail.
 is_locked() {
     [ -r /proc/locks ] || skip "no /proc/locks"
     grep -q "OFDLCK.*:$(stat -c %i "$1") " /proc/locks

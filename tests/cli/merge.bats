@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# merge.bats - petal merge is exactly the filter of all keys; petal intersect keeps every common
-# one.
+# merge.bats - petal merge gives exactly the filter of all keys; petal intersect keeps every common
+# key.
 load helper
 
 setup() {
@@ -32,7 +32,7 @@ setup() {
 @test "the intersection holds all common keys and few others" {
     petal intersect -o both.petal 1.petal 2.petal
     is "$(seq 1001 1500 | petal check -c both.petal)" 500
-    # At most as many others as pass either filter: 1 % of 1,000, and 5 sd.
+    # At most as many others as pass either filter: 1 % of 1,000, and 5 sd more.
     [ "$(seq 1 1000 | petal check -c both.petal)" -le $((10 + 5 * 3 + 1)) ]
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# parts.bats - a big set in parts: parallel builds with a template merge to the bytes of one build,
-# and petal shard splits keys the same way everywhere.
+# parts.bats - a large set in parts: parallel builds from a template merge to the bytes of one
+# build, and petal shard splits keys the same way everywhere.
 load helper
 
 @test "eight parts built by eight processes, and merged, are the single build byte for byte" {
@@ -89,7 +89,7 @@ load helper
         is "$(petal check -v -c $i.petal part-$i.txt || true)" 0
         passed=$((passed + $(petal check -c $i.petal absent-$i.txt)))
     done
-    # 1 % of 80,000, and 5 sd
+    # 1 % of 80,000, and 5 sd more
     [ $passed -gt 650 ] && [ $passed -le $((800 + 5 * 29)) ] || fail "$passed pass"
 }
 

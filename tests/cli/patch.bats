@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# patch.bats - petal diff and petal patch: the result is NEW byte for byte, and whatever is wrong
-# leaves FILE as it is, with one line that says why.
+# patch.bats - petal diff and petal patch: the result is NEW byte for byte. If anything is wrong,
+# FILE stays as it is, and one line gives the reason.
 load helper
 
 BUSY="busy: another process is changing it; try again when it has finished"
 
 id_of() { petal info --json "$@" | field content_id; }
 
-# old.petal, new.petal with 1 % more keys, and p, the patch. A filter is added to in place, so that
-# its file is not the one that a save would write: saved is.
+# Makes old.petal, new.petal with 1 % more keys, and the patch p. Adding in place does not write the
+# same file as saving, so new.petal is saved again.
 make_patch() {
     seq 100000 | petal build -n 110000 -o old.petal
     cp old.petal new.petal
@@ -132,7 +132,7 @@ make_patch() {
         flip bad $at 10
         run -2 --separate-stderr petal patch old.petal bad
         is "${#stderr_lines[@]}$output" 1
-        # A size that is too big by a bit reaches past the end.
+        # A size that is too large by one bit exceeds the end.
         [[ $at -lt 8 || $stderr =~ ^"petal: bad: the patch is "(damaged|truncated)" at byte "[0-9]+ ]] ||
             fail "byte $at: $stderr"
     done
@@ -197,7 +197,7 @@ make_patch() {
     done
 }
 
-# start COMMAND... : petal with the fifo `in` (descriptor 4) as its input, in the background;
+# start COMMAND... : runs petal in the background, with the fifo `in` (descriptor 4) as its input;
 # $running.
 start() {
     [ -p in ] || mkfifo in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# pipes.bats - a filter comes from standard input and goes to standard output wherever a FILE is,
-# whole and checked.
+# pipes.bats - wherever a command takes FILE, a filter can come from standard input or go to
+# standard output, whole and checked.
 load helper
 
 setup() {

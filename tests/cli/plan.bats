@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# plan.bats - petal plan answers how big, how good, and what if; for people, for machines and as a
-# picture.
+# plan.bats - petal plan answers how large, how good, and what if: for people, for programs and as a
+# chart.
 load helper
 
 @test "the table for 100 million keys at 1 % is the one of the documentation" {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bats
-# remove.bats - petal remove takes keys out of counting filters, in place and as often as they come,
-# and says what was absent.
+# remove.bats - petal remove removes keys from counting filters, in place, once per occurrence, and
+# reports which were absent.
 load helper
 
-# At 0.01 % (and seed 0) none of the keys that are asked for below, and were not added, is a false
-# positive.
+# At 0.01 % (and seed 0), none of the absent keys that are queried below is a false positive.
 counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "removed keys are gone, the others stay, and the file is clean" {

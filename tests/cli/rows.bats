@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# rows.bats - the key of a row is a field of it, a column of CSV or a value of JSON; whole rows come
-# out byte for byte, and none is lost because it has no key.
+# rows.bats - a row's key is a field, a column of CSV or a value of JSON. Whole rows are printed
+# byte for byte, and no row is lost because it has no key.
 load helper
 
-# A list of people in CSV, as a table program writes it: CR LF, quotes, a field of two lines.
+# A list of people in CSV, as a spreadsheet writes it: CR LF, quotes, a field of two lines.
 make_people() {
     printf '%s\r\n' 'id,name,email' '1,Ada,ada@example.com' '2,"Bell, A.",bell@example.com' \
         '3,"says ""no""",cyd@example.com' >people.csv
@@ -11,7 +11,7 @@ make_people() {
     printf '%s\r\n' '5,Eve,eve@example.com' >>people.csv
 }
 
-# A filter with an error rate that no test meets: set FILE KEY...
+# set FILE KEY...: makes a filter whose rate is so low that no test meets a false positive
 set_of() {
     local file=$1
     shift
@@ -27,7 +27,7 @@ needs_zstd() {
         skip 'this petal has no zstd: ./dev test --all installs libzstd-dev'
 }
 
-# ---- first tries ---------------------------------------------------------------------------------
+# ---- first examples ------------------------------------------------------------------------------
 
 @test "a column of CSV: the rows that awk finds, and their header" {
     seq 1 3000 | awk '{ print $1 ",user" $1 % 700 "@example.com,x" }' >list

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# seen.bats - petal seen replaces awk '!s[$0]++' on a stream, in bounded memory, and forgets nothing
-# when it is stopped.
+# seen.bats - petal seen replaces awk '!s[$0]++' for streams, in bounded memory, and forgets nothing
+# if it is stopped.
 load helper
 
 @test "with room enough it prints exactly what awk prints" {
@@ -16,11 +16,10 @@ load helper
     awk '!s[$0]++' urls.txt >exact
     petal seen -n 29619 -p 1% urls.txt >fresh
     is "$(sort fresh | uniq -d | wc -l)" 0
-    # What is printed is what awk prints, in its order, less the dropped lines: diff finds deletions
-    # only.
+    # The output is awk's, in the same order, except for dropped lines: diff finds only deletions.
     ! diff exact fresh | grep -q '^>'
-    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 on the whole, and
-    # 5 sd (86) more.
+    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 in all, and 5 sd
+    # (86) more.
     dropped=$(($(wc -l <exact) - $(wc -l <fresh)))
     [ "$dropped" -gt 0 ]
     [ "$dropped" -le $((296 + 86)) ]
@@ -93,8 +92,8 @@ load helper
     is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
 }
 
-# drops_are_told KEYS OPTION...: of the numbers up to KEYS, each once, some are dropped; the summary
-# says how many, within 20 %.
+# drops_are_told KEYS OPTION...: of the numbers up to KEYS, once each, some are dropped. The summary
+# reports how many, within 20 %.
 drops_are_told() {
     local keys=$1 dropped told
     shift
@@ -119,8 +118,8 @@ drops_are_told() {
 }
 
 @test "the number told is that of the mean, up to a filter that drops nearly half of the new lines" {
-    # Sixty filters of different seeds. Dropped are some D lines, with a deviation of sqrt(D) or so,
-    # and what is told is measured with about the same: 5 sd of the difference are 7.1 sqrt(D).
+    # Sixty filters with different seeds. Each drops some number D of lines, with sd sqrt(D) or so,
+    # and the reported number has about the same sd: 5 sd of the difference are 7.1 sqrt(D).
     for keys in 2000 2700 2900; do
         dropped=0 told=0
         for seed in $(seq 60); do
@@ -141,7 +140,7 @@ drops_are_told() {
             seq $keys | petal seen --verbose -f s.petal $options 2>message >fresh
             rate=$(petal info --json s.petal | field estimated_rate)
             told=$(sed -n 's/.* repeats* //p' message)
-            # the rate is known to some percent where it is measured
+            # where the rate is measured, it is known to within some percent
             case $(awk -v r="$rate" 'BEGIN { print (r > 0.54 ? "words" : r < 0.46 ? "number" : "either") }') in
             words) is "$keys $options $rate: $told" "$keys $options $rate: $words" ;;
             number) [ "$told" != "$words" ] || fail "$keys $options $rate: $told" ;;
@@ -150,7 +149,8 @@ drops_are_told() {
     done
 }
 
-# stopped_by SIGNAL: the stream is open, one line went through; prints the exit status.
+# stopped_by SIGNAL: sends the signal while the stream is open and one line has been printed; prints
+# the exit status.
 stopped_by() {
     [ -p in ] || mkfifo in out
     env --default-signal="$1" "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &

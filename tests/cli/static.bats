@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# static.bats - petal build --scheme static: the file of a set, whatever comes first; and what such
-# a file cannot do is refused with a reason.
+# static.bats - petal build --scheme static makes the file of a set, whatever the order of the keys.
+# What such a file cannot do is refused with a reason.
 load helper
 
 @test "build --scheme static: no key is missing, and the same set is the same file" {

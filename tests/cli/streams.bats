@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# streams.bats - data on stdout, talk on stderr; broken pipes, closed files, terminals and progress
-# are handled as users expect.
+# streams.bats - results on stdout, messages on stderr. Broken pipes, closed files, terminals and
+# progress are handled as users expect.
 load helper
 
 setup() {

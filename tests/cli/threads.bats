@@ -2,11 +2,10 @@
 # threads.bats - on any number of threads the tool writes the same bytes, in the same order, with
 # the same messages.
 #
-# Blocks are of 256 KiB, and threads are started as full ones come in: these inputs are of many
-# blocks.
+# Blocks have 256 KiB, and threads start as full blocks arrive: these inputs have many blocks.
 load helper
 
-# 400,000 lines in 2.9 MB, in two rounds that overlap: 300,000 different ones.
+# 400,000 lines in 2.9 MB, in two overlapping runs: 300,000 of them are different.
 make_numbers() {
     seq 1 200000 >numbers
     seq 100001 300000 >>numbers
@@ -135,7 +134,7 @@ make_numbers() {
 }
 
 @test "input that breaks off in a line is answered up to there, and the failure is reported" {
-    # A socket whose other end was closed over unread bytes gives what it holds, and then
+    # A socket whose other end was closed with unread bytes delivers what it has, and then
     # ECONNRESET.
     run -2 --separate-stderr perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die;
         syswrite B, "one\ntwo\nthr"; syswrite A, "x"; close B; open STDIN, "<&A" or die; exec @ARGV' "$PETAL" seen -n 10

@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
-# time.bats - a window of time goes by the times in the rows, if --time-field says where they are.
+# time.bats - with --time-field, a time window uses the times in the rows.
 load helper
 
 DAY=86400000
 
-# requests FILE: the numbers of the requests in the output of one of the three logs
+# requests FILE: the numbers of the requests in a program's output for one of the three logs
 requests() { grep -o -E 'GET /[0-9]+|^[0-9]+,|"request": [0-9]+' "$1" | tr -dc '0-9\n'; }
 
-# span_of OPTION...: by how much forgetting may be late, of a window of one day, in ms
+# span_of OPTION...: how late a window of one day may forget, in ms
 span_of() {
     petal create --force -o span.petal --window 1d "$@"
     local parts=$(($(petal info --json span.petal | field generations) - 1))
     echo $(((DAY + parts - 1) / parts))
 }
 
-# is_as_modelled FILE: what was printed, by the exact model that lib/access_log.py made
+# is_as_modelled FILE: the output agrees with the exact model of lib/access_log.py
 is_as_modelled() {
     requests "$1" | sort >printed
     is "$(sort repeats | comm -12 - printed | head -n 3)" "" # no line came twice within a window
@@ -37,7 +37,7 @@ is_as_modelled() {
         petal seen --window 1d $plan --jsonl .client --time-field .t log.jsonl 2>said >out.jsonl
         contains "$(cat said)" "petal: log.jsonl: times read as milliseconds, from 20"
         for form in csv jsonl; do requests out.$form | cmp - <(requests out.apache); done
-        # The repeats are the rest, and threads make no difference.
+        # The repeats are the other lines, and the number of threads makes no difference.
         petal seen -d --window 1d $plan --time-field 4 -k 1 --threads 5 log.apache 2>said >rest
         cmp <(sort out.apache rest) <(sort log.apache)
     done

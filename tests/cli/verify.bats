@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# verify.bats - petal verify finds every damage, missing members, and the rate as it really is.
+# verify.bats - petal verify finds any damage and missing members, and measures the real rate.
 load helper
 
 setup() {
@@ -28,7 +28,7 @@ setup() {
     run -0 petal verify f.petal --absent out
     [[ ${lines[1]} =~ ^"absent: "[0-9]+" of 50,000 keys pass: "[01]\.[0-9]+" % (95 % interval "[01]\.[0-9]+" % to "1\.[0-9]+" %), predicted "[01]\.[0-9]+" %"$ ]]
     json=$(petal verify f.petal --absent out --json)
-    # 50,000 absent keys at the predicted rate: within 5 sd of it.
+    # 50,000 absent keys at the predicted rate: within 5 sd of the expected number.
     awk -v found="$(field absent_found <<<"$json")" -v rate="$(field estimated_rate <<<"$json")" \
         'BEGIN { mean = 50000 * rate; d = found - mean; exit !(d * d <= 25 * mean * (1 - rate)) }'
     awk -v l="$(field measured_rate_low <<<"$json")" -v m="$(field measured_rate <<<"$json")" \

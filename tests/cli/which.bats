@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# which.bats - petal which answers, for every filter, what petal check answers of it alone.
+# which.bats - petal which gives, for every filter, the same answer as petal check for that filter
+# alone.
 load helper
 
 setup() {
@@ -9,8 +10,8 @@ setup() {
     seq 300 320 | petal build -p 1e-6 -o c.petal
 }
 
-# ask_each KEYFILE OPTION... -- FILTER...: each line that petal check finds in a filter, with the
-# names of all of those, as petal which prints it.
+# ask_each KEYFILE OPTION... -- FILTER...: runs petal check for each filter, and prints each line
+# found with the names of all filters that have it, as petal which does.
 ask_each() {
     local keys=$1 options=() filter
     shift
@@ -115,7 +116,7 @@ ask_each() {
     formats=$(petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/')
     for format in $formats; do
         kind -p 10% --to $format && mv $n.filter $format.filter
-        # some open only by their name
+        # some can be opened only if the format is named
         cp $format.filter same.file
         awk 'NR % 2' known | petal build --force -p 10% --to $format -o other.file 2>/dev/null
         ask_each keys --from $format -- same.file other.file >wanted
@@ -137,7 +138,7 @@ ask_each() {
         for threads in 1 4; do
             petal which --threads $threads "$@" "${kinds[@]}" -- keys 2>/dev/null | cmp - wanted
         done
-        # each is opened again for every block
+        # each is reopened for every block
         (ulimit -n 24 && petal which "$@" "${kinds[@]}" -- keys 2>/dev/null) | cmp - wanted
         tr '\t' '\n' <wanted | grep 'filter$' | sort | uniq -c | awk '{ print $2 "\t" $1 }' >counts
         petal which -c "$@" "${kinds[@]}" -- keys 2>/dev/null | grep -v '[^0-9]0$' | sort | cmp - counts
@@ -235,7 +236,7 @@ ask_each() {
     is "$(wc -l <answers)" 60
     is "$(head -n 1 answers | tr '\t' '\n' | wc -l)" 3002
     is "$(grep -c last.petal answers)" 40
-    # more keys than the answers of one slice are kept for
+    # more keys than one slice has room for
     seq 30000 | petal which -c @list >counts
     is "$(tail -n 1 counts)" $'last.petal\t40'
     seq 30000 >keys

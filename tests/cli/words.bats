@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# words.bats - several keys per row: words, runs of words and of characters are the ones that
-# another program finds, byte for byte; rows are printed by the share of their keys.
+# words.bats - several keys per row: another program finds the same words, runs of words and runs of
+# characters, byte for byte. Rows are printed according to the share of their keys.
 load helper
 
 reference() { python3 "$PETAL_ROOT/tests/cli/lib/row_keys.py" "$@"; }
@@ -104,7 +104,8 @@ same_keys() {
     printf '%s\n' 'a b' 'b a a' 'c' 'a b c' 'c d' 'd' 'd e' 'e x y' 'x' >rows
     is "$(petal seen --words rows | paste -sd,)" "a b,c,c d,d e,e x y"
     is "$(petal seen --words -d rows | paste -sd,)" "b a a,a b c,d,x"
-    # 'c d' has half of its keys seen and is dropped: d is not remembered, so 'd' is new.
+    # Half of the keys of 'c d' were seen, so the row is dropped: d is not remembered, so 'd' is
+    # new.
     is "$(petal seen --words --min 50% rows | paste -sd,)" "a b,c,d,e x y"
     petal seen --words -p 1e-9 -f s.petal rows >/dev/null
     is "$(petal check s.petal -e a -e b -e c -e d -e e -e x -e y -e 'a b' | paste -sd,)" a,b,c,d,e,x,y
@@ -135,7 +136,8 @@ same_keys() {
     is "$(petal which --words -l ?.petal -e 'd c' -e 'd a' | paste -sd,)" 2.petal,3.petal
     is "$(petal which --words --min 50% --json 1.petal -e 'a x' | field of)" 2
     run -1 petal which --words ?.petal -e 'b d'
-    # More filters than a word has bits, and more rows than a slice has: as one filter at a time.
+    # More filters than a word has bits, and more rows than a slice has: the same answers as one
+    # filter at a time.
     for i in $(seq 1 70); do printf 'w%d w%d\n' "$i" $((i + 1)); done >lines
     for i in $(seq 1 70); do sed -n "${i}p" lines | petal build --words -p 1e-9 -o "w$(printf %02d "$i").petal"; done
     is "$(petal which --words w*.petal -- lines | awk -F'\t' '{ print NF }' | sort -u)" 2

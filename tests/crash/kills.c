@@ -51,7 +51,7 @@ static void stop_at(const char *what, petal_status status, const petal_error *er
     _exit(2);
 }
 
-/* Removes the batch's keys that are due; the others share counters with them. */
+/* Removes those keys of the batch that are due; the others share counters with them. */
 static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
     char text[KEY_TEXT];
@@ -82,7 +82,7 @@ static void add_in_place(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* After a while tries to change its parent's file; ends by freeing it, or without. */
+/* After a while tries to change its parent's file; ends with or without freeing it. */
 static void be_forked(petal_filter *filter, uint64_t number)
 {
     char text[KEY_TEXT];

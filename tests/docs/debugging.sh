@@ -1,5 +1,5 @@
 #!/bin/sh
-# debugging.sh - docs/debugging.md shows what happens: the bytes of a file, a damaged one, and
+# debugging.sh - what docs/debugging.md shows is true: the bytes of a file, a damaged file, and
 # kernels that set the same bits. The programs and functions in its debugger commands exist.
 set -u
 . tests/install/lib/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# figures.sh - scripts/check-figures fails if code changed after a page of bench/results was
-# measured, and not for comments, white space, documents and what the page excuses. In a repository
-# of its own.
+# figures.sh - scripts/check-figures fails if code was changed after a page of bench/results was
+# measured. Changes of comments, white space and documents, and changes that the page excuses, are
+# accepted. Uses a repository of its own.
 set -u
 . tests/install/lib/tap.sh
 needs git python3 || finish
@@ -40,7 +40,7 @@ page_says() {
     printf '# A page\n\nMeasured at commit `%s`: `src`.\n' "$(cat "$TMPDIR/measured")" >$page
     for line; do printf '\n%s\n' "$line" >>$page; done
 }
-# change FILE FROM TO: a commit. undo: takes it back, with the changes of the work tree.
+# change FILE FROM TO: makes a commit. undo: reverts it and changes in the work tree.
 change() { sed "s|$2|$3|" "$1" >"$TMPDIR/changed" && cat "$TMPDIR/changed" >"$1" && git commit -qam "$1"; }
 undo() { git reset -q --hard "$(cat "$TMPDIR/measured")" && page_says; }
 fresh() { scripts/check-figures; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# format.sh - the reader printed in docs/format.md answers like the tool for every file of
-# vectors/petal and vectors/static, and refuses those of vectors/reject; the page has the source's
-# numbers.
+# format.sh - the reader printed in docs/format.md gives the tool's answers for every file of
+# vectors/petal and vectors/static, and rejects those of vectors/reject. The page's numbers are the
+# source's.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh

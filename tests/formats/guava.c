@@ -1,5 +1,5 @@
-/* guava.c - Guava's own large cases give exactly its false positives; sizes are Guava's; what
- * neither Guava nor its ports can have written is refused with the field's name. */
+/* guava.c - Guava's own large cases give exactly its false positives; sizes are Guava's. Bytes that
+ * neither Guava nor its ports can have written are refused with the field's name. */
 #include "../require.h"
 #include "../save_as.h"
 #include <petal/petal.h>

@@ -26,8 +26,9 @@ static uint64_t number_before(const char *text, const char *mark)
     return strtoull(at, NULL, 10);
 }
 
-/* Below its need the filter is refused with the number of bytes needed, and opens if it gets them;
- * nothing leaks. If the file must be decompressed first, two numbers may come in turn. */
+/* With less memory than it needs, the filter is refused with the number of bytes needed. If it gets
+ * them, it opens; nothing leaks. If the file must be decompressed first, there may be two such
+ * numbers, one after the other. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
     struct counting count;

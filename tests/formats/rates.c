@@ -1,7 +1,7 @@
 /* rates.c - proves that for every format the predicted rate and the rate given the bits do not
  * change.
  *
- * tests/stat/courses measures, with thousands of filters, that these numbers are right: here any
+ * tests/stat/courses measures with thousands of filters that these numbers are right; here, any
  * other number is a failure. NAN: the library doesn't know. `PETAL_UPDATE_VECTORS=1` prints the
  * table anew. */
 #include "support.h"

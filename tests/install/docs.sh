@@ -5,7 +5,7 @@ set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, named after the line of its
+# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, where LINE is that of its
 # fence. tests/interop runs programs with arguments.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README*.md docs/*.md; do

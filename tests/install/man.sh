@@ -1,6 +1,6 @@
 #!/bin/sh
-# man.sh - the manual of the C calls, which scripts/gen-man makes from the headers, has every call
-# and every word of their comments, renders without a warning, and is found by the name of a call.
+# man.sh - the manual of the C calls, which scripts/gen-man makes from the headers, contains every
+# call and every word of their comments, renders without a warning, and is found by a call's name.
 set -u
 . tests/install/lib/tap.sh
 man=$TMPDIR/share/man/man3
@@ -10,7 +10,7 @@ headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_h
 ok 'the pages are made' scripts/gen-man "$man"
 ok 'the build made the same' diff -r "$man" "$PETAL_BUILD_DIR/man3"
 
-# Of petal.h from the first section on, and without lines for compilers.
+# petal.h from the first section on, without lines for compilers.
 words() { tr 'A-Z' 'a-z' | tr -cs 'a-z0-9_' '\n' | sort -u; }
 text() {
     {

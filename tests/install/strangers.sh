@@ -1,6 +1,6 @@
 #!/bin/sh
-# strangers.sh - programs of people who know only petal.h: arrays of other languages, a socket, a
-# server, and programs compiled with an older or a newer header than the library's.
+# strangers.sh - programs whose authors know only petal.h: with arrays of other languages, a socket,
+# a server, and programs compiled with an older or a newer header than the library's.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}

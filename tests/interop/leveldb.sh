@@ -22,7 +22,7 @@ at_bits_per_key() { # at_bits_per_key TYPE BITS_PER_KEY
     ok "$said: they read ours, and answer alike" asked_alike "$1" "$at.ours"
     ok "$said: into a petal file and back" through_petal leveldb "$at.theirs"
 }
-# At 60 bits per key no absent key passes, at one a third do.
+# At 60 bits per key no absent key passes; at one, a third do.
 asked_alike() {
     theirs ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.theirs" && ours ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.ours" &&
         grep -q 1 "$2.theirs" && grep -q 0 "$2.theirs" && cmp "$2.theirs" "$2.ours"

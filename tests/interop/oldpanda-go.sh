@@ -1,6 +1,6 @@
 #!/bin/sh
-# oldpanda-go.sh - OldPanda's Go module bloomfilter and Petal agree in both directions, its MITZ_32
-# as oldpanda-go32.
+# oldpanda-go.sh - OldPanda's Go module bloomfilter and Petal agree in both directions; its MITZ_32
+# is oldpanda-go32.
 set -u
 . tests/interop/lib/interop.sh
 needs go || finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# oldpanda-py.sh - OldPanda's bloomfilter-py and Petal agree in both directions, its old MITZ_32 as
+# oldpanda-py.sh - OldPanda's bloomfilter-py and Petal agree in both directions; its old MITZ_32 is
 # oldpanda-py32.
 set -u
 . tests/interop/lib/interop.sh
@@ -12,7 +12,7 @@ if python_packages bloomfilter-py-2.0.0 bloomfilter-py==2.0.0; then
     for type in text i64; do alike 'bloomfilter-py 2.0.0' guava32 $type 2000 0.01; done
 fi
 
-# The last version whose MITZ_32 drops a sign bit, and which has no funnels: an int is 4 bytes if it
+# The last version whose MITZ_32 drops the sign bit. It has no funnels: an int takes 4 bytes if it
 # fits.
 if python_packages bloomfilter-py-1.2.0 bloomfilter-py==1.2.0; then
     ran bloomfilter-py 1.2.0 'pip bloomfilter-py' 'guava, oldpanda-py32'

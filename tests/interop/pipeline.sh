@@ -1,9 +1,8 @@
 #!/bin/sh
-# pipeline.sh - examples/pipeline does what it says: filters of Guava and Spark, made from the
-# addresses of examples/data by jobs that don't know Petal, give the same answers in seven languages
-# as in those libraries, including false positives; and seven languages make the same petal file,
-# byte for byte, from 100,000 keys of three types. examples/ten-lines prints the same in each of
-# them.
+# pipeline.sh - examples/pipeline works as described. Jobs that don't know Petal make filters of
+# Guava and Spark from the addresses of examples/data; they give the same answers in seven languages
+# as in those libraries, including false positives. Seven languages make the same petal file, byte
+# for byte, from 100,000 keys of three types. examples/ten-lines prints the same in each of them.
 set -u
 . tests/install/lib/tap.sh
 needs cc python3 pip go javac mvn node clang wasm-ld wasi wasm-opt mcs mono cmake || finish
@@ -11,7 +10,7 @@ languages='c shell python go kotlin csharp node'
 work=$TMPDIR/work
 mkdir "$work"
 
-# Each is built from this tree. What is unreachable is skipped, with the reason.
+# Each is built from this tree. If a package is unreachable, its part is skipped, with the reason.
 prepare() { examples/pipeline/"$1"/prepare "$work/$1" >"$work/$1.said"; }
 prepared=
 for language in $languages pyspark; do
@@ -27,12 +26,12 @@ is_prepared() { case " $prepared " in *" $1 "*) ;; *) false ;; esac }
 
 # ---- the filters of others -----------------------------------------------------------------------
 
-# Every second address is added. Queried are all of them, and as many unknown ones.
+# Every second address is added. All of them are queried, and as many unknown ones.
 gzip -dc examples/data/urls.txt.gz | LC_ALL=C sort -u >"$work/urls"
 awk 'NR % 2' "$work/urls" >"$work/members"
 awk '{ print; print $0 "?" }' "$work/urls" >"$work/asked"
 
-# Every member is found; most others are not, but some are by mistake.
+# Every member is found; most others are not, but some are false positives.
 telling() { # telling ANSWERS
     awk 'NR == FNR { member[$0]; next }
         FNR == 1 { file++ }

@@ -14,8 +14,8 @@ classpath=$(ls "$interop"/pyspark-4.3.0/pyspark/jars/spark-sketch_*.jar)
 java_driver tests/interop/spark/Driver.java
 for type in text i32 i64; do keys $type; done
 
-# Spark starts only once, and does everything. It would look up the machine's own name, which may
-# have no address.
+# Spark starts only once and does everything. Without this setting it would look up the machine's
+# own name, which may have no address.
 SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
 export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
 frames=$TMPDIR/frames

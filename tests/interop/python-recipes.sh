@@ -1,5 +1,5 @@
 #!/bin/sh
-# python-recipes.sh - the examples of bindings/python/example do what they say with the real
+# python-recipes.sh - the examples of bindings/python/example work as described with the real
 # libraries, compared with exact sets.
 set -u
 . tests/install/lib/tap.sh
@@ -21,8 +21,8 @@ wheel() {
 }
 ok 'the wheel is built and installed' wheel
 
-# Spark would look up the machine's own name, which may have no address, and its workers must find
-# what this process finds.
+# Spark would look up the machine's own name, which may have no address; and its workers must find
+# the same modules as this process.
 PYTHONPATH=$TMPDIR/site:$examples PYTHONDONTWRITEBYTECODE=1 PYSPARK_PYTHON=$python MPLBACKEND=agg
 export PYTHONPATH PYTHONDONTWRITEBYTECODE PYSPARK_PYTHON MPLBACKEND
 SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# recipes.sh - docs/interop.md does what it shows: its programs are run with the real libraries, and
-# its transcripts compared.
+# recipes.sh - what docs/interop.md shows is true: its programs are run with the real libraries, and
+# its transcripts are compared.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
@@ -18,7 +18,7 @@ python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH &&
     python_packages duckdb-2.0.0 duckdb==2.0.0 && all=$all:$PYTHONPATH && redis_packages || finish
 PYTHONPATH=$PYTHONPATH$all
 
-# What the page assumes: an installed Petal, the distinct URLs, Guava's jar, and in Redis two
+# What the page assumes: Petal is installed; the distinct URLs, Guava's jar, and in Redis two
 # filters with their keys.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
 PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include

@@ -1,14 +1,14 @@
 #!/bin/sh
-# alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone where nothing else was made,
-# and gives the same bytes as together with the others; so does each other command that makes
+# alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone in which nothing else was
+# made, and gives the same bytes as together with the others. So does every other command that makes
 # something from the tree.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli || finish
 needs_zig
 
-# What registries and servers sent is not fetched again. The compiler's cache is shared: it is
-# indexed by content.
+# What was downloaded from registries and servers is not downloaded again. The compiler's cache is
+# shared: it is indexed by content.
 fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
     clone=$TMPDIR/$1
     git clone -q "file://$PWD" "$clone" &&
@@ -19,7 +19,7 @@ fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
             [ ! -d "$brought" ] || ln -s "$brought" "$clone/build" || return 1
         done
 }
-# The paths of this tree, which packages.sh exported, are not the clone's.
+# The paths of this tree that packages.sh exported don't apply to the clone.
 in_clone() { (cd "$clone" && env -u ZIG -u ZLIB -u MAVEN -u PETAL_BUILD_DIR "$@"); }
 same_bytes() { # compared with those that ./dev test packages made
     while read -r sum file; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # debian.sh - the Debian packages pass lintian, install in a system with nothing else, and do the
-# main job there without a compiler; with one, a program builds against libpetal-dev. In an empty
-# root, the static tool does.
+# main job there without a compiler. With a compiler, a program builds against libpetal-dev. The
+# static tool does the job in an empty root.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -24,7 +24,7 @@ head -n 1000 "$TMPDIR/urls" >"$TMPDIR/some"
 sed 's/^/x/' "$TMPDIR/urls" >"$TMPDIR/others"
 [ "$(id -u)" -eq 0 ] || { skip 'installed in a new root' 'this machine: needs root'; finish; }
 
-# Copies the job's input into $root. job COMMAND: finds all keys, and few others.
+# Copies the job's input into $root. job COMMAND: finds all keys and few others.
 furnish() { cp "$TMPDIR/urls" "$TMPDIR/some" "$TMPDIR/others" "$root/"; }
 job() {
     inside "$1" build -p 1% -o /u.petal /urls &&
@@ -36,7 +36,7 @@ job() {
         cmp "$root/u.petal" "$TMPDIR/here.petal"
 }
 
-# ---- nothing but the static tool -----------------------------------------------------------------
+# ---- only the static tool ------------------------------------------------------------------------
 
 if [ -e "$packages/petal-$version-linux-x86_64.tar.gz" ] && [ "$(uname -m)" = x86_64 ]; then
     root=$TMPDIR/empty
@@ -49,7 +49,7 @@ else
     skip 'an empty root: the static tool' 'unreachable: no zig to build it, or this machine is no x86-64'
 fi
 
-# ---- Debian's smallest ---------------------------------------------------------------------------
+# ---- the smallest Debian -------------------------------------------------------------------------
 
 root=$TMPDIR/root
 bare_debian "$root" || finish

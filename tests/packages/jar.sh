@@ -1,6 +1,6 @@
 #!/bin/sh
-# jar.sh - the jar has the library of each system, which exports only JNI functions and needs only
-# the system's own libraries; without any other library, every vector passes in this machine's JVM,
+# jar.sh - the jar contains each system's library, which exports only JNI functions and needs only
+# the system's own libraries. Without any other library, every vector passes in this machine's JVM,
 # in one for 64-bit ARM under QEMU, and in one for Windows under Wine.
 set -u
 . tests/packages/lib/packages.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# nuget.sh - NuGet's package has the library of each system, which exports the calls of petal.h and
-# needs only the system's own libraries; unpacked, every vector passes on this machine's .NET 8 and
-# Mono and on Mono for 64-bit ARM under QEMU, and some do on .NET 8 for Windows under Wine.
+# nuget.sh - NuGet's package contains each system's library, which exports the calls of petal.h and
+# needs only the system's own libraries. Unpacked, every vector passes on this machine's .NET 8 and
+# Mono and on Mono for 64-bit ARM under QEMU; some pass on .NET 8 for Windows under Wine.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -87,7 +87,7 @@ install packages-windows-net '.NET 8 for Windows' "$PWD/tests/packages/lib/windo
     "$(grep == bindings/dotnet/needs)" || finish
 windows_net=$interop/packages-windows-net/dnv/net/runtime/.net/dotnet.exe
 net_project "$project/Tests.exe" win-x64 libpetal.dll
-# Under Wine, .NET 8 hangs at an exception, so these tests expect none.
+# Under Wine, .NET 8 hangs if an exception is thrown, so these tests cause none.
 in_wine() {
     piped "$windows_net" exec --additionalprobingpath "Z:$TMPDIR/packages" "Z:$project/Tests.exe" \
         plans inside golden_files hashes_are shards_are

@@ -1,7 +1,7 @@
 #!/bin/sh
-# python.sh - each wheel has what its name and its RECORD say; its module exports only PyInit__petal
-# and needs only the system's C library; the one for x86-64 installs in a Python with nothing else
-# and reads every vector.
+# python.sh - each wheel contains what its name and its RECORD say. Its module exports only
+# PyInit__petal and needs only the system's C library. The wheel for x86-64 installs in a Python
+# with nothing else and reads every vector.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh

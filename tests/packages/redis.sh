@@ -1,8 +1,7 @@
 #!/bin/sh
 # redis.sh - the module for Redis and Valkey that ./dev package makes. Debian's package installs in
-# a system that has redis-server and nothing else, and the line on the page loads it. A server here
-# loads the file of each CPU, the one for ARM under QEMU. The container recipe copies existing
-# files.
+# a system that has only redis-server, and the line on the page loads it. A server here loads each
+# CPU's file, the one for ARM under QEMU. The container recipe copies existing files.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -14,7 +13,7 @@ architecture=$(dpkg --print-architecture)
 file=redis-petal_$version-1_$architecture.deb
 line='loadmodule /usr/lib/redis/modules/petal.so'
 
-# serves SOCKET: the server has the module, which adds and finds.
+# serves SOCKET: the server has the module, which adds and finds keys.
 serves() {
     tries=0
     until redis-cli -s "$1" ping 2>/dev/null | grep -q PONG; do

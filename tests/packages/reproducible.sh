@@ -1,6 +1,6 @@
 #!/bin/sh
 # reproducible.sh - everybody who builds a commit gets the same packages byte for byte: they are
-# made a second time, in another folder, and compared.
+# built a second time, in another folder, and compared.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git || finish
@@ -11,7 +11,7 @@ mkdir -p "$elsewhere"
 copies() {
     git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$elsewhere"
 }
-# What zig itself brings is compiled only once; our code again.
+# zig's own libraries are compiled only once; our code is compiled again.
 makes() {
     date=$(git log -1 --format=%ct)
     (

@@ -1,6 +1,6 @@
 #!/bin/sh
-# windows.sh - petal.exe under Wine makes the same files as the tool built here and does the main
-# job; the library's tests pass there; a file that another process writes or reads is safe.
+# windows.sh - under Wine, petal.exe makes the same files as the tool built here and does the main
+# job; the library's tests pass; and a file that another process writes or reads is safe.
 set -u
 . tests/packages/lib/packages.sh
 needs_wine
@@ -14,7 +14,7 @@ has_all() {
         [ -s "$folder/$file" ] || { echo "lacks $file"; return 1; }
     done
 }
-# Reading Linux's /dev/null never ends in Wine, so it gets an empty pipe instead; and it assumes
+# In Wine, reading Linux's /dev/null never ends, so an empty pipe is used instead. Wine also assumes
 # that names and arguments are in the locale's encoding.
 command_of_wine() {
     mkdir -p "$TMPDIR/bin"
@@ -68,7 +68,7 @@ remembers() {
     "$exe" seen -f "$TMPDIR/seen.petal" -n 1000 "$TMPDIR/some" | cmp - "$TMPDIR/some" &&
         ! "$exe" seen -f "$TMPDIR/seen.petal" "$TMPDIR/some" | grep . && petal verify "$TMPDIR/seen.petal"
 }
-# A writer that waits for more keys holds the lock: another writer is refused, a reader is not.
+# A writer that waits for more keys holds the lock: another writer is refused, but a reader is not.
 one_writer() {
     "$exe" create --force -n 1000 -o "$TMPDIR/busy.petal" && mkfifo "$TMPDIR/more" || return 1
     "$exe" add "$TMPDIR/busy.petal" <"$TMPDIR/more" &
@@ -105,7 +105,7 @@ for test in files locks sharing threads; do
     skip "unit/$test" 'this machine: calls of POSIX in the test, which Windows has not'
 done
 
-# Those tests of the tool that need neither signals, fifos and modes of POSIX nor many calls.
+# The tool's tests that need neither POSIX's signals, fifos and modes nor many calls.
 clis() { PETAL=$exe bats --tap "tests/cli/$1.bats"; }
 for name in compare convert formats merge numbers; do ok "tests/cli/$name.bats passes" clis $name; done
 skip 'the rest of tests/cli, tests/crash' \

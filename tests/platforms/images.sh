@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same keys give the same bytes in every format on other platforms: big-endian and 64-bit ARM,
-# under emulation, and here with every kernel of this CPU. On ARM, which fuses multiplication and
-# addition where C allows it, a grid of plans has the same sizes.
+# under emulation, and here with each of this CPU's kernels. ARM fuses multiplication and addition
+# where C allows it; even so, a grid of plans has the same sizes.
 set -u
 . tests/install/lib/tap.sh
 top=$PWD
@@ -9,7 +9,7 @@ flags="-std=c11 -O2 -I$top/include -I$top/src"
 golden=vectors/petal/textbook.petal
 xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhash.h$')
 
-# $CC and $RUN pass the names of the compiler and the emulator here.
+# $CC and $RUN name the compiler and the emulator.
 library() { # library PLATFORM: its objects, once for all programs
     library=$TMPDIR/$1
     mkdir "$library" && ls "$top"/src/*/*.c "$top"/src/*/*/*.c | (cd "$library" && xargs -P "$(nproc)" -n 8 "$CC" \

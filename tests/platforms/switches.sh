@@ -1,7 +1,6 @@
 #!/bin/sh
-# What a build leaves out is left out cleanly: without zlib, every format except gzip's is there;
-# without files, memory works; with a list of formats, only those are there; a read-only build
-# reads.
+# What a build leaves out is left out cleanly. Without zlib, all formats exist except gzip's;
+# without files, memory works; with a list of formats, only these exist; a read-only build reads.
 set -u
 . tests/install/lib/tap.sh
 

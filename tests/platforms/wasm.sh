@@ -1,6 +1,6 @@
 #!/bin/sh
 # WebAssembly, under Node: the vectors of every format except gzip's are read, answered and written
-# as here, and calls that need a file report that there are none.
+# as in a native build, and calls that need a file report that there are none.
 set -u
 . tests/install/lib/tap.sh
 needs clang wasm-ld wasi node || finish

@@ -1,5 +1,5 @@
-"""beside.py NAME PROGRAM - this module with COMMANDS petal and RedisBloom in one server: neither is
-in the other's way, values are stored and come back, and filters move from one to the other."""
+"""beside.py NAME PROGRAM - this module with COMMANDS petal and RedisBloom in one server: they don't
+interfere, values are stored and loaded, and filters move from one to the other."""
 
 import os
 import shutil

@@ -1,8 +1,8 @@
 """beside_redisbloom.py NAME SERVER COMMANDS - RedisBloom and this module, each in a server of its
 own, given the same commands.
 
-Random streams: equal replies, equal bytes of BF.SCANDUMP and of DUMP. Then values, RDB files and
-AOF files of each are loaded by the other.
+Random streams: equal replies, and equal bytes of BF.SCANDUMP and DUMP. Then each module loads the
+values, RDB files and AOF files of the other.
 """
 
 import os
@@ -26,7 +26,7 @@ def items(rng, most=8):
 
 
 def options(rng):
-    """Of BF.INSERT and BF.RESERVE, within what both take in the same way."""
+    """Arguments of BF.INSERT and BF.RESERVE that both modules accept in the same way."""
     rate = rng.choice(["0.01", "0.001", "0.25", "0.1", "1e-7", repr(rng.uniform(1e-9, 0.25))])
     capacity = rng.choice([1, 2, 5, 10, 63, 64, 100, 1000, rng.randint(1, 3000)])
     growth = rng.choice([[], ["EXPANSION", rng.choice([2, 3, 4, 10])], ["NONSCALING"]])
@@ -85,7 +85,7 @@ def command(rng):
 
 
 def whole(client, key):
-    """What BF.SCANDUMP gives, pair by pair; or the error."""
+    """The output of BF.SCANDUMP, pair by pair; or the error."""
     reply = client("BF.SCANDUMP", key, 0)
     pairs = [reply]
     while not isinstance(reply, Error) and reply[0]:
@@ -125,7 +125,7 @@ def check_streams(tap, program, count):
 
 
 def fill(client):
-    """Filters of many forms; returns their keys."""
+    """Creates filters of many forms; returns their keys."""
     made = []
     for number, words in enumerate([
         ["0.01", 100], ["0.01", 100, "NONSCALING"], ["0.001", 7, "EXPANSION", 3], ["0.25", 1],
@@ -141,7 +141,7 @@ def fill(client):
 
 
 def check_values(tap, program):
-    """DUMP and SCANDUMP of each, loaded by the other, and dumped again: the same bytes."""
+    """Each module loads the other's DUMP and SCANDUMP, and dumps the same bytes again."""
     with Server(program) as one, Server(program, module=REDISBLOOM) as two:
         sides = {"RedisBloom's": (two.connect(), one.connect()),
                  "ours": (one.connect(), two.connect())}
@@ -164,7 +164,7 @@ def check_values(tap, program):
 
 
 def hand_over(tap, program, name, first, second, options, save, files):
-    """A data folder that one module wrote, opened by the other."""
+    """Opens a data folder that the other module wrote."""
     with Server(program, *options, module=first) as server:
         client = server.connect()
         keys = fill(client)
@@ -201,7 +201,7 @@ SMALL = 3000  # filters created alike
 
 
 def fill_alike(client, rng):
-    """Filters with the same parameters, used in turn, so that some of them grow."""
+    """Filters with the same parameters, used in turn, and some of them grow."""
     names = [f"small{i}" for i in range(SMALL)]
     for _ in range(10):
         words = [["BF.ADD", rng.choice(names), rng.randrange(10000)] for _ in range(SMALL)]
@@ -212,7 +212,7 @@ def fill_alike(client, rng):
 
 
 def fill_apart(client, count):
-    """Filters with parameters of their own, each used, some of which grow."""
+    """Filters with different parameters, all used, and some of them grow."""
     for at in range(0, count, 1000):
         names = range(at, min(at + 1000, count))
         client.pipeline([["BF.RESERVE", f"own{i}", repr(0.001 + i * 1e-7), 20 + i % 90, "EXPANSION",
@@ -221,7 +221,7 @@ def fill_apart(client, count):
 
 
 def used_memory(server):
-    """Without what a connection had for long commands and replies."""
+    """Frees what a connection had allocated for long commands and replies."""
     client = server.connect()
     used = int(info(client, "memory")["used_memory"])
     client.close()
@@ -263,7 +263,7 @@ def check_memory(tap, program):
         tap.ok(f"{SMALL} filters that were created alike, bytes each: {taken[0]:.0f}, "
                f"RedisBloom's {taken[1]:.0f}", taken[0] <= 1.01 * taken[1])
         tap.ok("and they are the same, byte for byte", dumps[0] == dumps[1])
-        for _ in range(20):  # freed by another thread, while others like them are created
+        for _ in range(20):  # another thread frees it while similar ones are created
             ours("FLUSHALL", "ASYNC")
             again = fill_alike(ours, random.Random(SEED))
         theirs("FLUSHALL"), fill_alike(theirs, random.Random(SEED))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# This module and RedisBloom 2.8.2 get the same random commands and must give equal replies and
-# equal bytes; and each loads what the other wrote.
+# This module and RedisBloom 2.8.2 get the same random commands, and must give equal replies and
+# equal bytes. Each loads what the other wrote.
 #
 # PETAL_COMMANDS: how many commands per stream (2,000; ./dev nightly gives 100,000 in all).
 set -u

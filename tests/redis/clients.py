@@ -1,4 +1,4 @@
-"""clients.py NAME PROGRAM [SUITE] - the module through clients that others wrote: redis-py and
+"""clients.py NAME PROGRAM [SUITE] - the module with clients by other authors: redis-py and
 redis-cli, in RESP2 and RESP3; and redis-py's own tests of Bloom filters, which are in the folder
 SUITE."""
 
@@ -88,7 +88,7 @@ def check_redis_cli(tap, server, protocol):
 
 
 def check_suite(tap, server, suite, protocol):
-    """Those of BF.*; a few use RedisBloom's other types, too, which are not there."""
+    """The tests of BF.*. A few also use RedisBloom's other types, which are missing here."""
     source = next(name for name in os.listdir(suite) if re.fullmatch(r"redis-[\d.]+", name))
     url = f"redis://127.0.0.1:{server.port}"
     run = subprocess.run(

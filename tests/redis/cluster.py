@@ -1,5 +1,6 @@
 """cluster.py NAME PROGRAM - one set in 12 filters of a cluster of 3 masters and 3 replicas, through
-petal.redis: slots are moved, a master is killed, no key is missing, and the bits are the same."""
+petal.redis: slots are moved and a master is killed; then no key is missing and the bits are the
+same."""
 
 import contextlib
 import signal
@@ -17,15 +18,15 @@ OPTIONS = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
 
 
 def redis_cli(*words):
-    """The output, if it went wrong."""
+    """The output, if the command failed."""
     run = subprocess.run(["redis-cli", *map(str, words)], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
     return "" if run.returncode == 0 else run.stdout[-500:] or "failed"
 
 
 def digests(servers, names):
-    """By key, those of all servers that have it: a master's and its replicas'. DEBUG is not sent on
-    to where a key belongs."""
+    """By key, the digests on all servers that have the key: a master's and its replicas'. DEBUG is
+    not redirected to a key's server."""
     found = {name: [] for name in names}
     for server in servers:
         for name, digest in zip(names, server.connect()("DEBUG", "DIGEST-VALUE", *names)):
@@ -35,8 +36,8 @@ def digests(servers, names):
 
 
 def masters_of(server):
-    """(id, port) of those that have slots. For a while after a cluster is made, its replicas are
-    called masters, too."""
+    """(id, port) of the masters that have slots. For a while after a cluster was created, its
+    replicas are also called masters."""
     lines = server.connect()("CLUSTER", "NODES").decode().splitlines()
     words = [line.split() for line in lines if "master" in line and len(line.split()) > 8]
     return [(node[0], int(node[1].split(":")[1].split("@")[0])) for node in words]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A set distributed over a cluster by the rule of shards: in Python (petal.redis), and by the tool
-# and the shell (redis/cluster.sh). Slots are moved, a master is killed: no key is missing.
+# A set is distributed over a cluster by the rule of shards: in Python (petal.redis), and by the
+# tool and the shell (redis/cluster.sh). Slots are moved and a master is killed; no key is missing.
 set -u
 . tests/redis/lib/servers.sh
 

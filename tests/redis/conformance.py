@@ -31,7 +31,7 @@ def default_line(size):
 
 
 def run_cases(client, cases):
-    """Each on a server whose key k is empty and whose key s is text."""
+    """Each runs on a server whose key k is empty and whose key s holds a string."""
     for line, wanted in cases:
         client("DEL", "k")
         yield client(*line.split()), wanted, line
@@ -232,8 +232,8 @@ def check_dumps(client, tap):
 
 
 def header_cases():
-    """Fields of the header that RedisBloom refuses, one by one; and layers that don't add up, or
-    only in 64 bits."""
+    """Fields of the header that RedisBloom refuses, one by one; and layers whose sizes don't add
+    up, or do so only in 64 bits."""
     fields = [("<Q", 0, 1), ("<I", 8, 0), ("<I", 8, 2), ("<I", 8, 2**32 - 1), ("<I", 12, 0x15),
               ("<Q", 20, 0), ("<Q", 20, 2**63), ("<Q", 28, 0), ("<Q", 28, 1153), ("<Q", 36, 7),
               ("<d", 44, 0.0), ("<d", 44, 1.0), ("<d", 44, -0.5), ("<d", 44, float("nan")),

@@ -1,6 +1,6 @@
-"""layers.py NAME PROGRAM LAYERS - filters of many layers, as EXPANSION 1 makes them: RedisBloom's,
-up to its last one, are read from RDB and AOF files, replicated and grown; and so are chains of
-LAYERS layers, which only a header can make."""
+"""layers.py NAME PROGRAM LAYERS - filters of many layers, as EXPANSION 1 makes them. RedisBloom's,
+up to their last layer, are read from RDB and AOF files, replicated and grown; so are chains of
+LAYERS layers, which only a header can create."""
 
 import math
 import os
@@ -20,7 +20,7 @@ AOF = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
 
 
 def header_of(layers, capacity, rate, options=5, growth=1):
-    """Full layers, all for the same rate: none of their bits is set."""
+    """Full layers, all for the same rate; none of their bits is set."""
     per_item = -(math.log(rate) / 0.480453013918201)
     bits = (int(capacity * per_item) + 63) // 64 * 64
     hashes = math.ceil(0.693147180559945 * per_item)
@@ -32,7 +32,7 @@ def make_chain(client, key, layers, capacity, rate):
     return client("BF.LOADCHUNK", key, 1, header_of(layers, capacity, rate))
 
 
-# ---- what becomes of them ------------------------------------------------------------------------
+# ---- what servers do with them -------------------------------------------------------------------
 
 
 def items_in(client, key, items):
@@ -65,7 +65,7 @@ def rewrite(client):
 
 
 def hand_over(program, first, second, options, save, file):
-    """The items of every key, and what a server with the other module finds of them."""
+    """The items of every key, and which of them a server with the other module finds."""
     with Server(program, *options, module=first) as server, \
             Server(program, *options, module=None) as other:
         client = server.connect()
@@ -83,7 +83,7 @@ def hand_over(program, first, second, options, save, file):
 
 
 def fill(client):
-    """Filters that grow by EXPANSION 1 and 2, by commands of one item and of many."""
+    """Filters that grow with EXPANSION 1 and 2, by commands with one item and with many."""
     rng = random.Random(SEED)
     items = {"hundred": list(range(10000)), "many": list(range(5000, 6500)), "two": list(range(900))}
     client("BF.RESERVE", "hundred", "0.01", 100, "EXPANSION", 1)
@@ -130,7 +130,7 @@ def check_original(tap, program):
 
 
 def check_last_layer(tap, program):
-    """Where the rate of the next layer would be 0."""
+    """The next layer's rate would be 0."""
     ends = []
     for module in filter(None, (MODULE, REDISBLOOM)):
         with Server(program, module=module) as server:

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Filters of many layers: RedisBloom's, up to its last one, and chains of thousands, through RDB
-# files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP; none is refused, none loses an
-# item.
+# Filters of many layers: RedisBloom's, up to their last layer, and chains of thousands, through RDB
+# files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP. None is refused, and none loses
+# an item.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
-"""memory.py NAME PROGRAM MIB COUNT - what a server's memory does: the child that saves a filter of
-MIB MiB needs none of its own, RESTORE none beside payload and filter; COUNT filters made and
-deleted leave nothing behind; defragmentation moves filters, and loses none."""
+"""memory.py NAME PROGRAM MIB COUNT - a server's memory. The child that saves a filter of MIB MiB
+needs no memory of its own, and RESTORE none besides payload and filter. COUNT filters that were
+created and deleted leave nothing behind. Defragmentation moves filters and loses none."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ CHUNK = 16 * MIB
 LONG_STRINGS = ["--proto-max-bulk-len", "4gb", "--client-query-buffer-limit", "4gb"]
 
 
-# ---- a big filter, full of bits that do not compress ---------------------------------------------
+# ---- a large filter whose bits do not compress ---------------------------------------------------
 
 
 def make_big(client, key, size_bytes):
@@ -35,7 +35,7 @@ def rollup(pid, field):
 
 
 def resident(server, field):
-    """What is there in memory; the server's own count has room that it reserves, but never uses."""
+    """Resident memory; the server's own count includes room that it reserves but never uses."""
     with open(f"/proc/{server.process.pid}/status") as lines:
         return sum(int(line.split()[1]) for line in lines if line.startswith(field)) << 10
 
@@ -46,7 +46,7 @@ def children(pid):
 
 
 def max_private(server, is_done):
-    """The most private memory that the server's child had, looked at until it is done."""
+    """The most private memory that the server's child had, sampled until it ends."""
     most, looks = 0, 0
 
     def look():
@@ -64,7 +64,7 @@ def check_saving(tap, program, size_mib):
         client = server.connect()
         make_big(client, "big", size_mib * MIB)
         before = digest(client, "big")
-        client.close()  # or the server frees its buffers and only the child has them
+        client.close()  # otherwise the server frees its buffers and only the child still has them
         client = server.connect()
         client("MEMORY", "PURGE")
         client("BGSAVE")
@@ -96,12 +96,12 @@ def check_restoring(tap, program, size_mib):
                part < 1.1 and digest(client, "big") == before, peak, len(payload), used)
 
 
-# ---- a big layer that is new ---------------------------------------------------------------------
+# ---- a large new layer ---------------------------------------------------------------------------
 
 
 def check_growing(tap, program, size_mib):
-    """The server neither writes the zeros of a new layer nor lets the first items wait for big
-    pages: what is there in memory is what items have touched."""
+    """The server neither writes a new layer's zeros nor makes the first items wait for huge pages:
+    only what items have touched is resident."""
     with Server(program) as server:
         client = server.connect()
         expansion = size_mib * (8 << 20) // 12 // 24000  # 12.5 bits per item
@@ -125,7 +125,7 @@ def check_growing(tap, program, size_mib):
 
 
 def check_zeros(tap, program):
-    """Memory that another filter had is used again, and has none of its bits."""
+    """Memory of a freed filter is reused, and has none of its bits."""
     with Server(program) as server:
         client = server.connect()
         bad = []
@@ -144,11 +144,12 @@ def check_zeros(tap, program):
         tap.ok("filters in memory that others had begin with no bit set", not bad, bad)
 
 
-# ---- filters made and deleted --------------------------------------------------------------------
+# ---- filters that are created and deleted --------------------------------------------------------
 
 
 def run_raw(client, commands, times):
-    """The same commands again and again, every time with the replies of the first, numbers."""
+    """Repeats the same commands; each time the replies must equal the first ones. Returns the
+    numbers."""
     reply = b"".join(
         b":%d\r\n" % one if isinstance(one, int) else
         b"*%d\r\n" % len(one) + b"".join(b":%d\r\n" % number for number in one)
@@ -174,11 +175,11 @@ def check_deleting(tap, program, count):
                all(after < before + 2 * MIB for before, after in zip(first, last)), first, last)
 
 
-# ---- filters with parameters of their own --------------------------------------------------------
+# ---- filters with different parameters -----------------------------------------------------------
 
 
 def used_memory(server):
-    """Without what a connection had for long commands and replies."""
+    """Frees what a connection had allocated for long commands and replies."""
     client = server.connect()
     used = int(info(client, "memory")["used_memory"])
     client.close()

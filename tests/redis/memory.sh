@@ -1,6 +1,7 @@
 #!/bin/sh
-# A server's memory: a child that saves a large filter needs none of its own, RESTORE none besides
-# payload and filter; filters created and deleted leave nothing; defragmentation moves them.
+# A server's memory: a child that saves a large filter needs none of its own, and RESTORE none
+# besides payload and filter; filters that were created and deleted leave nothing behind;
+# defragmentation moves filters.
 #
 # PETAL_MIB: the large filter (256); PETAL_FILTERS: how many are created and deleted (100,000; ./dev
 # nightly: 1,000,000).

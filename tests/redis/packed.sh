@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples/packed: packed batches from Python, Go and JavaScript, with other people's clients, give
-# the same results as one item at a time.
+# examples/packed: packed batches from Python, Go and JavaScript, sent by other authors' clients,
+# give the same results as single items.
 set -u
 . tests/redis/lib/servers.sh
 

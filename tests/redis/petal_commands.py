@@ -1,5 +1,5 @@
-"""petal_commands.py NAME SERVER PAYLOADS - PETAL.*: each kind of filter is the tool's; files in
-pieces; packed batches; replication, persistence and corrupt values of those kinds."""
+"""petal_commands.py NAME SERVER PAYLOADS - PETAL.*: each kind of filter equals the tool's; files in
+pieces; packed batches; replication, persistence and corrupted values of those kinds."""
 
 import os
 import random
@@ -45,7 +45,7 @@ def push_or_pull(verb, address, key, path, *options):
 
 
 def check_kinds(tap, server, client, folder):
-    """Made by commands and pulled: the same content as the file that the tool makes."""
+    """Creates by commands and pulls: the content equals that of the file that the tool makes."""
     lines = "\n".join(KEYS) + "\n"
     for kind, (words, options) in KINDS.items():
         capacity = 1000 if kind == "growing" else 3000
@@ -156,7 +156,8 @@ def check_replies(tap, client):
 
 
 def check_fold(tap, program):
-    """PETAL.FOLD makes the filter that was made small, on the replica and from the AOF, too."""
+    """PETAL.FOLD gives the filter that would have been created at the small size, on the replica
+    and from the AOF too."""
     with Server(program, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
                 "no", port=True) as server, Server(program, port=True) as other:
         client, replica = server.connect(), other.connect()
@@ -307,7 +308,8 @@ def check_load(tap, server, client, folder):
 
 
 def check_static(tap, server, client, folder):
-    """Of one layer and of several: it answers, and what would change it says why it cannot."""
+    """With one layer and with several: queries are answered, and commands that would change it are
+    refused with a reason."""
     for count in 400, 100000:
         key, path = f"static {count}", f"{folder}/{count}.static"
         keys = [f"https://a.example/{i}" for i in range(count)]
@@ -367,7 +369,7 @@ def check_tool(tap, program, folder):
                   (run("pull", "none", folder + "/x").returncode,
                    tool("petal-redis", "pull", "127.0.0.1:1", "k", folder + "/x").returncode,
                    tool("petal-redis", "pull").returncode), (1, 1, 2))
-        # If a run was interrupted, the next one uses the part that it left.
+        # If a run was interrupted, the next one continues with the part that it left.
         parts = f"{folder}/half"
         run("pull", "k", parts)
         whole = open(parts, "rb").read()

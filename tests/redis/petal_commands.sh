@@ -1,6 +1,6 @@
 #!/bin/sh
 # PETAL.*: filters of each kind equal the tool's, pushed and pulled; files in pieces, packed
-# batches; replicas, restarts and corrupt values of those kinds.
+# batches; replicas, restarts and corrupted values of those kinds.
 #
 # PETAL_COMMANDS: how many corrupt values per server (2,000).
 set -u

@@ -1,6 +1,6 @@
-"""petal_sets.py NAME SERVER COMMANDS - what PETAL.* promises of sets: what grows and what is full,
+"""petal_sets.py NAME SERVER COMMANDS - what PETAL.* promises about sets: growing and full filters,
 windows that forget when they are queried, merging, BF.EXISTS, counts, categories; and random
-commands on filters of distinct parameters beside Python's sets."""
+commands on filters with different parameters, compared with Python's sets."""
 
 import contextlib
 import random
@@ -32,7 +32,7 @@ def is_error(reply, *words):
     return isinstance(reply, Error) and all(word in reply for word in words)
 
 
-# ---- growing, and being full --------------------------------------------------------------------
+# ---- growing, and full filters -------------------------------------------------------------------
 
 
 def check_growing(tap, client):
@@ -243,7 +243,7 @@ def check_other_kind(tap, client):
 
 
 def check_huge_batch(tap, server, client):
-    """What a batch of a million items took, in the module and the connection, is given back."""
+    """The memory for a batch of a million items, in the module and the connection, is freed."""
     def used():
         return int(info(client, "memory")["used_memory"])
 
@@ -277,7 +277,7 @@ def check_categories(tap, client):
 
 
 class Model:
-    """A filter and the items that must be in it: a multiset for one that counts."""
+    """A filter and the items that must be in it; for counting filters a multiset."""
 
     def __init__(self, rng, key):
         self.key, self.rng = key, rng

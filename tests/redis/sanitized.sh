@@ -1,6 +1,6 @@
 #!/bin/sh
-# The module built with AddressSanitizer makes no memory errors in a real server, whatever the
-# commands and stored values are.
+# Built with AddressSanitizer, the module makes no memory error in a real server, whatever the
+# commands and stored values.
 #
 # In Debian's Redis, in which the sanitizer can replace the allocator. The build is that of ./dev
 # asan and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000; of valkey-bloom's
@@ -25,7 +25,7 @@ relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-1
 relay python3 tests/redis/valkey_bloom.py sanitized "$redis7" "${PETAL_COMMANDS-100000}"
 relay python3 tests/redis/petal_sets.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 relay python3 tests/redis/petal_commands.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
-# Lengths in corrupt values may exceed the memory; the server itself refuses those.
+# Lengths in corrupted values may exceed the memory; the server itself refuses those.
 reports() { cat "$TMPDIR"/report.* | grep -v 'WARNING: AddressSanitizer failed to allocate'; }
 has_none() { ! reports; }
 ok 'nothing is reported' has_none

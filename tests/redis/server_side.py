@@ -1,5 +1,5 @@
-"""server_side.py NAME SERVER PAYLOADS - what a server does with the module's values beside
-commands: replication, persistence, events, COPY, digests, memory, options; and corrupt values."""
+"""server_side.py NAME SERVER PAYLOADS - what a server does with the module's values besides
+commands: replication, persistence, events, COPY, digests, memory, options; and corrupted values."""
 
 import random
 import signal
@@ -60,7 +60,7 @@ def check_replication(tap, program):
                       ["BF.INSERT", "inserted", "ITEMS", "x"], ["BF.ADD", "once", "new"],
                       ["BF.MADD", "once", "new"], ["BF.RESERVE", "added", "0.1", "10"]) * 20:
             master(*words)
-        # What the server sends on its own, pings and requests for acknowledgement, is only a few
+        # What the server sends by itself, pings and requests for acknowledgement, is only a few
         # bytes.
         sent = int(info(master, "replication")["master_repl_offset"]) - offset
         tap.ok("what changes nothing is not sent", sent < 500, sent)
@@ -131,7 +131,7 @@ def check_persistence(tap, program):
                       (before, 1))
 
 
-# ---- what RedisBloom has not --------------------------------------------------------------------
+# ---- what RedisBloom doesn't have ----------------------------------------------------------------
 
 
 def check_extras(tap, program):
@@ -165,7 +165,8 @@ def check_extras(tap, program):
         tap.equal("WATCH sees changes only", (unchanged, watcher("EXEC")), (["PONG"], None))
         client("FLUSHALL")
         client("BF.RESERVE", "big", "0.01", 1000000)
-        size = client("BF.INFO", "big", "SIZE")[0]  # RedisBloom's: 96 bytes in addition to the bits
+        size = client("BF.INFO", "big", "SIZE")[0]  # RedisBloom's takes 96 bytes in addition to the
+                                                    # bits
         # Valkey's FLUSHALL frees memory in the background.
         tap.ok("INFO bf", wait_for(lambda: info(client, "bf")["bf_num_objects"] == "1") and
                size - 96 < int(info(client, "bf")["bf_total_memory_bytes"]) < size + (64 << 10),
@@ -253,7 +254,7 @@ def check_loading(tap, program):
 
 
 def is_usable(client, key):
-    """Answers, takes keys, and goes out and in again."""
+    """The value answers, accepts keys, and can be saved and loaded."""
     for words in (["BF.MEXISTS", key, "a", "b"], ["BF.MADD", key, "a", "b", "c"], ["BF.INFO", key],
                   ["BF.DEBUG", key], ["BF.SCANDUMP", key, 0], ["BF.SCANDUMP", key, 1]):
         client(*words)

@@ -1,6 +1,6 @@
-"""slots.py NAME PROGRAM - two masters; slots with filters of every kind are moved by CLUSTER
-MIGRATESLOTS, there and back, while a client writes; and to a server whose bf.memory-limit is below
-what the filters take: what one server had, the other must take."""
+"""slots.py NAME PROGRAM - two masters. CLUSTER MIGRATESLOTS moves slots with filters of every kind
+to the other and back while a client writes; and to a server whose bf.memory-limit is lower than the
+filters need: what one server accepted, the other must accept."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import time
 from effects import digest
 from servers import Error, Server, Tap, wait_for
 
-FILTERS = {  # name: how it is created; each has its own slot
+FILTERS = {  # name: the command that creates it; each has a slot of its own
     "layers": ["BF.RESERVE", "layers", 0.01, 300, "EXPANSION", 1],
     "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # in three pieces of up to 16 MiB
     "fixed": ["BF.RESERVE", "fixed", 0.001, 200_000, "NONSCALING"],
@@ -30,7 +30,7 @@ def family(name):
 
 
 class Masters:
-    """Two servers, and a client that goes where a key is."""
+    """Two servers, and a client that sends a command to its key's server."""
 
     def __init__(self, servers):
         self.servers = servers
@@ -48,7 +48,7 @@ class Masters:
 
 
 class Writer(threading.Thread):
-    """Adds keys to all filters until it is stopped; remembers what was acknowledged."""
+    """Adds keys to all filters until it is stopped, and remembers those that were acknowledged."""
 
     def __init__(self, servers):
         super().__init__()
@@ -65,7 +65,7 @@ class Writer(threading.Thread):
                 else:
                     added += items
             self.rounds += 1
-            time.sleep(0.01)  # so that a few layers result, not hundreds
+            time.sleep(0.01)  # so that there are a few layers, not hundreds
 
     def goes_on(self):
         goal = self.rounds + ENOUGH // 10
@@ -78,7 +78,7 @@ def missing(client, added):
 
 
 def form(servers):
-    """Servers of which the first has all slots."""
+    """Servers, the first of which has all slots."""
     first, second = (server.connect() for server in servers)
     assert first("CLUSTER", "ADDSLOTSRANGE", 0, 16383) == "OK"
     assert first("CLUSTER", "SET-CONFIG-EPOCH", 1) == "OK"
@@ -89,13 +89,13 @@ def form(servers):
 
 
 def moves(client):
-    """By name, the states of the moves that this server knows."""
+    """By name, the states of the moves known to this server."""
     jobs = [dict(zip(job[::2], job[1::2])) for job in client("CLUSTER", "GETSLOTMIGRATIONS")]
     return {job[b"name"]: (job[b"state"], job[b"message"]) for job in jobs}
 
 
 def move(source, target, slots):
-    """The error, or what became of it."""
+    """The error, or the final state."""
     ranges, known = [word for slot in slots for word in (slot, slot)], moves(source)
     reply = source("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", *ranges, "NODE",
                    target("CLUSTER", "MYID"))

@@ -1,9 +1,9 @@
-"""soak.py NAME SERVER MINUTES - a cluster that is killed and resharded while filters grow: which
-acknowledged items are missing? What acknowledged means is in soak.sh.
+"""soak.py NAME SERVER MINUTES - masters of a cluster are killed and slots are moved while filters
+grow: which acknowledged items are missing? soak.sh defines "acknowledged".
 
-Two writers add to filters of several kinds, each item once. A filter that has got its share is
-queried for every item, deleted, and followed by another, so that memory stays bounded however long
-it runs. A third client writes keys with a TTL, which are evicted when the memory is used up."""
+Two writers add to filters of several kinds, each item once. A filter that has received its share is
+queried for every item, deleted, and replaced by another, so that memory stays bounded however long
+this runs. A third client writes keys with a TTL, which are evicted when memory is full."""
 
 import binascii
 import contextlib
@@ -28,7 +28,7 @@ KINDS = [("BF.RESERVE", "BF.MADD", []), ("PETAL.RESERVE", "PETAL.MADD", []),
 
 
 class Failed(Exception):
-    """No answer, or one that says to try again."""
+    """There was no answer, or one that says to try again."""
 
 
 class Client:
@@ -79,7 +79,7 @@ class Client:
         return replies
 
     def __call__(self, key, *words, acknowledged=False):
-        """The reply; with acknowledged=True, one that a replica has, too."""
+        """The reply; if acknowledged=True, one that a replica has too."""
         commands = [words, ("WAIT", 1, 5000)] if acknowledged else [words]
         while True:
             with contextlib.suppress(Failed):
@@ -151,7 +151,7 @@ class Writer(threading.Thread):
 
 
 class Cache(threading.Thread):
-    """Keys with a TTL, more than there is room for."""
+    """Writes keys with a TTL, more than fit into memory."""
 
     def __init__(self, servers, stop):
         super().__init__(daemon=True)
@@ -167,11 +167,11 @@ class Cache(threading.Thread):
             time.sleep(0.01)
 
 
-# ---- what happens to it -------------------------------------------------------------------------
+# ---- what happens to the cluster -----------------------------------------------------------------
 
 
 def ask(server, *words):
-    """OSError from a server that does not answer, or is still loading its files."""
+    """OSError comes from a server that does not answer, or is still loading its files."""
     connection = Connection(server.port)
     connection.socket.settimeout(20)
     try:
@@ -184,7 +184,7 @@ def ask(server, *words):
 
 
 def masters(servers):
-    """id and port of those that have slots."""
+    """id and port of the masters that have slots."""
     for server in servers:
         with contextlib.suppress(OSError, ValueError):
             lines = [line.split() for line in ask(server, "CLUSTER", "NODES").decode().splitlines()]
@@ -199,7 +199,7 @@ def replication(servers):
 
 
 def is_well(servers):
-    """All slots are served, and each master has a replica that holds what it has sent."""
+    """All slots are served, and each master has a replica with everything that it sent."""
     try:
         up = all(b"cluster_state:ok" in ask(server, "CLUSTER", "INFO") for server in servers)
         roles = replication(servers)
@@ -213,7 +213,7 @@ def is_well(servers):
 
 
 def replicas_hold(servers):
-    """What the masters have now: their replicas get it."""
+    """What the masters have now must reach their replicas."""
     offsets = {str(server.port): int(about["master_repl_offset"])
                for server, about in zip(servers, replication(servers))
                if about["role"] == "master"}
@@ -226,7 +226,7 @@ def replicas_hold(servers):
 
 
 def kill_a_master(servers, rng):
-    """Whether its replica took over."""
+    """Did its replica take over?"""
     port = rng.choice(masters(servers))[1]
     killed = next(server for server in servers if server.port == port)
     killed.stop(signal.SIGKILL)
@@ -272,7 +272,7 @@ def soak(tap, servers, minutes):
         reshards += reshard(servers, rng)
         well = wait_for(lambda: is_well(servers), 120, 0.5)
         time.sleep(max(0, min(began + SECONDS_BETWEEN_KILLS, end) - time.time()))
-        gone = evicted(servers)  # the count of the killed server restarts
+        gone = evicted(servers)  # the killed server's count starts anew
         takeovers += kill_a_master(servers, rng)
         kills += 1
         well = well and wait_for(lambda: is_well(servers), 180, 0.5)

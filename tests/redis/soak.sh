@@ -1,12 +1,12 @@
 #!/bin/sh
 # soak.sh [MINUTES] - no acknowledged item is missing from a cluster of 3 masters and 3 replicas in
 # which a master is killed every 30 seconds and slots are moved, while filters grow and other keys
-# are evicted. `./dev soak redis [MINUTES]` runs it for 20 minutes or as long as asked,
-# ./dev nightly for 3. PETAL_SERVER names the server; Debian's is the default.
+# are evicted. `./dev soak redis [MINUTES]` runs it for 20 minutes or the given time, ./dev nightly
+# for 3. PETAL_SERVER names the server; the default is Debian's.
 #
-# What is promised: an item is acknowledged when BF.MADD or PETAL.MADD has been answered with
-# `appendfsync always`, and WAIT 1 after it: it is on the master's disk, and its replica has it. No
-# kill interrupts a reshard, since MIGRATE doesn't wait for the target's replica.
+# The promise: an item is acknowledged when BF.MADD or PETAL.MADD has been answered with
+# `appendfsync always`, and WAIT 1 after it: then it is on the master's disk, and the replica has
+# it. No kill interrupts a reshard, since MIGRATE doesn't wait for the target's replica.
 set -u
 . tests/redis/lib/servers.sh
 

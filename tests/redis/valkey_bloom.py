@@ -1,6 +1,6 @@
 """valkey_bloom.py NAME SERVER PAYLOADS - filters of valkey-bloom 1.0 in our module: its options,
-words, replies and texts; files that its crates made (vectors/valkey-bloom); growth, RDB, AOF,
-replicas, COPY; limits; the page for moving from it; and corrupt values."""
+words, replies and texts; files made by its crates (vectors/valkey-bloom); growth, RDB, AOF,
+replicas, COPY; limits; the page about moving from it; and corrupted values."""
 
 import glob
 import random
@@ -40,11 +40,11 @@ def arity(command):
     return Error(f"ERR wrong number of arguments for '{command}' command")
 
 
-# ---- files that its crates made ------------------------------------------------------------------
+# ---- files made by its crates --------------------------------------------------------------------
 
 
 def read_vectors():
-    """{file: (its bytes, the keys that are in)}"""
+    """{file: (its bytes, the keys in it)}"""
     files, name = {}, ""
     with open(f"{VECTORS}/vectors.txt", encoding="ascii") as lines:
         for line in map(str.split, lines):
@@ -62,7 +62,8 @@ def read_vectors():
 
 
 def layers_of(payload):
-    """Of what BF.LOAD takes: its head, and per layer the string, the keys and the capacity."""
+    """The parts of a BF.LOAD payload: its head, and per layer the string, the keys and the
+    capacity."""
     head, at = struct.unpack_from("<BIddBQ", payload), 30
     layers = []
     for _ in range(head[5]):
@@ -75,7 +76,7 @@ def layers_of(payload):
 
 
 def length(number):
-    """As RDB files have it: 6, 14, 32 or 64 bits."""
+    """A length as in RDB files: 6, 14, 32 or 64 bits."""
     if number < 64:
         return bytes([number])
     if number < 1 << 14:
@@ -92,7 +93,7 @@ def unsigned(number):
 
 
 def value_of(payload, name="bloomfltr", encoding=1):
-    """A value as valkey-bloom's RDB files have it."""
+    """A value as in valkey-bloom's RDB files."""
     head, layers = layers_of(payload)
     kind = 0
     for letter in name:
@@ -157,7 +158,7 @@ def check_vectors(tap, program):
 
 
 def check_rebuilding(tap, program):
-    """Its crates' files with the fixed seed come of the same commands here."""
+    """Here the same commands give its crates' files with the fixed seed."""
     files = {name: file for name, file in read_vectors().items() if name.startswith("fixed")}
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
         client = server.connect()
@@ -365,11 +366,11 @@ def check_words(tap, program):
             (client("BF.INSERT", "n"), arity("bf.insert"))])
 
 
-# ---- growing, and what becomes of filters --------------------------------------------------------
+# ---- growing, and what servers do with filters ---------------------------------------------------
 
 
 def fill(client):
-    """{key: how many of 0, 1, 2, ... are in}"""
+    """{key: how many of 0, 1, 2, ... are in it}"""
     counts = {"grown": 20000, "chain": 3000, "full": 5, "given": 300, "once": 1}
     client("BF.RESERVE", "chain", "0.000001", 3, "EXPANSION", 1)
     client("BF.INSERT", "full", "CAPACITY", 9, "NONSCALING")
@@ -468,7 +469,7 @@ def check_replicas(tap, program):
 
 
 def check_sent(tap, program):
-    """Creation goes out with all that a filter is made of, as valkey-bloom sends it."""
+    """Creation is replicated with all parameters of the filter, as valkey-bloom sends it."""
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no",
                 "--appendfsync", "always") as server:
         client = server.connect()
@@ -520,7 +521,7 @@ def check_limit(tap, program):
                   Error("ERR false positive degrades to 0 on scale out"))
 
 
-# ---- the page for moving from it -----------------------------------------------------------------
+# ---- the page about moving from it ---------------------------------------------------------------
 
 
 def check_page(tap, program):
@@ -539,7 +540,7 @@ def check_page(tap, program):
         tap.ok("with its expiry time", moved("TTL", "once") > 0 and moved("TTL", "crawled") == -1)
 
 
-# ---- corrupt values ------------------------------------------------------------------------------
+# ---- corrupted values ----------------------------------------------------------------------------
 
 
 def is_usable(client, key):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Filters of valkey-bloom 1.0 in the module: its options, words, replies and texts; files made by
 # its crates, through BF.LOAD, RDB values and AOF files; growth, replicas, COPY; its limits; the
-# commands of docs/redis/from-valkey-bloom.md; and corrupt values are refused or usable.
+# commands of docs/redis/from-valkey-bloom.md. Corrupted values are refused or usable.
 #
 # PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev nightly gives 100,000 in all).
 set -u

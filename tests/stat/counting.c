@@ -1,5 +1,5 @@
 /* counting.c - proves with 10^7 random steps, compared with an exact multiset, that a counting
- * filter misses no key, counts exactly, and refuses to remove absent keys; at its planned load and
+ * filter misses no key, counts exactly, and refuses to remove absent keys, at its planned load and
  * far above it. */
 #include "../unit/multiset.h"
 

@@ -1,16 +1,17 @@
-/* courses.c - proves that small filters of other libraries' kinds are wrong as often as they
- * report: each format that can be created, at 30, 100 and 1,000 keys and 0.01 %, where two hashes
- * in arithmetic progression make 2 to 30 times as many false positives as k independent positions.
+/* courses.c - proves that small filters of other libraries' kinds have the rates that they report:
+ * each format that can be created, at 30, 100 and 1,000 keys and 0.01 %, where two hashes in
+ * arithmetic progression make 2 to 30 times as many false positives as k independent positions.
  *
- *  1. Rate given the bits. Absent keys are asked of filters with keys of their own each; the hits
- *     are binomial with the rate that petal_get_stats() says of each, so their sum has the variance
- *     sum of N p (1 - p), and it may be off by 5 sd. On top of it, the rates said are from a sample
- *     of the ways to wrap, and above 4,096 bits from a model: TOLD of the sum.
- *  2. The model. The mean over filters is compared with the predicted rate: 5 of its own standard
- *     errors, which hold the spread between filters, and PREDICTED of the rate.
+ *  1. Rate given the bits. Absent keys are queried in filters that each have different keys. The
+ *     hits are binomial with the rate that petal_get_stats() reports for each filter, so their sum
+ *     has the variance sum of N p (1 - p), and 5 sd are allowed. In addition TOLD of the sum is
+ *     allowed, since the reported rates come from a sample of the ways to wrap, and above 4,096
+ *     bits from a model.
+ *  2. The model. The mean over filters is compared with the predicted rate. Allowed are 5 of its
+ *     own standard errors, which include the spread between filters, and PREDICTED of the rate.
  *
- * Seeds are fixed. 5 sd happen by accident in 6e-7 of tests; there are 150. ./dev nightly uses ten
- * times as many filters, with bounds a third as wide. */
+ * Seeds are fixed. By accident, 5 sd are exceeded in 6e-7 of tests; there are 150. ./dev nightly
+ * uses ten times as many filters, and bounds a third as wide. */
 #include "../amount.h"
 #include "../unit/support.h"
 
@@ -123,7 +124,7 @@ static void small_filters_of_all_formats_are_wrong_as_often_as_they_say(void **s
     assert_true(tried > 60 && unknown < tried / 3);
 }
 
-/* ---- where nothing is known ------------------------------------------------------------------ */
+/* ---- formats without a rate ------------------------------------------------------------------ */
 
 /* For many keys the prediction is that of k independent positions, for every kind: there the
  * textbook's formula is good enough. */

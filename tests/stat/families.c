@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define LONGEST 2100
-#define SOME ((uint64_t)1 << 40) /* as many as wanted */
+#define SOME ((uint64_t)1 << 40) /* as many as requested */
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5};
 

@@ -68,7 +68,7 @@ static void blocked_at_every_k_and_around_every_power_of_two(void **state)
         }
 }
 
-/* ---- every way to travel --------------------------------------------------------------------- */
+/* ---- everything that a filter can go through ------------------------------------------------- */
 
 #define TRAVELLERS 700
 
@@ -127,8 +127,8 @@ static void travel_by_memory(const petal_filter *filter, const uint64_t *hashes)
     free(image.data);
 }
 
-/* Half of the keys in each of two filters: all are in the union; the intersection of supersets has
- * them all. */
+/* Half of the keys in each of two filters: the union contains all of them, and so does the
+ * intersection of two filters with all keys. */
 static void travel_by_algebra(const struct journey *journey, const petal_filter *filter,
                               const uint64_t *hashes)
 {

@@ -1,9 +1,9 @@
 /* overfull.c - proves that no filter with exactly the planned number of keys is reported as
  * overfull, and that one with a quarter more is.
  *
- * The bits of a filter at its capacity are random: with a 95 % interval one in 40 such filters
- * would look overfull. The bound is 5 sd, which one in 3.5 million exceeds if the estimate is
- * normal. For few keys it is not, so sizes from 1 to 64 are tried with several seeds. */
+ * At its capacity a filter's bits are random: with a 95 % interval, one in 40 such filters would
+ * look overfull. The bound is 5 sd, which one in 3.5 million exceeds if the estimate is normal. For
+ * few keys it is not, so sizes from 1 to 64 are tried with several seeds. */
 #include "statistics.h"
 
 static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
@@ -76,8 +76,8 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
         }
 }
 
-/* For rates up to 50 %; a filter planned for a higher one is nearly full before that, and its bits
- * say less. */
+/* For rates up to 50 %. A filter planned for a higher rate is nearly full at its capacity, and its
+ * bits say less. */
 static void a_quarter_more_keys_make_a_filter_overfull(void **state)
 {
     (void)state;

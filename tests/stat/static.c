@@ -1,9 +1,9 @@
-/* static.c - proves that static filters are wrong as often as they report, and as small as
+/* static.c - proves that static filters have the rates that they report, and are as small as
  * promised.
  *
- *  1. Rate given the codes. Of N absent keys the hits are binomial with the exact rate p that the
- *     codes tell (petal_stats.estimated_rate); |z| < 5 has the chance 6e-7 to fail by accident.
- *     Other seeds are other sets.
+ *  1. Rate given the codes. Of N absent keys, the hits are binomial with the exact rate p that
+ *     follows from the codes (petal_stats.estimated_rate); |z| < 5 fails by accident with
+ *     probability 6e-7. Other seeds are other sets.
  *  2. Promise: p is at most the requested rate.
  *  3. Size, from 10^6 keys on, as docs/compare.md has it. The number of keys that are bumped has an
  * sd of several hundredths of a percent of its mean there, which changes the size by less than

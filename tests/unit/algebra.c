@@ -1,5 +1,6 @@
-/* algebra.c - proves what petal.h says of sets: edge cases of comparing, filters made like another,
- * overfull filters, shards. (tests/stat/overlap.c proves that estimates are right on average.) */
+/* algebra.c - proves what petal.h says about sets: edge cases of comparing, filters made like
+ * another, overfull filters, shards. (tests/stat/overlap.c proves that estimates are right on
+ * average.) */
 #include "../amount.h"
 #include "petal/petal_build.h"
 #include "petal/petal_host.h"
@@ -366,13 +367,13 @@ static void add_number(petal_filter *filter, uint64_t number)
             petal_status_name(status));
 }
 
-/* Adds *next and what follows until the filter is overfull. That must happen soon after the number
- * of keys `in` it passes its capacity. */
+/* Adds *next and the numbers after it until the filter is overfull. That must happen soon after
+ * `in`, its number of keys, exceeds its capacity. */
 static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
 {
     for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
     petal_stats info_stats = stats_of(filter);
-    /* Slack: the interval of a small filter (2 sd) and 1/32 of the capacity. */
+    /* Allowed: the interval of a small filter (2 sd) and 1/32 of the capacity. */
     double margin = (double)capacity / 30 +
                     2.5 * (info_stats.estimated_items.value - info_stats.estimated_items.low) + 2;
     require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu",
@@ -388,7 +389,7 @@ static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void *
             uint64_t capacity = capacities[i], next = 0;
             petal_filter *filter = rated_for(scheme, capacity);
             overfill(filter, capacity, 0, &next);
-            for (; next < 3 * capacity; next++) { /* overfull filters stay so, silently */
+            for (; next < 3 * capacity; next++) { /* overfull filters stay overfull, silently */
                 add_number(filter, next);
                 require(petal_is_overfull(filter), "%llu of %llu", (unsigned long long)next,
                         (unsigned long long)capacity);

@@ -357,7 +357,7 @@ static void other_files_are_not_filters(void **state)
 
 /* ---- forgeries ------------------------------------------------------------------------------- */
 
-/* Queries a hash at the very end of readable memory, so that a read past it crashes. */
+/* Queries a hash at the very end of readable memory, so that reading past it crashes. */
 static size_t ask_at_the_edge(const petal_filter *filter)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), found;
@@ -371,8 +371,7 @@ static size_t ask_at_the_edge(const petal_filter *filter)
     return found;
 }
 
-/* A program that opens a file goes on to use it. Nothing here may crash, whatever the file
- * contained. */
+/* A program that opens a file then uses it. Nothing here may crash, whatever the file contained. */
 static void use(petal_filter *filter)
 {
     petal_key keys[3] = {{"a", 1}, {"bb", 2}, {NULL, 0}};
@@ -659,7 +658,7 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
     petal_error error;
     struct bytes image = small_image();
     put32(slot_of(image, 0) + AT_VERSION, 7);
-    put32(slot_of(image, 1) + AT_VERSION, 7); /* our rule now finds the checksums wrong */
+    put32(slot_of(image, 1) + AT_VERSION, 7); /* our rule now considers the checksums wrong */
     require_status(PETAL_ERR_NEWER, status_of_loading(image, 0, &error), error);
     require(strstr(error.message, "(format 7; this one reads 1)"), "%s", error.message);
     free(image.data);
@@ -667,8 +666,8 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
 
 /* ---- dirty files ----------------------------------------------------------------------------- */
 
-/* As a writer leaves it that died: the inactive slot has the next sequence number and state
- * dirty. */
+/* The state that a writer leaves if it dies: the inactive slot has the next sequence number and the
+ * state dirty. */
 static struct bytes dirty_image(void)
 {
     struct bytes image = small_image();
@@ -695,7 +694,7 @@ static void require_recovered(struct bytes image, const char *what)
     free(clean.data);
 }
 
-/* What recovery reports of the blocks, in a file opened for writing. */
+/* What recovery reports about the blocks, in a file opened for writing. */
 static void require_counted(struct bytes image, uint64_t differ, unsigned mode)
 {
     petal_error error;
@@ -737,7 +736,8 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
     unsigned flags =
-        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are known to be old */
+        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are known to be
+                                                                     stale */
     require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }

@@ -1,5 +1,5 @@
-/* estimates.c - proves that what a filter reports from its bits is true: distinct keys, their
- * interval, its rate, full.
+/* estimates.c - proves that what a filter reports from its bits is right: distinct keys, their
+ * interval, the rate, and whether it is full.
  *
  * 1,000 seeds per case. If an unbiased estimate has standard deviation s, the mean over 1,000
  * filters has standard error s / sqrt(1000); it must lie within 4 of them (chance 6e-5 per case,

@@ -1,4 +1,4 @@
-/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that a
+/* files.c - proves that saving is all or nothing, that failed opens give the reason, and that a
  * damaged or unfinished map is never accepted as clean: killed writers, second writers, full
  * disks. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
@@ -120,7 +120,7 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     unlink(path);
 }
 
-/* Set-user-id and the like were granted to the program that was there before. */
+/* Set-user-id and similar bits were granted to the program that was there before. */
 static void a_save_drops_the_bits_that_lend_an_owner(void **state)
 {
     (void)state;

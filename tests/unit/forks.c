@@ -78,8 +78,8 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
     unlink(path);
 }
 
-/* The case as it was found: the fork frees, then the owner is killed. Bits and sums must not differ
- * under a clean header. */
+/* The case that was found: the fork frees the filter, then the owner is killed. Bits and sums must
+ * not differ under a clean header. */
 static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state
     petal_filter *filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
     petal_free(filter);
     filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-    require_numbers(filter, 0, 2000); /* a kill is not a power cut: all is there */
+    require_numbers(filter, 0, 2000); /* a kill is not a power cut: everything is there */
     petal_free(filter);
     unlink(path);
 }

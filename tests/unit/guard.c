@@ -1,6 +1,6 @@
 /* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
  * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. Sound files
- * answer as without it. */
+ * give the same answers as without it. */
 #include "image.h" /* first: it asks for POSIX */
 
 #include "../amount.h"
@@ -139,7 +139,7 @@ static petal_status status_of_key(const petal_filter *filter, size_t i, bool *an
     return status;
 }
 
-/* ---- what must hold of any file -------------------------------------------------------------- */
+/* ---- what must hold for any file ------------------------------------------------------------- */
 
 /* Queries each key by each call; keys from `members` on are in the filter. Returns the number of
  * keys whose answer depends on damaged blocks. */
@@ -244,8 +244,8 @@ static size_t damage_and_ask(struct bytes sound, uint64_t seed, const char *leve
     return damaged;
 }
 
-/* Removes members and strangers in turn, as a loaded filter does. In a map, the batch stops at each
- * key whose blocks are not yet checked. */
+/* Removes members and absent keys alternately, as a loaded filter does. In a map, the batch stops
+ * at each key whose blocks are not yet checked. */
 static void require_removed_as_from(petal_filter *loaded, petal_filter *map)
 {
     uint8_t wanted[1000], told[1000];
@@ -406,7 +406,7 @@ static void verifying_all_leaves_nothing_to_check(void **state)
     free(image.data);
 }
 
-/* A damaged sum vouches for nothing either. */
+/* A damaged sum is no proof either. */
 static void lost_sums_and_lost_pages_are_damage(void **state)
 {
     (void)state;
@@ -420,7 +420,7 @@ static void lost_sums_and_lost_pages_are_damage(void **state)
         damaged += status_of_key(filter, i, &answer) == PETAL_ERR_DAMAGED;
     require(damaged > 900, "%zu damaged", damaged);
     petal_free(filter);
-    /* Like a lost extent: everything from the sums to the end is zero. */
+    /* As after a lost extent: everything from the sums to the end is zero. */
     memset(sums, 0, image.size - (size_t)(sums - image.data));
     filter = viewed(image, ON_USE);
     for (size_t i = 0; i < 1000; i++) {
@@ -555,7 +555,7 @@ static void a_writable_map_is_guarded_too(void **state)
     unlink(path);
 }
 
-/* Changed blocks have outdated sums, which is not damage. */
+/* Changed blocks have stale sums, which is not damage. */
 static void a_reader_beside_a_writer_sees_no_damage(void **state)
 {
     (void)state;
@@ -603,7 +603,7 @@ static void damage_after_a_sync_is_found(void **state)
     free(image.data);
 }
 
-/* ---- where there is nothing to compare ------------------------------------------------------- */
+/* ---- filters without sums to compare --------------------------------------------------------- */
 
 static void the_flag_is_accepted_in_every_mode(void **state)
 {

@@ -354,7 +354,7 @@ static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
         fclose(file);
         require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
         require_same_answers(filter, loaded, kind_names[kind]);
-        /* The loaded filter continues like the original: grows, rotates, counts. */
+        /* The loaded filter continues as the original does: grows, rotates, counts. */
         add_numbers(filter, 20000, 9000);
         add_numbers(loaded, 20000, 9000);
         require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
@@ -390,7 +390,7 @@ static void a_buffer_with_impossible_bits_is_not_adopted(void **state)
     assert_int_equal(count.bad_releases, 0);
 }
 
-/* ---- chunks, as BF.LOADCHUNK brings them ----------------------------------------------------- */
+/* ---- chunks, as in BF.LOADCHUNK -------------------------------------------------------------- */
 
 #define CHUNK 700
 
@@ -955,7 +955,7 @@ static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
             require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
             require(layers_of(handle, layers[i]) == counts[i], "%s: filter %d grew", what, i);
         }
-    /* Without bits it answers like a filter of which only the header was opened. */
+    /* Without bits, it answers like a filter that was opened from the header alone. */
     for (uint32_t j = 0; j < counts[0]; j++) layers[0][j].bytes = NULL;
     require_status(PETAL_OK, petal_lend(handle, layers[0], counts[0], &error), error);
     require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);

@@ -7,7 +7,7 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                    8, 9, 10, 11, 12, 13, 14, 15};
 
-/* ---- what the specification says of one filter ----------------------------------------------- */
+/* ---- the specification, for one filter ------------------------------------------------------- */
 
 static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, size_t count,
                                 uint64_t seed)
@@ -283,7 +283,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     petal_free(filter);
 }
 
-/* ---- files, images and filters are the same thing -------------------------------------------- */
+/* ---- files, images and filters are equivalent ------------------------------------------------ */
 
 static void a_saved_file_is_the_serialized_image(void **state)
 {

@@ -189,8 +189,8 @@ struct padded {
 };
 #define MOST_LAYERS 70u /* more than a file has */
 
-/* Each layer with keys of its own, its k from `hashes` up. The last has `lines_of_last` lines
- * per key. */
+/* Each layer has keys of its own, and its k is higher than the previous layer's, from `hashes` up.
+ * The last has `lines_of_last` lines per key. */
 static void make_layers(struct padded *layers, uint32_t count, uint64_t lines, uint32_t hashes,
                         uint32_t lines_of_last, const uint64_t *keys)
 {
@@ -238,7 +238,7 @@ static void every_kernel_finds_keys_in_several_layers_as_in_each_of_them(void **
     (void)state;
     for (size_t i = 0; i < KEYS; i++) keys[i] = next_random(&random);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        for (uint32_t form = 0; form < 4; form++) { /* near and far, one line and two */
+        for (uint32_t form = 0; form < 4; form++) { /* near and far, with one line and two */
             uint32_t count = counts[i];
             make_layers(layers, count, form % 2 ? 9000 : 2, count + 3 * form, form / 2 + 1, keys);
             const struct kernel *const *kernel = petal_scheme_find(PETAL_SCHEME_BLOCKED)->kernels;
@@ -401,7 +401,7 @@ static void require_turns(const struct kernel *kernel, const struct bit_array *a
     free(many);
 }
 
-/* Keys that are in, and as many others, in a layer of as many full buckets. */
+/* Keys that are present, and as many others, in a layer of as many full buckets. */
 static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, uint64_t seed)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -434,7 +434,7 @@ static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, ui
     free(wanted);
 }
 
-/* A list of hashes that is longer than a block is read in blocks. */
+/* A list of hashes that is longer than a block is read block by block. */
 static void stretches_of_a_long_list_are_its_blocks(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -462,7 +462,7 @@ static void every_kernel_of_static_gives_the_turns_of_the_generic_one(void **sta
                 compare_static(columns, wide, 10 * buckets * buckets, 100 * columns + buckets);
     compare_static(6, 438, 2000, 1); /* of several pages */
     compare_static(8, 100, 2000, 2);
-    compare_static(7, 0, 20000, 3); /* 2.2 MB: batches fetch ahead */
+    compare_static(7, 0, 20000, 3); /* 2.2 MB: batches prefetch */
     for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++)
         print_message("# %s%s\n", (*kernel)->name,
                       kernel_is_usable(*kernel) ? "" : ": not on this CPU");

@@ -144,7 +144,7 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     require_status(PETAL_ERR_SECRET_MISSING,
                    petal_contains_in_ranges(header, "key", 3, bits, 64, &answer, &error), error);
     petal_free(header);
-    options.secret = other_secret; /* a given secret is checked */
+    options.secret = other_secret; /* a given secret is checked against the file's */
     require_status(PETAL_ERR_SECRET_WRONG,
                    petal_load(image.data, image.size, &options, &header, &error), error);
     image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, under its checksum */

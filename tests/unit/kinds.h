@@ -1,5 +1,5 @@
-/* kinds.h - a filter of each kind, with keys in it: the native schemes, keyed, growing, windows of
- * keys and of time. For tests of what must hold for all of them. */
+/* kinds.h - makes a filter of each kind, with keys in it: the native schemes, keyed, growing,
+ * windows of keys and of time. For tests of what must hold for all kinds. */
 #ifndef PETAL_TESTS_KINDS_H
 #define PETAL_TESTS_KINDS_H
 
@@ -23,7 +23,7 @@ static const char *const kind_names[KIND_COUNT] = {
     "blocked, 1 line", "blocked, 2 lines", "classic",        "counting",
     "keyed",           "growing",          "window of keys", "window of time"};
 
-/* The secret of a kind, or NULL: only one has a secret. */
+/* The secret of a kind, or NULL: only one kind has a secret. */
 static inline const void *kind_secret(enum kind kind)
 {
     return kind == KIND_KEYED ? kinds_secret : NULL;

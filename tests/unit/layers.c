@@ -464,8 +464,8 @@ static void a_number_of_generations_that_is_impossible_is_passed_over(void **sta
 }
 
 /* What rotating.c relies on: however G shares are spread over generations, the rate is highest if G
- * generations are full. That holds if -ln(1 - rate) of a generation stays below its chord from no
- * keys to its share. */
+ * generations are full. That holds if -ln(1 - rate) of a generation, from no keys to its full
+ * share, stays below its chord. */
 static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
 {
     (void)state;
@@ -646,7 +646,7 @@ static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(v
     require_numbers(filter, 0, 30);
     tell_time(filter, 8001);
     assert_false(has_any(filter, 0, 20));
-    require_numbers(filter, 20, 10); /* for all we know, these keys date from 5999 */
+    require_numbers(filter, 20, 10); /* these keys may all date from 5999 */
     tell_time(filter, 8999);
     require_numbers(filter, 20, 10);
     tell_time(filter, 9000);
@@ -698,7 +698,7 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     require_that(layer_of(filter, 6).items, >,
                  10 * layer_of(filter, 6).capacity); /* keys that changed one of its bits */
     tell_time(filter, 20000 * DAY + 3000);
-    add_numbers(filter, 10000, 5); /* its time is over too, yet it is the newest */
+    add_numbers(filter, 10000, 5); /* its time is over too, but it is the newest */
     require_numbers(filter, 0, 10005);
     assert_int_equal(info_of(filter).layers, 7);
     tell_time(filter, 20000 * DAY + 3001);
@@ -761,8 +761,8 @@ a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(v
     }
 }
 
-/* There is memory neither for the next layer nor for the next generation. A generation that has
- * expired needs none. */
+/* There is no memory for the next layer or the next generation. A generation that has expired needs
+ * none. */
 static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
 {
     (void)state;
@@ -1037,7 +1037,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
     }
 }
 
-/* When all keys were added to the time-window filter. */
+/* The time at which all keys were added to the time-window filter. */
 #define HOSTILE_NOW (20000 * DAY)
 
 /* A policy field and a value that no filter has. */

@@ -1,5 +1,5 @@
-/* life.c - proves how a filter lives in memory: create, clone, clear, merge, intersect, metadata,
- * and what each call leaves unchanged. */
+/* life.c - proves what happens to a filter in memory: create, clone, clear, merge, intersect,
+ * metadata, and what each call leaves unchanged. */
 #include "support.h"
 
 #include "petal/petal_build.h"

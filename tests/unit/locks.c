@@ -1,6 +1,6 @@
-/* locks.c - proves what is promised of files that several processes touch: locks, readers beside a
- * writer, saves that hold the lock across the rename, temporary files, and damage that is never
- * sealed as sound. */
+/* locks.c - proves what is promised for files that several processes use: locks, readers concurrent
+ * with a writer, saves that hold the lock across the rename, temporary files, and damage that is
+ * never sealed as sound. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
 
@@ -144,8 +144,7 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     add_numbers(writer, 100, 10);
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     assert_int_equal(rename(other_path, path), 0);
-    require_status(PETAL_OK, petal_sync(writer, &error),
-                   error); /* nothing was left to acknowledge */
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* no acknowledged key was left */
     add_numbers(writer, 200, 10);
     for (int i = 0; i < 3; i++)
         require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
@@ -233,7 +232,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     petal_filter *reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     require_numbers(reader, 0, 200);
     add_numbers(writer, 200, 100);
-    require_numbers(reader, 0, 300); /* bits rise while it reads */
+    require_numbers(reader, 0, 300); /* bits are set while it reads */
     petal_info info = info_of(reader);
     uint64_t id;
     assert_true(file_info_of(reader).live);
@@ -431,8 +430,8 @@ static petal_status put_into_memory(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* Whatever would compute new sums for bits from a file first compares them with the old ones, in
- * maps and in views. */
+/* Every call that would compute new sums for a file's bits first compares them with the old sums,
+ * in maps and in views. */
 static void nothing_seals_damaged_bits(void **state)
 {
     (void)state;
@@ -496,8 +495,8 @@ static void damaged_bits_are_not_loaded(void **state)
     unlink(path);
 }
 
-/* Another process clears the file while a copy allocates its memory, after the bits were
- * verified. */
+/* Another process clears the file while a copy, whose bits were already verified, allocates
+ * memory. */
 struct meddler {
     petal_filter *writer;
     bool is_armed;

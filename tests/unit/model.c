@@ -68,7 +68,7 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             }
 }
 
-/* With many hashes, where sums of alternating signs would have nothing left. */
+/* With so many hashes that sums of alternating signs would lose all digits. */
 static void classic_is_exact_with_up_to_64_hashes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed;
  * that its size is close to the entropy of the change; and that no wrong base, damage or forgery
- * changes a filter. The format is docs/format.md, "Patches". */
+ * changes a filter. docs/format.md, "Patches", specifies the format. */
 #include "image.h"
 #include "kinds.h"
 
@@ -78,7 +78,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
     assert_int_equal(petal_content_id(to, &wanted, NULL), PETAL_OK);
     require_that(id, ==, wanted);
-    /* The handle keeps working: as `to` would. */
+    /* The handle then behaves as `to` would. */
     petal_filter *twin = clone_of(to);
     for (int64_t i = 0; i < 3000; i++)
         require(petal_add_i64(copy, 500000 + i) == petal_add_i64(twin, 500000 + i), "%s: key %lld",
@@ -91,7 +91,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     return size;
 }
 
-/* ---- what changes ---------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static void a_patch_turns_every_kind_of_filter_into_a_later_one(void **state)
 {
@@ -164,7 +164,8 @@ static void metadata_items_and_capacity_come_along(void **state)
     require_that(petal_metadata(to, &bytes), ==, NULL);
     require_that(bytes, ==, 0);
     petal_free(to);
-    options.bits = info_of(from).bits; /* the size that the plan gave, but nothing else recorded */
+    options.bits = info_of(from).bits; /* has the size that the plan gave, but records nothing
+                                          else */
     options.hashes = info_of(from).hashes;
     options.capacity = 0;
     options.rate = 0;
@@ -337,9 +338,9 @@ static void patches_are_close_to_the_entropy(void **state)
     for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) measure(&growths[i]);
 }
 
-/* ---- what is wrong with a patch -------------------------------------------------------------- */
+/* ---- wrong patches --------------------------------------------------------------------------- */
 
-/* Must be refused with this status, changing nothing. Returns the offset. */
+/* The patch must be refused with this status, and change nothing. Returns the offset. */
 static uint64_t require_refusal(petal_filter *filter, struct bytes patch, petal_status wanted,
                                 const char *what)
 {
@@ -408,7 +409,7 @@ static void a_patch_cut_off_or_changed_anywhere_is_refused(void **state)
     petal_free(to);
 }
 
-/* A forgery: the sums match the changed fields. */
+/* A forgery: the sums fit the changed fields. */
 static void seal_patch(struct bytes patch)
 {
     uint64_t slot_bytes = get32(patch.data + P_SLOT_BYTES);
@@ -509,7 +510,7 @@ static void a_forged_patch_is_refused_whatever_it_says(void **state)
     petal_free(to);
 }
 
-/* Random values in random bytes, with correct sums: none is accepted, unless it makes the very same
+/* Random values in random bytes, with correct sums: none is accepted, unless it makes the same
  * filter. */
 static void random_forgeries_change_nothing(void **state)
 {
@@ -722,7 +723,7 @@ static void without_memory_nothing_changes(void **state)
     }
 }
 
-/* ---- where filters and patches come from ----------------------------------------------------- */
+/* ---- the sources of filters and patches ------------------------------------------------------ */
 
 static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
 {
@@ -840,7 +841,7 @@ static void maps_views_and_shared_filters(void **state)
     assert_true(petal_contains_i64(map, 4711));
     petal_free(map);
     petal_free(view);
-    /* No damaged block gets into a patch. */
+    /* Damaged blocks never get into a patch. */
     file.data[file.size - 1 - 64 + 5] ^= 1;
     require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
     struct sunk out = {{NULL, 0}, 0, 0};
@@ -848,7 +849,7 @@ static void maps_views_and_shared_filters(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
     require_that(out.bytes.size, ==, 0);
     petal_free(view);
-    /* A shared filter counts items elsewhere. */
+    /* A shared filter keeps its item count elsewhere. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));

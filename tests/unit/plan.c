@@ -206,8 +206,8 @@ static void more_keys_never_need_fewer_bits(void **state)
         }
 }
 
-/* Two programs that name the same keys and rate get filters that can be merged, whatever version of
- * the library each has. */
+/* Two programs that use the same keys and rate get filters that can be merged, whatever their
+ * versions of the library. */
 static void plans_never_change(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void a_filter_for_5_billion_keys_at_1_percent_is_planned(void **state)
     require_that(blocked.bytes, <, 6250000000u);
 }
 
-/* ---- what cannot be -------------------------------------------------------------------------- */
+/* ---- impossible requests --------------------------------------------------------------------- */
 
 static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
 {
@@ -445,7 +445,7 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
     }
 }
 
-/* Once it created a filter of 64 bytes, for one key. */
+/* An earlier planner created a filter of 64 bytes, for one key. */
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **st
     }
 }
 
-/* Once such a rate was written into the file, which was then refused as damaged. */
+/* Such a rate was once written to a file, which was then refused as damaged. */
 static void impossible_rates_are_refused_by_every_format_even_beside_bits(void **state)
 {
     (void)state;
@@ -510,7 +510,7 @@ static void options_without_an_effect_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
 }
 
-/* Once the planner continued with what the failure had left. */
+/* The planner once continued with what the failure had left. */
 static void growing_to_a_rate_out_of_reach_is_refused(void **state)
 {
     (void)state;
@@ -547,7 +547,7 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.hash = (uint32_t)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
-    options.hash = 16; /* once its file was refused as damaged */
+    options.hash = 16; /* its file was once refused as damaged */
     require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.struct_size = 0;

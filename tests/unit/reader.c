@@ -203,7 +203,7 @@ static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
     require_that(tally.opened, >, 50);
 }
 
-/* ---- petal files that are streamed for real -------------------------------------------------- */
+/* ---- petal files whose bits are stored as they arrive ---------------------------------------- */
 
 /* Larger than the header's buffer, so that bits are allocated as they arrive. */
 static petal_filter *large_filter(enum kind kind)
@@ -346,7 +346,7 @@ static void a_header_alone_comes_in_pieces_too(void **state)
     free(image.data);
 }
 
-/* What is wrong with such a header depends on how many bytes follow it. */
+/* The right error for such a header depends on how many bytes follow it. */
 static void a_slot_of_impossible_size_is_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -506,7 +506,7 @@ static void a_promise_takes_no_memory(void **state)
     require_status(PETAL_ERR_TRUNCATED, petal_reader_finish(reader, &filter, &error), error);
     petal_reader_free(reader);
     require(peak.peak < 1000000, "%llu bytes", (unsigned long long)peak.peak);
-    /* Refused immediately if the size is known. */
+    /* Refused immediately if the size is known in advance. */
     uint64_t file_bytes = 0;
     memcpy(&file_bytes, front.bytes + 32, 8);
     require_that(file_bytes, >, (uint64_t)1 << 27);

@@ -1,5 +1,5 @@
-/* reference.h - the native schemes again, written for readability from docs/format.md. The tests
- * compare the library with it. It is not fast, and uses nothing from src. */
+/* reference.h - the native schemes, implemented again for readability from docs/format.md. The
+ * tests compare the library with them. Not fast; uses nothing from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 

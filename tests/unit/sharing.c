@@ -1,5 +1,5 @@
 /* sharing.c - proves that threads that add to one filter concurrently lose no bit, and that threads
- * that query meanwhile miss no key that was present before. Run it under ThreadSanitizer too
+ * that query meanwhile miss no key that was already present. Run it under ThreadSanitizer too
  * (`./dev tsan unit/sharing`). */
 #include "support.h"
 
@@ -120,8 +120,9 @@ static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
 }
 
 /* The threads start together, again and again: one marks the file dirty, and the others wait for
- * it. Some rounds lost counts: one thread held the stripe of these hashes for marking while threads
- * that had finished marking counted in it. It took 500 rounds on a busy two-core machine. */
+ * it. An earlier version lost counts in some rounds: one thread held the stripe of these hashes for
+ * marking while threads that had finished marking counted in it. Finding that took 500 rounds on a
+ * busy two-core machine. */
 #define ROUNDS 300u
 #define ROUND_KEYS 40u
 
@@ -298,7 +299,7 @@ static void an_overfull_shared_filter_refuses_keys(void **state)
     while (added < 3000 && petal_add_hash(filter, mix(added + 1) << 6) >= 0) added++;
     require(added >= 1000 && added < 1500, "%llu keys are taken", (unsigned long long)added);
     assert_int_equal(petal_add_hash(filter, 64), PETAL_ERR_FULL);
-    assert_int_equal(petal_add_hash(filter, 65), PETAL_ERR_FULL); /* by what 64 found */
+    assert_int_equal(petal_add_hash(filter, 65), PETAL_ERR_FULL); /* uses the result of hash 64 */
     petal_free(filter);
 }
 

@@ -117,7 +117,7 @@ static void memory_that_nobody_initialised_is_refused_by_every_call(void **state
     petal_free(filter);
 }
 
-/* A later version would take padding at the end for a field. */
+/* A later version would interpret padding at the end as a field. */
 #define ENDS_WITH(type, field) \
     assert_int_equal(offsetof(type, field) + sizeof(((type *)NULL)->field), sizeof(type))
 

@@ -48,7 +48,7 @@ static petal_filter *build(const uint64_t *hashes, uint64_t count, double rate)
     return finish(builder, NULL);
 }
 
-/* Queries all of them, in a batch and one by one. */
+/* Queries all of the keys, in a batch and one by one. */
 static void require_hashes(const petal_filter *filter, const uint64_t *hashes, uint64_t count,
                            const char *kind)
 {
@@ -203,7 +203,7 @@ static void run_in_threads(void *context, petal_task task, void *argument, uint3
     for (uint32_t i = 0; i < workers; i++) pthread_join(threads[i].thread, NULL);
 }
 
-/* A runner that gives everything to one worker. */
+/* A runner that gives all work to one worker. */
 static void run_lazily(void *context, petal_task task, void *argument, uint32_t workers)
 {
     (void)context;
@@ -343,7 +343,7 @@ static void saved_and_opened_in_every_way_it_is_the_same(void **state)
     petal_free(filter);
 }
 
-/* The queries that are answered, and those that fail, of the keys of two_pages if the byte at this
+/* Of the keys of two_pages, the queries that are answered, and those that fail, if the byte at this
  * offset from the first layer on is damaged. */
 static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
 {
@@ -373,7 +373,7 @@ static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
     petal_free(filter);
 }
 
-/* A page is a block: a query of the other page is not in the way of the damage. Nor is one that an
+/* A page is a block: damage in one page does not affect queries of the other, nor queries that an
  * earlier layer answers. */
 static void damage_of_a_page_is_found_and_leaves_the_others(void **state)
 {
@@ -512,7 +512,7 @@ static void ranges_of_the_file_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* At 1 %, and whatever the size: of a layer, a byte of codes and 7 columns of two blocks. */
+/* At 1 %, for any size of layer: a byte of codes and 7 columns of two blocks. */
 static void a_query_by_ranges_reads_113_bytes_of_a_layer(void **state)
 {
     const char *path = temporary("ranges.petal");
@@ -547,7 +547,7 @@ static void every_flipped_bit_and_every_cut_is_noticed(void **state)
     petal_free(filter);
 }
 
-/* ---- headers that are sealed, and wrong ------------------------------------------------------ */
+/* ---- headers that are sealed but wrong ------------------------------------------------------- */
 
 static void require_forged(const struct recipe *recipe, uint32_t layer, size_t at, size_t size,
                            uint64_t value, petal_status wanted)
@@ -592,7 +592,7 @@ static void sealed_headers_that_are_wrong_are_refused(void **state)
     require_forged(recipe, 0, AT_UNTIL_MS, 8, 1, PETAL_ERR_DAMAGED);
 }
 
-/* ---- what it cannot do ----------------------------------------------------------------------- */
+/* ---- what it can't do ------------------------------------------------------------------------ */
 
 static void require_unsupported(petal_status status, const petal_error *error, const char *call)
 {
@@ -667,7 +667,7 @@ static petal_filter *create_unbuilt(const struct recipe *recipe, const petal_all
     return filter;
 }
 
-/* Adds a recipe's keys one by one, and its integers by halves in every way to add. */
+/* Adds a recipe's keys one by one, and its integers in halves, in every way to add. */
 static void add_recipe(petal_filter *filter, const struct recipe *recipe)
 {
     char key[16];
@@ -712,7 +712,7 @@ static void require_unbuilt(petal_status status, const petal_error *error, const
             "%s: %s: %s", call, petal_status_name(status), error->message);
 }
 
-/* Until it is frozen it finds every key, and does nothing that would need its bits. */
+/* Until it is frozen, every query finds its key, and calls that need bits are refused. */
 static void until_it_is_frozen_it_has_no_bits(void **state)
 {
     petal_filter *filter = create_unbuilt(two_pages, NULL), *made;
@@ -755,7 +755,7 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     for (int64_t i = 0; i < 1000; i++) assert_true(petal_contains_i64(filter, i));
     uint64_t positive = 0;
     for (int64_t i = -100000; i < 0; i++) positive += petal_contains_i64(filter, i);
-    require_that(positive, <, 1200); /* of 1,000 expected, six deviations */
+    require_that(positive, <, 1200); /* 1,000 expected, plus six standard deviations */
     petal_free(filter);
 }
 

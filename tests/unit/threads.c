@@ -1,6 +1,6 @@
 /* threads.c - proves that any number of threads may query one filter concurrently without a lock.
  *
- * It can find wrong answers anywhere; it finds data races under ThreadSanitizer (`./dev tsan
+ * It finds wrong answers everywhere, and data races under ThreadSanitizer (`./dev tsan
  * unit/threads`). */
 #include "support.h"
 

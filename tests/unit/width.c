@@ -1,4 +1,4 @@
-/* width.c - proves that nothing silently goes wrong where sizes pass 2^31 and 2^32, in bits and in
+/* width.c - proves that nothing silently goes wrong if sizes exceed 2^31 and 2^32, in bits and in
  * bytes.
  *
  * The classic accident of Bloom filters: a 32-bit number somewhere, and beyond it every key hits
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 /* An allocator of zero pages that cost nothing until written. It remembers the bit array, so that
- * tests can read the bits: pages are aligned, so the array begins where its memory does. */
+ * tests can read the bits: pages are aligned, so the array begins at the start of its memory. */
 struct lazy_memory {
     uint8_t *bits;
 };
@@ -68,7 +68,7 @@ static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64
 static uint64_t hash_for(uint64_t position, uint64_t m)
 {
     long double h = ldexpl((long double)position + 0.5L, 64) /
-                    (long double)m; /* the middle of the position's range */
+                    (long double)m; /* the middle of the range that maps to this position */
     return h >= 0x1p64L ? UINT64_MAX : (uint64_t)h;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The page, in Chromium: creates, plans, opens and queries filters like the tool, from a server and
-# from file:, in English and Chinese, by keyboard and on a phone; it loads nothing from elsewhere,
-# and axe-core finds nothing serious.
+# The page in Chromium: creates, plans, opens and queries filters as the tool does, from a server
+# and from file:, in English and Chinese, by keyboard and on a phone. It loads nothing from
+# elsewhere, and axe-core finds no serious problem.
 #
 # Its needs (web/needs, page/needs) stay in build/interop. ./dev test --all and ./dev test web/
 # install them; without them, this is a skip.

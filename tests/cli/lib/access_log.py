@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""access_log.py SEED ROWS DAYS WINDOW_MS SPAN_MS: a web server's log of some clients, a tenth of
-its lines up to 40 s late, as log.apache, log.csv (ISO 8601) and log.jsonl (milliseconds).
+"""access_log.py SEED ROWS DAYS WINDOW_MS SPAN_MS: writes a web server's log of some clients as
+log.apache, log.csv (ISO 8601) and log.jsonl (milliseconds). A tenth of the lines are up to 40 s
+late.
 
-Each line is numbered by its request. By an exact memory of all clients, each of which is refreshed
-with every line and whose time is the latest in the log so far, `repeats` are the requests that came
-within WINDOW_MS after the client's last one, and `fresh` those that came more than WINDOW_MS +
-SPAN_MS after it, or first. The others may be either."""
+Each line is numbered by its request. A model remembers all clients exactly: each line refreshes its
+client, with the latest time in the log so far. `repeats` are the requests that came within
+WINDOW_MS after the client's last one; `fresh` are those that came more than WINDOW_MS + SPAN_MS
+after it, or first. The others may be either."""
 import json
 import random
 import sys
@@ -18,7 +19,7 @@ clock, last = 0, {}
 files = {name: open(name, "w") for name in ("log.apache", "log.csv", "log.jsonl", "repeats", "fresh")}
 files["log.csv"].write("request,time,client\n")
 for i in range(rows):
-    # Bursts and quiet nights, so that generations end by both of their rules.
+    # Bursts and quiet nights, so that generations end for both reasons.
     at += rng.expovariate(rows / (days * 86400)) * rng.choice((0.1, 0.1, 2.8))
     if rng.random() < 0.0005:
         at += 86400 * rng.random()

@@ -1,5 +1,5 @@
-"""check-manifest.py MANIFEST - it is JSON as docs/hosting.md says, and every file that it names is
-there with its size."""
+"""check-manifest.py MANIFEST - checks that it is JSON as docs/hosting.md specifies, and that every
+file it names exists with that size."""
 import json
 import os
 import re

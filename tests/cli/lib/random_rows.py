@@ -1,11 +1,11 @@
-"""random_rows.py - random CSV and JSON lines, with what Python reads from them.
+"""random_rows.py - writes random CSV and JSON lines, and what Python reads from them.
 
 random_rows.py csv SEED ROWS DELIMITER COLUMN...
 random_rows.py json SEED ROWS
 
-Writes `rows`, `members` (rows whose key is one of the set, as they stand in `rows`), `others`, and
-`set` (the keys of the set, each with a NUL after it) into the current folder. Python's own modules
-write the rows and read them again: what they read is what the tool has to find.
+Writes `rows`, `members` (rows whose key is in the set, exactly as in `rows`), `others`, and `set`
+(the keys of the set, each followed by a NUL) to the current folder. Python's own modules write the
+rows and read them again: what they read is what the tool must find.
 """
 
 import csv
@@ -30,7 +30,7 @@ def make_csv(seed, rows, delimiter, columns):
     quoting = random_.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
     ends = random_.choice(("\n", "\r\n"))
     if ends == "\n" and quoting == csv.QUOTE_MINIMAL:
-        pieces.remove("\r")  # older versions of Python leave a field with it unquoted
+        pieces.remove("\r")  # older versions of Python don't quote a field that contains it
     header = ["id", "name", 'a "b", c', "note"]
     random_.shuffle(header)
     texts = []
@@ -72,7 +72,7 @@ def some_value(random_, pieces, depth):
 
 
 def key_of(line):
-    """Of .a.é[0]: None if there is none. A number is its text, as it stands in the line."""
+    """The value of .a.é[0]; None if there is none. A number is its text, exactly as in the line."""
     try:
         value = json.loads(line, parse_int=str, parse_float=str, parse_constant=lambda c: 1 / 0)
         for step, kind in (("a", dict), ("é", dict), (0, list)):
@@ -110,7 +110,7 @@ def make_json(seed, rows):
     write("rows", [line + b"\n" for line in lines])
     write("members", [t + b"\n" for t, k in zip(lines, keys) if k in chosen])
     write("others", [t + b"\n" for t, k in zip(lines, keys) if k not in chosen])
-    # Keys that contain a NUL are given as base64.
+    # Keys that contain a NUL are written as base64.
     import base64
     write("set", [base64.b64encode(key) + b"\n" for key in sorted(chosen)])
     write("strays", [b"%d\n" % sum(key is None for key in keys)])

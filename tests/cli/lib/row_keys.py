@@ -1,5 +1,5 @@
-# row_keys.py WORDS|CHARACTERS|BASES LENGTH [lower] - the keys of the rows on standard input, each
-# ended by NUL, in another program's words than the tool's: rows end with NUL too.
+# row_keys.py WORDS|CHARACTERS|BASES LENGTH [lower] - a second implementation of several keys per
+# row: prints the keys of the rows on standard input. Rows and keys end with NUL.
 import re
 import sys
 

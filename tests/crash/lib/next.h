@@ -1,5 +1,4 @@
-/* next.h - for programs that redefine a function of the C library in front of it, and pass calls
- * on. */
+/* next.h - for programs that redefine a function of the C library and pass its calls on. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 

@@ -1,5 +1,5 @@
-"""The hashes of petal files, for the reader of docs/format.md: XXH3 by its author's library,
-SipHash-2-4 by its paper."""
+"""The hashes of petal files, for the reader of docs/format.md: XXH3 from its author's library,
+SipHash-2-4 from its paper."""
 import ctypes
 import ctypes.util
 

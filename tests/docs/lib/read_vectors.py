@@ -1,5 +1,5 @@
-"""read_vectors.py hashes | answers FILE | refusals | refused FILE WHY - the reader of
-docs/format.md, which is in PYTHONPATH, beside the tool and the vectors."""
+"""read_vectors.py hashes | answers FILE | refusals | refused FILE WHY - compares the reader of
+docs/format.md, which is in PYTHONPATH, with the tool and the vectors."""
 import pathlib
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from query import contains
 from reader import Refused, open_filter
 
 SECRET = bytes(range(16))
-# No query depends on the defects of these.
+# These have defects that no query depends on.
 TAKEN = {
     "key-type-8", "rate-nan", "rate-infinite", "rate-1", "rate-minus-0", "reserved-not-zero",
     "time-of-a-layer", "secret-without-siphash",
@@ -19,11 +19,11 @@ TAKEN = {
 
 def hashes():
     assert xxh3(b"hello", 0) == 0x9555E8555C62DCFD
-    assert siphash(bytes(range(15)), SECRET) == 0xA129CA6149BE45E5  # the paper's own example
+    assert siphash(bytes(range(15)), SECRET) == 0xA129CA6149BE45E5  # the example in the paper
 
 
 def tool(path, key_type, keys):
-    """Those of the keys that the tool finds, or None if the file records another type."""
+    """The keys that the tool finds, or None if the file records another type."""
     with tempfile.NamedTemporaryFile() as secret:
         secret.write(SECRET)
         secret.flush()

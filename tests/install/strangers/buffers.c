@@ -1,5 +1,5 @@
-/* buffers.c - does what a binding for NumPy and Arrow does: its arrays go in without a copy, and
- * answer like keys one by one. */
+/* buffers.c - does what a binding for NumPy and Arrow does: passes their arrays without a copy. The
+ * answers are the same as for single keys. */
 #include "expect.h"
 
 #include <petal/petal.h>
@@ -98,7 +98,7 @@ static void slices_of_strings(void)
     expect(id_of(small) == id_of(one) && id_of(big) == id_of(one));
 
     petal_error error;
-    offsets[500] = 0; /* a broken array is refused, with the index */
+    offsets[500] = 0; /* an invalid array is refused, with the index */
     batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.offsets = offsets + 100;
     expect(petal_add_batch(small, &batch, NULL, NULL, &error) == PETAL_ERR_ARGUMENT);

@@ -1,5 +1,5 @@
 /* Spark.java - runs the example KnownUrls as a UDF of Spark, and a broadcast filter: each row must
- * be as the filter itself answers. */
+ * have the filter's own answer. */
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -38,9 +38,10 @@ class Spark {
         Set<String> exact = new HashSet<>(urls(0, 10_000));
         Dataset<String> frame = spark.createDataset(visits, Encoders.STRING()).repartition(5);
 
-        /* One part per worker, merged as bytes. */
+        /* One filter per worker, merged as bytes. */
         byte[] built = frame.filter((FilterFunction<String>) exact::contains).mapPartitions((MapPartitionsFunction<String, byte[]>) rows -> {
-            BloomFilter part = BloomFilter.create(10_000, 0.05); // of the whole, so that parts can be merged
+            BloomFilter part = BloomFilter.create(10_000, 0.05); // of all keys, so that parts can
+                                                                 // be merged
             rows.forEachRemaining(part::add);
             return List.of(part.toBytes()).iterator();
         }, Encoders.BINARY()).javaRDD().reduce((a, b) -> {

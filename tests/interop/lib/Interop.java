@@ -47,7 +47,7 @@ interface Interop {
         }
     }
 
-    /* Java's own line readers also end a line at a carriage return. */
+    /* Java's own line readers would also end a line at a carriage return. */
     static String[] lines(String path) throws Exception {
         String text = Files.readString(Path.of(path), StandardCharsets.UTF_8);
         return text.isEmpty() ? new String[0] : text.substring(0, text.length() - 1).split("\n", -1);
@@ -70,7 +70,7 @@ interface Interop {
     }
 
     default void run(String[] args) throws Exception {
-        System.setOut(System.err); // a library's log is not part of the answer
+        System.setOut(System.err); // a library's log messages are not part of the answer
         String type = args[2];
         switch (args[0]) {
             case "make":

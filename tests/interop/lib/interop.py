@@ -1,4 +1,5 @@
-"""interop.py - the command language of the drivers in Python (interop.sh); a driver says what its library does."""
+"""interop.py - the command language of the drivers in Python (interop.sh); a driver implements it
+for its library."""
 
 import sys
 

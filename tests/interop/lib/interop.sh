@@ -1,7 +1,7 @@
 # interop.sh - what the interop tests share: packages by name, the common keys, and the queries for
 # every library. Sourced, not run.
 #
-# A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both speak one
+# A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both use the same
 # language:
 #
 #   make FORMAT TYPE KEYS N P OUT      a filter for N keys at rate P, with the keys in it
@@ -52,10 +52,10 @@ keys() {
 }
 no_empty=
 
-# ---- what is asked of all ------------------------------------------------------------------------
+# ---- what is required of all ---------------------------------------------------------------------
 
-# The answers to TYPE.queries mean something: every key is present, and most others are not, but
-# some are by mistake (unless the filter is so large that $mistakes is no).
+# The answers to TYPE.queries are meaningful: every key is present, and most others are not, but
+# some are false positives (unless the filter is so large that $mistakes is no).
 telling() { # telling TYPE ANSWERS
     awk -v keys="$(wc -l <"$TMPDIR/$1.keys")" -v least="$([ "$mistakes" = no ] && echo 0 || echo 1)" '
         NR <= keys { missed += $0 != 1; next }
@@ -76,7 +76,8 @@ answers_alike() { # answers_alike FORMAT TYPE FILE
 # If equal filters may be encoded in different bytes, a test redefines this.
 same_file() { cmp "$1" "$2"; }
 
-# One side adds the first half of the keys, the other the second: the same as WHOLE.
+# One side adds the first half of the keys, the other the second half: the result is the same as
+# WHOLE.
 theirs_then_ours() { # FORMAT TYPE N P WHOLE
     theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
         same_file "$5" "$5.both"
@@ -90,7 +91,7 @@ through_petal() { # through_petal FORMAT FILE
     ours convert "$1" "$2" petal "$2.petal" && ours convert petal "$2.petal" "$1" "$2.back" && cmp "$2" "$2.back"
 }
 
-# theirs_to_us LIBRARY FORMAT TYPE N P: Petal reads their files.
+# theirs_to_us LIBRARY FORMAT TYPE N P: Petal reads the library's files.
 theirs_to_us() {
     keys "$3"
     at=$TMPDIR/$tap_count.$2 said="$1, $2, $3"
@@ -100,8 +101,9 @@ theirs_to_us() {
     ok "$said: into a petal file and back" through_petal "$2" "$at"
 }
 
-# alike LIBRARY FORMAT TYPE N P: in both directions. $make is `size` if the library has no rule for
-# sizes, so that N and P are bits and hashes; with $same_bytes no, Petal's file has another form.
+# alike LIBRARY FORMAT TYPE N P: tests both directions. $make is `size` if the library has no rule
+# for sizes, so that N and P are bits and hashes. If $same_bytes is no, Petal's file has another
+# form.
 alike() {
     theirs_to_us "$@"
     ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"

@@ -1,4 +1,4 @@
-# keys.awk - the keys of the interop tests and what is asked: the same lists for every library.
+# keys.awk - the keys and queries of the interop tests: the same lists for every library.
 #
 #   awk -v type=TYPE -v part=keys|absent -f keys.awk
 #
@@ -6,8 +6,8 @@
 # (hex of UTF-16 code units, lone surrogates among them). About 2,000 keys, and 20,000 others that
 # no list of keys has. The first line of the types that have one is the empty key.
 
-# The text differs in its number only, and its length and last bytes go through every case that a
-# hash has for its tail.
+# The texts differ only in their number. Their lengths and last bytes cover every case that a hash
+# distinguishes in its tail.
 function text(i,    shape) {
     shape = i % 12
     if (shape == 0) return "key " i
@@ -24,13 +24,13 @@ function text(i,    shape) {
     return "-" i ".5e-3,\342\200\250" i
 }
 
-# Park and Miller's generator: its products stay below 2^53, so that every awk computes the same.
+# Park and Miller's generator: its products stay below 2^53, so every awk computes the same.
 function random(below) {
     state = state * 16807 % 2147483647
     return state % below
 }
 
-# The number at the end keeps keys apart; random length and bytes come before it.
+# The number at the end makes keys distinct; a random number of random bytes comes before it.
 function bytes(i,    n, out) {
     out = ""
     for (n = random(24); n > 0; n--) out = out sprintf("%02x", random(256))

@@ -2,20 +2,20 @@
 # Sourced, not run.
 #
 # Installed packages stay in build/interop, one folder per version; `./dev clean` removes it. The
-# sourcing script has skip() and ok(), which report what is unavailable (tap.sh, bench/peers/run).
+# sourcing script defines skip() and ok(), which report what is unavailable (tap.sh,
+# bench/peers/run).
 interop=$PWD/build/interop
 top=$PWD
 mkdir -p "$interop"
 
-# What package clients print if nobody answers, or if the registry refuses to serve.
+# What package clients print if no server answers, or if the registry refuses to serve.
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
 'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
-# install FOLDER WHAT COMMAND...: runs COMMAND in a new folder of build/interop, to which it must
-# bring WHAT. False if it didn't: a skip if the registry is unreachable, a failure for any other
-# reason.
+# install FOLDER WHAT COMMAND...: runs COMMAND, which must create WHAT, in a new folder of
+# build/interop. False if it didn't: a skip if the registry is unreachable, otherwise a failure.
 install() {
     folder=$interop/$1 what=$2
     shift 2
@@ -35,7 +35,7 @@ install() {
 }
 log_of_failure() { cat "$1" && return 1; }
 
-# may_install FOLDER WHAT TEST: is it installed, or did the caller of the tests request it? If not,
+# may_install FOLDER WHAT TEST: is it installed, or did whoever runs the tests request that? If not,
 # a skip.
 may_install() {
     [ ! -d "$interop/$1" ] && [ -z "${PETAL_INSTALL-}" ] || return 0
@@ -43,7 +43,8 @@ may_install() {
     return 1
 }
 
-# The coordinates' jars and those they need. Maven's own store doesn't support two writers.
+# These Maven packages' jars and those that they need. Maven's own store doesn't support two
+# writers.
 maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
     classpath="$interop/$1/*"
     install "$1" "$2" maven_get "$@"
@@ -61,8 +62,8 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
-# Petal's own wheel, built from this tree by the Python in PATH, in OUT. Builds share their objects,
-# one at a time.
+# Petal's own wheel, built from this tree by the Python in PATH, in OUT. Builds share their object
+# files and run one at a time.
 petal_wheel() { # petal_wheel OUT
     install scikit-build-core-1.1.2 scikit-build-core petal_wheel_builders || return
     ok 'the Python package is built' petal_wheel_into "$1"
@@ -81,7 +82,7 @@ petal_wheel_into() (
         "--config-settings=build-dir=$top/build/bindings/python/shared"
 )
 
-# Petal's own jar, built from this tree; Maven's needs must be installed.
+# Petal's own jar, built from this tree; it needs what Maven needs.
 petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
     petal_pom=$top/bindings/java/pom.xml
     petal_store=java-jar-$(built_of "$petal_pom")
@@ -111,7 +112,7 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
     install "$folder" "$*" npm install --no-audit --no-fund --fetch-retries 1 --prefix . "$@"
 }
 
-# Another source is another program.
+# If the source differs, it is another program.
 built_of() { cat "$@" | cksum | cut -d' ' -f1; }
 
 # Builds the driver with the module at that version.

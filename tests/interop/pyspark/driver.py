@@ -1,4 +1,4 @@
-"""driver.py - df.stat.bloomFilter of a running Spark, and its Parquet files with Bloom filters.
+"""driver.py - df.stat.bloomFilter in a running Spark, and Spark's Parquet files with Bloom filters.
 
     driver.py KEYS_FOLDER OUT_FOLDER
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import interop
 
-# Any part may end up in any of several tasks: the filter is merged from theirs.
+# A row may end up in any of several tasks: the filter is merged from theirs.
 PARTITIONS = 5
 COLUMNS = {"text": "string", "i32": "int", "i64": "long"}
 
@@ -34,7 +34,7 @@ def start():
 
 
 def write_filter(spark, frame, n, p, path):
-    """PySpark has no bloomFilter of its own: this calls that of the DataFrame after it."""
+    """PySpark has no bloomFilter of its own: this calls that of the Java DataFrame."""
     made = frame._jdf.stat().bloomFilter("key", n, p)
     out = spark._jvm.java.io.FileOutputStream(path)
     made.writeTo(out)

@@ -1,4 +1,4 @@
-"""conftest.py - a site of linked pages, which counts requests, and how a crawl of it is run."""
+"""conftest.py - a site of linked pages that counts requests, and a way to run a crawl of it."""
 
 import http.server
 import os
@@ -66,7 +66,7 @@ def site():
 
 @pytest.fixture
 def example(tmp_path):
-    """example(name, argument...) -> what that example prints, run as a program."""
+    """example(name, argument...) -> the output of that example, run as a program."""
 
     def run(name, *arguments):
         path = os.path.join("bindings/python/example", name)

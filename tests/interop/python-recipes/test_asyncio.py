@@ -1,5 +1,5 @@
-"""test_asyncio.py - the asyncio crawler visits each page once, later crawls only what is new, and a
-crawl that was broken off is repeated."""
+"""test_asyncio.py - the asyncio crawler visits each page once, later crawls fetch only new pages,
+and an interrupted crawl is repeated."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ def crawl(site, path, stop_at=None):
 def test_each_page_once(site, tmp_path):
     path = tmp_path / "pages.petal"
     visited = crawl(site, path)
-    # So few keys in a filter for a million: none is a false positive.
+    # So few keys in a filter for a million that none is a false positive.
     assert sorted(visited) == sorted(site.paths())
     assert max(site.requests.values()) == 1
     site.pages += 20

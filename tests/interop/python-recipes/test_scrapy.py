@@ -1,5 +1,5 @@
 """test_scrapy.py - petal.scrapy.DupeFilter: each page is requested once; the next crawl requests
-what is new; a crash forgets, and loses no page; a paused job is continued."""
+new pages; a crash forgets keys but loses no page; a paused job continues."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def start(site, folder, *options):
 
 
 def end(spider):
-    """What it logged; one that does not come to its end is killed, so that none is left behind."""
+    """Returns what it logged. A crawl that doesn't end is killed, so that none is left running."""
     try:
         return spider.communicate(timeout=120)[1]
     finally:
@@ -31,7 +31,7 @@ def end(spider):
 
 
 def crawl(site, folder, *options):
-    """The paths that were requested, with their counts, and what Scrapy logged."""
+    """Returns the requested paths with their counts, and what Scrapy logged."""
     site.requests.clear()
     spider = start(site, folder, *options)
     log = end(spider)
@@ -41,7 +41,7 @@ def crawl(site, folder, *options):
 
 
 def broken_off(site, folder, how, *options):
-    """A crawl that gets a signal after 60 requests."""
+    """A crawl that receives a signal after 60 requests."""
     site.requests.clear()
     site.stop_after = 60
     spider = start(site, folder, "-s", "CONCURRENT_REQUESTS=2", *options)

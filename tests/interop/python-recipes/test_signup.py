@@ -1,4 +1,4 @@
-"""test_signup.py - no leaked password is accepted by Django or Flask, and few others are refused."""
+"""test_signup.py - Django and Flask accept no leaked password, and reject few others."""
 
 import hashlib
 

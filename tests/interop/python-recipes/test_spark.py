@@ -1,5 +1,5 @@
-"""test_spark.py - filters of PySpark: parts merged are the whole, Spark's own is queried without a
-JVM, and a broadcast one keeps every row of a semi-join."""
+"""test_spark.py - filters in PySpark: merged parts equal the whole; Spark's own filter is queried
+without a JVM; and a broadcast filter keeps every row of a semi-join."""
 
 import petal
 import pytest

@@ -1,8 +1,8 @@
 """driver.py - RedisBloom in a running Redis, at the server that REDIS_URL names.
 
-See ../lib/interop.sh. A file of redisbloom is what BF.SCANDUMP gives, the header and then the
-chunks; one of redisbloom-dump is what DUMP gives.
-REDIS_RESERVE holds more arguments of BF.RESERVE. docs/interop.md shows the same dump and restore.
+See ../lib/interop.sh. A file in the format redisbloom is the output of BF.SCANDUMP, the header and
+then the chunks; one in redisbloom-dump is the output of DUMP. REDIS_RESERVE holds more arguments
+for BF.RESERVE. docs/interop.md shows the same dump and restore.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""macho.py FILE - what a library for macOS (64-bit Mach-O) exports, a name per line. It fails where
-its own name has a path, or where it needs more than the system's library."""
+"""macho.py FILE - prints what a library for macOS (64-bit Mach-O) exports, one name per line. Fails
+if its own name contains a path, or if it needs more than the system's library."""
 
 import struct
 import sys
@@ -30,7 +30,7 @@ def libraries(data: bytes, kind: int) -> list[str]:
 
 
 def exports(data: bytes) -> list[str]:
-    """The defined external names, as C has them, without those of the linker."""
+    """The defined external names in their C form, except those of the linker."""
     names = []
     for at in (at for command, at in commands(data) if command == SYMBOLS):
         symbols, count, strings = struct.unpack_from("<III", data, at + 8)

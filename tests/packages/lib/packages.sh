@@ -1,4 +1,5 @@
-# packages.sh - for tests of what packaging/make has put into build/packages. Sourced, not run.
+# packages.sh - for tests of the packages that packaging/make has put into build/packages. Sourced,
+# not run.
 #
 # ./dev test packages and ./dev test --all make the packages first. If zig or Debian's sources are
 # unreachable there are none, and the test is skipped.
@@ -14,14 +15,14 @@ needs_zig() {
     finish
 }
 
-# unpacked SYSTEM: unpacks the tool's package of this system; its folder is $unpacked.
+# unpacked SYSTEM: unpacks the tool's package for this system; its folder is $unpacked.
 unpacked() {
     unpacked=$TMPDIR/petal-$version-$1
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
-# Wine, with its own folder in $TMPDIR; its server ends with the test, and would otherwise stay for
-# a while. Ends the test with a skip if there is none.
+# Wine, with a folder of its own in $TMPDIR. Stops its server with the test; otherwise it would stay
+# for a while. Ends the test with a skip if there is no Wine.
 needs_wine() {
     wine=/usr/lib/wine/wine64
     [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
@@ -31,21 +32,21 @@ needs_wine() {
     trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
 }
 
-# piped PROGRAM ARGUMENT...: under Wine, with pipes as its streams; some programs start only with
-# these, or never end if their input is Linux's /dev/null. Its status is lost.
+# piped PROGRAM ARGUMENT...: runs it under Wine with pipes as its streams. Some programs only start
+# with pipes, or never end if their input is Linux's /dev/null. The exit status is lost.
 piped() { : | timeout -s KILL 600 $wine "$@" 2>&1 | tr -d '\r'; }
 
-# wheel_of TAG: the wheel of that platform.
+# wheel_of TAG: prints the wheel for that platform.
 wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
 
-# python_vectors PYTHON [SITE]: the tests of the binding that need only the standard library.
+# python_vectors PYTHON [SITE]: runs the binding's tests that need only the standard library.
 python_vectors() {
     PYTHONPATH=bindings/python/test${2:+$(python_path "$1")$2} "$1" -B bindings/python/test/bare.py \
         test_vectors test_cases >"$TMPDIR/said" 2>&1
     cat "$TMPDIR/said"
     ! grep -q '^not ok' "$TMPDIR/said" && [ "$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMPDIR/said")" = "$(grep -c '^ok' "$TMPDIR/said")" ]
 }
-# The separator between two folders there.
+# The separator between two folders on that system.
 python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
 
 # command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments
@@ -57,8 +58,8 @@ command_of() {
     chmod +x "$command_folder/petal"
 }
 
-# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library,
-# which zig has already compiled with these flags for the tool.
+# cross_test SYSTEM TEST OUT: compiles a test of tests/unit or tests/formats with cmocka and the
+# library, which zig has already compiled with these flags for the tool.
 cmocka_has='STDINT_H INTTYPES_H SETJMP_H STDARG_H STDDEF_H STDBOOL_H STDIO_H STDLIB_H STRING_H
     STRINGS_H SIGNAL_H TIME_H UNISTD_H MALLOC_H SIGNAL SNPRINTF VSNPRINTF STRSIGNAL STRUCT_TIMESPEC
     CLOCK_GETTIME'

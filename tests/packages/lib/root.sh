@@ -1,8 +1,8 @@
-# root.sh - a new Debian in a folder, as small as debootstrap makes it. Sourced, not run, after
-# packages.sh; ends the test with a skip if a program is missing.
+# root.sh - a new Debian in a folder, as small as debootstrap makes it. Sourced after packages.sh,
+# not run. Ends the test with a skip if a program is missing.
 needs debootstrap || finish
 
-# bare_debian FOLDER: makes it there; false after a skip, or a failure
+# bare_debian FOLDER: makes it there; false after a skip or a failure
 bare_debian() {
     [ "$(id -u)" -eq 0 ] || { skip 'a new Debian' 'this machine: needs root'; return 1; }
     debian_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -19,13 +19,13 @@ bare_debian() {
 }
 log_of_failure() { tail -n 20 "$1" && return 1; }
 
-# inside COMMAND...: in the Debian of $root
+# inside COMMAND...: runs COMMAND in the Debian of $root
 inside() {
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LC_ALL=C DEBIAN_FRONTEND=noninteractive \
         chroot "$root" "$@"
 }
 
-# This machine's way to the servers.
+# The servers are reached in the same way as from this machine.
 ways() {
     rm -rf "$root/etc/apt"
     for path in /etc/apt /etc/pip.conf /etc/ssl/certs /usr/share/keyrings \

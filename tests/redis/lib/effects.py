@@ -1,5 +1,5 @@
-"""effects.py - what tests look at, and wait for, beside replies: digests, INFO, replication, AOF;
-and values with mistakes in them."""
+"""effects.py - what tests check and wait for besides replies: digests, INFO, replication, AOF; and
+corrupted values."""
 
 import struct
 
@@ -21,7 +21,7 @@ def follow(replica, master):
 
 
 def caught_up(master, replica):
-    """The replica has all that the master sent; the numbers are in both's INFO."""
+    """Waits until the replica has all that the master sent; both have these numbers in INFO."""
     def done():
         sent = info(master, "replication")["master_repl_offset"]
         return info(replica, "replication")["slave_repl_offset"] == sent

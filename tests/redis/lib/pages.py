@@ -1,4 +1,4 @@
-"""pages.py - commands of a page, run as a reader would: the blocks of shell under a heading."""
+"""pages.py - runs a page's commands as a reader would: the blocks of shell under a heading."""
 
 import os
 import re
@@ -11,7 +11,7 @@ MODULES = "/usr/lib/redis/modules/petal.so"
 
 
 def blocks(page, heading):
-    """Of the section whose heading contains the word, in order."""
+    """The blocks of the section whose heading contains the word, in order."""
     with open(page, encoding="utf-8") as file:
         sections = re.split(r"(?m)^(?=## )", file.read())
     found = [section for section in sections if heading in section.splitlines()[0].lower()]
@@ -20,8 +20,8 @@ def blocks(page, heading):
 
 
 def run_blocks(page, heading, port, other_port=0):
-    """Their output, if one of the commands failed or a reply was an error; the module is ours, the
-    ports are the servers'."""
+    """Their output; an error if one of the commands failed or a reply was an error. Replaces the
+    page's module with ours, and its ports with the servers'."""
     text = "".join(blocks(page, heading))
     assert text, (page, heading)
     text = re.sub(r"redis-cli (?!-p)", f"redis-cli -p {PORT} ", text)

@@ -1,4 +1,4 @@
-"""rdb.py - payloads of DUMP, taken apart and sealed again with a valid checksum."""
+"""rdb.py - takes payloads of DUMP apart, and seals them again with a valid checksum."""
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # CRC-64 "Jones", reflected
 

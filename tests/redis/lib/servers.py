@@ -1,7 +1,7 @@
-"""servers.py - servers that tests start and stop, a client that shows replies as they are, and TAP.
+"""servers.py - starts and stops servers for tests; a client that shows replies unchanged; and TAP.
 
-The client tells RESP2 from RESP3: errors are values, maps and booleans differ from arrays and
-integers.
+The client distinguishes RESP2 from RESP3: errors are values, and maps and booleans differ from
+arrays and integers.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ PRELOAD = os.environ.get("preload", "")  # what must be loaded into the server b
 
 
 class Error(str):
-    """An error reply, whole: its first word is the code."""
+    """An error reply as a whole: its first word is the code."""
 
 
 class Map(dict):
-    """A map, which RESP2 has not."""
+    """A map, which RESP2 doesn't have."""
 
 
 class Connection:
@@ -93,7 +93,7 @@ class Connection:
 
 
 def free_port():
-    """A port that is free now, and whose cluster bus port is, too."""
+    """A port that is free now, and whose cluster bus port is free too."""
     while True:
         with contextlib.closing(socket.socket()) as one, contextlib.closing(socket.socket()) as two:
             one.bind(("127.0.0.1", 0))
@@ -108,7 +108,8 @@ def free_port():
 
 
 class Server:
-    """A server in a folder of its own, at a socket there; with port=True at a port, too."""
+    """A server in a folder of its own, with a socket there; if port=True, it also listens on a
+    port."""
 
     def __init__(self, program, *options, module=MODULE, port=False, arguments=(), env=None):
         self.program, self.options, self.module = program, options, module
@@ -174,7 +175,7 @@ class Server:
 
 
 def wait_for(what, seconds=60, pause=0.05):
-    """Until what() is true: how long that takes decides nothing, unless it is never."""
+    """Waits until what() is true. The limit only catches a condition that never becomes true."""
     for _ in range(int(seconds / pause)):
         if what():
             return True
@@ -183,7 +184,7 @@ def wait_for(what, seconds=60, pause=0.05):
 
 
 class Tap:
-    """Lines of TAP: a promise, and what was seen instead."""
+    """Prints lines of TAP: a promise, and if it was broken, what was seen instead."""
 
     def __init__(self, about):
         self.about, self.count, self.failed = about, 0, 0
@@ -200,13 +201,13 @@ class Tap:
         self.ok(what, seen == wanted and type(seen) is type(wanted), seen, wanted)
 
     def equals(self, what, pairs):
-        """One promise of many cases: (seen, wanted, ...) of each."""
+        """One promise with many cases, each with (seen, wanted, ...)."""
         bad = [pair for pair in pairs if not is_same(pair[0], pair[1])]
         self.ok(what, not bad, *bad[:5])
 
 
 def is_same(seen, wanted):
-    """Equal, and of the same kind: True is not 1, and an error is not a text."""
+    """Equal, and of the same type: True is not 1, and an error is not a text."""
     if type(seen) is not type(wanted):
         return False
     if isinstance(seen, list):

@@ -1,12 +1,12 @@
 /* harness.js - what the tests of the page share: TAP, a static server, Chromium, and a page that
- * records every complaint and every request. */
+ * records every error message and every request. */
 'use strict';
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
-const PATIENCE = 240000; // ms; a limit for what never happens, not a measure of speed
+const PATIENCE = 240000; // ms; only catches what never happens, doesn't measure speed
 
 let count = 0, failed = 0;
 const only = new RegExp(process.argv[3] || '');
@@ -63,7 +63,7 @@ async function open(browser, url, options = {}) {
     await page.goto(url);
     return page;
 }
-/* Closes the page, and checks that it made no complaint and loaded nothing from elsewhere. */
+/* Closes the page, and checks that it reported no error and loaded nothing from elsewhere. */
 async function close(page, base) {
     const elsewhere = page.requests.filter((url) => !url.startsWith(base) && !/^(blob|data):/.test(url));
     await page.context().close();

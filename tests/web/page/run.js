@@ -249,8 +249,8 @@ async function planning(browser, at) {
                 await page.click(`#tab-${tab}`);
                 code[tab] = await text(page, '#code');
             }
-            // From another library's filter the shell writes that library's file; the others write
-            // a petal file of it.
+            // For another library's filter, the shell writes that library's file; the others write
+            // a petal file.
             const asGuava = () => { petal('convert', '--force', '--to', 'guava', 'keys.petal', 'keys.bin'); return fs.readFileSync(path.join(temp, 'keys.bin'), 'hex'); };
             const info = () => /guava/.test(wish) ? asGuava() : petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
             fs.writeFileSync(path.join(temp, 'keys.txt'), 'key\n');
@@ -451,7 +451,8 @@ async function using(browser, at) {
             fs.writeSync(out, all);
         }
         fs.closeSync(out);
-        await page.evaluate(() => { // from inside: on a busy machine a click from here may come too late
+        await page.evaluate(() => { // from inside the page: on a busy machine, a click from outside
+                                    // may come too late
             const words = document.getElementById('busy-says');
             new MutationObserver((changes, observer) => {
                 if (window.cancelled || !/ lines/.test(words.textContent)) return;
