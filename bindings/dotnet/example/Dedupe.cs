@@ -1,5 +1,5 @@
-// Dedupe.cs - passes each line of standard input on once, and remembers them in a file for the next
-// run: Dedupe.exe seen.petal < stream > fresh
+// Dedupe.cs - prints each line of standard input once, and remembers the lines in a file for the
+// next run: Dedupe.exe seen.petal < stream > fresh
 using System;
 using System.IO;
 using Petal;

@@ -250,7 +250,7 @@ namespace Petal
         private ulong ChangeKey(Verb verb, byte* key, int size)
         {
             bool adds = verb == Verb.Add;
-            bool ignored = adds && size == 0 && !takesEmptyKey; // like its own library
+            bool ignored = adds && size == 0 && !takesEmptyKey; // as in its own library
             bool asChange = adds ? core.EnterAdd() : EnterChange();
             int status = Native.Seen;
             if (!ignored)

@@ -7,10 +7,10 @@ namespace Petal
     /// <summary>What the core reported besides the message; stored in the exception.</summary>
     /// <remarks> Invalid arguments, filters of other kinds, wrong secrets: ArgumentException.
     /// Operations that a filter's kind doesn't support, and changes to a filter opened for reading:
-    /// NotSupportedException. A full filter: InvalidOperationException. Bytes that are no complete
-    /// filter, or damaged, or of a writer that died: FormatException. Files: IOException,
-    /// FileNotFoundException, DirectoryNotFoundException, UnauthorizedAccessException. Not enough
-    /// memory: InsufficientMemoryException. A closed filter: ObjectDisposedException.
+    /// NotSupportedException. A full filter: InvalidOperationException. Bytes that are not a
+    /// complete filter, are damaged, or come from a writer that died: FormatException. Files:
+    /// IOException, FileNotFoundException, DirectoryNotFoundException, UnauthorizedAccessException.
+    /// Not enough memory: InsufficientMemoryException. A closed filter: ObjectDisposedException.
     /// </remarks>
     public sealed class Failure
     {

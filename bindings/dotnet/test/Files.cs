@@ -160,7 +160,8 @@ static class FilesTests
         Check.That(map.Info().VerifiesOnUse && map.Info().UncheckedBlocks > 0, "info");
     }
 
-    // Claims to have read what it is told to claim, and then that it has ended.
+    // Claims to have read the number of bytes it is told to claim, and then to have reached the
+    // end.
     sealed class Lying : MemoryStream
     {
         int said;

@@ -227,7 +227,7 @@ static class MisuseTests
                1024;
     }
 
-    // Filters that nobody closes, next to a heap that gives no reason to collect.
+    // Filters that nobody closes, beside a heap that gives no reason to collect.
     public static void five_thousand_filters_of_a_megabyte_stay_below_512()
     {
         long[] keys = Given.Integers(1000000);

@@ -1,5 +1,5 @@
-// Threads.cs - one filter that many threads query, change, save and close concurrently answers
-// right, loses no key and does not crash.
+// Threads.cs - if many threads query, change, save and close one filter concurrently, answers are
+// right, no key is lost and nothing crashes.
 using System;
 using System.Collections.Generic;
 using System.IO;

@@ -1,6 +1,6 @@
-// Vectors.cs - every vector: other libraries' files answer like the originals, are rebuilt byte for
-// byte and survive a round trip through a petal file; petal's own are written byte for byte; broken
-// ones are refused by name.
+// Vectors.cs - every vector: other libraries' files give the same answers as in the original, are
+// rebuilt byte for byte and survive a round trip through a petal file; petal's own are written byte
+// for byte; broken ones are refused by name.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -139,7 +139,7 @@ class Foreign
         byte[] again = filter.ToBytes(format);
         if (!Packed)
             Check.Same(bytes, again, path);
-        else // bytes differ, but decompress to the same
+        else // bytes differ, but decompress to the same data
             Check.Same(read.ToBytes(), Load(again, format).ToBytes(), path);
     }
 
@@ -291,7 +291,7 @@ static class VectorsTests
         Check.Fails(() => Library.ParquetFilters(Given.Utf8("PAR1")), "no parquet");
     }
 
-    // ---- petal's own; vectors/README.md says the same in words ----
+    // ---- petal's own; vectors/README.md describes them in words ----
 
     class Recipe
     {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The package, in an empty project that has nothing else, reads every vector and passes every test,
+# In an empty project that has nothing else, the package reads every vector and passes every test,
 # on .NET 8 and on Mono.
 #
 # .NET 8 (bindings/dotnet/needs) stays in build/interop. It is installed by ./dev test --all and by
@@ -45,8 +45,8 @@ fi
 
 # ---- what documents and examples show ------------------------------------------------------------
 
-# Makes the C# blocks of a document one program; the output of its WriteLine lines is in their
-# comments.
+# Turns a document's C# blocks into one program. Comments after its WriteLine lines have the
+# expected output.
 program_of() { # program_of DOCUMENT
     echo 'using System; using System.IO; using Petal;'
     echo 'static class Shown { static void Main() {'

@@ -59,16 +59,16 @@ func (f *Filter) RemoveMany(keys Keys) (removed int, err error) {
 	return f.batch(doRemove, keys, nil)
 }
 
-// AddInto is AddMany with an answer per key: true if it was certainly new. len(answers) must be
+// AddInto is AddMany with one answer per key: true if it was certainly new. len(answers) must be
 // keys.Len().
 func (f *Filter) AddInto(answers []bool, keys Keys) error { return f.into(doAdd, answers, keys) }
 
-// ContainsInto is ContainsMany into memory of the caller. len(answers) must be keys.Len().
+// ContainsInto is ContainsMany into the caller's memory. len(answers) must be keys.Len().
 func (f *Filter) ContainsInto(answers []bool, keys Keys) error {
 	return f.into(doContains, answers, keys)
 }
 
-// RemoveInto is RemoveMany with an answer per key: true if it was present. len(answers) must be
+// RemoveInto is RemoveMany with one answer per key: true if it was present. len(answers) must be
 // keys.Len().
 func (f *Filter) RemoveInto(answers []bool, keys Keys) error {
 	return f.into(doRemove, answers, keys)
@@ -251,7 +251,7 @@ func (k Hashes) one(f *Filter, do uint32, i int) (bool, error) { return f.hash(d
 
 func (b *batch) run(keys Keys) (int, error) {
 	n := keys.Len()
-	if n == 0 { // even without keys, is the call possible?
+	if n == 0 { // even without keys: is the call possible?
 		return 0, b.call(layoutInt64, nil, nil, 0, 0, nil, 0)
 	}
 	for from := 0; from < n && !b.ended; {
@@ -322,7 +322,8 @@ func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return join(b, keys, from, base)
 }
 
-// hash hashes keys, up to one whose length it does not support: a joined piece begins there.
+// hash hashes keys up to the first one whose length it does not support: a joined piece begins
+// there.
 func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	n, seed, list := 0, b.filter.seed, keys[from:]
 	for n < len(list) && n < pieceKeys && isHashed(list[n]) {

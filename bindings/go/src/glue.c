@@ -528,8 +528,9 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
-/* Returns what petal_contains() and the like found, or PETAL_ERR_DAMAGED if a block of this key is
- * damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage was found, each "probably" is checked again. */
+/* Returns the result of petal_contains() and the like, or PETAL_ERR_DAMAGED if a block of this key
+ * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage was found, each "probably" is checked
+ * again. */
 static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
                      uint64_t key_bytes)
 {

@@ -112,7 +112,7 @@ func (i Info) RateAt(keys uint64) float64 {
 	return math.Float64frombits(w[0])
 }
 
-// Info describes the whole filter. It takes no time worth mentioning.
+// Info describes the whole filter. It takes negligible time.
 func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 
 // LayerInfo is Info for one layer, from 0, the oldest.

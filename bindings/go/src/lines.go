@@ -52,7 +52,7 @@ func (f *Filter) begin() bool {
 	return l.adding
 }
 
-// settle reports the keys added here to the library, before it uses the filter; the caller owns the
+// settle reports the keys added here to the library before it uses the filter; the caller owns the
 // filter.
 func (f *Filter) settle() {
 	l := &f.lines

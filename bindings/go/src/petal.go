@@ -6,10 +6,11 @@
 // bits per key. It never misses a key that was added. For the other keys it wrongly says "probably"
 // at a planned rate, the false-positive rate.
 //
-// Keys are strings and []byte, as they are, and int64 and float64, as 8 little-endian bytes (one
-// zero, one NaN); the same in every language. Any number of goroutines may use one Filter: queries
-// run concurrently; a change waits for running calls, and others wait for it. Nothing panics: a
-// call that fails returns an error, in which errors.Is finds a Status such as ErrReadOnly.
+// Keys are strings and []byte, used as they are, and int64 and float64, as 8 little-endian bytes
+// (one zero, one NaN), the same in every language. Any number of goroutines may use one Filter:
+// queries run concurrently; a change waits for running calls, and others wait for it. Nothing
+// panics: a call that fails returns an error, in which errors.Is finds a Status such as
+// ErrReadOnly.
 //
 // With cgo the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
 // as WebAssembly (wazero): the same calls, but without file maps and locks, with 4 GiB for all

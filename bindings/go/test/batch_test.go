@@ -289,7 +289,7 @@ func TestAFullFilterSaysHowFarItCame(t *testing.T) {
 	expect(t, failed.Message != "" && failed.Offset == -1, "%#v", failed)
 }
 
-// If a key is wrong, all keys before it are added, none after it, and the error has its index.
+// If a key is invalid, all keys before it are added, none after it, and the error has its index.
 func TestAWrongKeyHasAnIndexAndThoseBeforeItAreIn(t *testing.T) {
 	for _, at := range []int{0, 1, 6, 7, 8, 100, 4095, 4096, 4097, 9000} {
 		for _, more := range []int{0, 1, 5000} {

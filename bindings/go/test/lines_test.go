@@ -1,9 +1,9 @@
 package project
 
 // Keys that Go adds and looks up itself, without a call of the library: bits and answers must be
-// the library's, whatever the parameters, and everything else that a filter reports stays true. A
-// filter with a capacity and WithRefuseOverfull goes through the library, so it is the one to
-// compare with.
+// the library's, whatever the parameters, and everything else that the filter reports stays true. A
+// filter with a capacity and WithRefuseOverfull goes through the library, so it is used for
+// comparison.
 
 import (
 	"bytes"

@@ -1,7 +1,7 @@
 package project
 
-// One filter that many goroutines query, change, save and close concurrently answers right, loses
-// no key and does not crash; run.sh also runs this with the race detector.
+// If many goroutines query, change, save and close one filter concurrently, answers are right, no
+// key is lost and nothing crashes; run.sh also runs this with the race detector.
 
 import (
 	"bytes"

@@ -1,8 +1,8 @@
 package project
 
-// Every vector: other libraries' files answer like the originals, are rebuilt byte for byte and
-// survive a round trip through a petal file; petal's own are written byte for byte; broken ones are
-// refused by name.
+// Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
+// for byte and survive a round trip through a petal file; petal's own are written byte for byte;
+// broken ones are refused by name.
 
 import (
 	"bytes"
@@ -140,7 +140,7 @@ func wideText(key []byte) (string, bool) {
 
 func (f *file) expectSame(filter *petal.Filter) {
 	made := must(filter.Bytes(f.format))
-	if f.packed { // bytes differ, but decompress to the same
+	if f.packed { // bytes differ, but decompress to the same data
 		again := must(petal.FromBytes(made, petal.FromFormat(f.format)))
 		expect(f.t, bytes.Equal(image(again), image(f.read)), "%s: other bits", f.path)
 		return

@@ -1,6 +1,7 @@
 import petal.BloomFilter
 
-/** Which orders are certainly of new customers, and how few of the others a filter lets through. */
+/** Prints which orders are certainly from new customers. The filter lets few of the others
+ * through. */
 fun main() {
     val known = List(10_000) { "customer-$it" }
     val orders = List(10_000) { "customer-${it + 5_000}" } // half of them known

@@ -1,5 +1,5 @@
-# docs.awk - the Java of a document (the blocks of ```java) as one program, Docs: of a line
-# `EXPRESSION; // => X` the value must be X, and comments below a loop are what it prints.
+# docs.awk - turns a document's Java (the blocks of ```java) into one program, Docs. For a line
+# `EXPRESSION; // => X` the value must be X; comments below a loop are its expected output.
 BEGIN {
     print "import java.nio.file.Path; import java.util.*; import java.util.stream.*; import petal.*;"
     print "final class Docs {"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Maven builds the jar and deploys it to a repository, from which a project with nothing else uses
-# it: every vector, batches compared with the tool, misuse, threads, Kotlin; all under -Xcheck:jni.
+# it: every vector, batches compared with the tool, misuse, threads, Kotlin. All of it runs with
+# -Xcheck:jni.
 #
 # What Maven needs (pom.xml, test/pom.xml) stays in build/interop. It is installed by
 # ./dev test --all and by ./dev test bindings/java; without it, this is a skip.
@@ -77,7 +78,7 @@ ok 'its classes are those of release 11' release_11
 
 # ---- tests ---------------------------------------------------------------------------------------
 
-# A small heap of its own, so that any growth is ours. The collector moves objects.
+# A small heap, so that any growth is Petal's. The collector moves objects.
 run_java() {
     java -Xcheck:jni -Xmx128m -XX:+UseSerialGC "-Djava.io.tmpdir=$TMPDIR" -Dfile.encoding=UTF-8 \
         -cp "$work/test/classes:$work/test/jars/*" "$@"
@@ -90,7 +91,7 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
-# In a heap of a server's size, with a login shell's limit of file descriptors.
+# With a heap as large as a server's, and a login shell's limit of file descriptors.
 leaks() { (ulimit -n 1024 && run_java -Xmx1g Tap LeakTest); }
 relay leaks
 

@@ -43,7 +43,7 @@ const idOf = (filter) => filter.contentId().toString(16).padStart(16, '0');
 
 class Missing extends Error {}
 
-/** A filter that follows a manifest. `filter` answers throughout. */
+/** A filter that follows a manifest. `filter` answers at any time. */
 export class HostedFilter {
     #url;
     #options;

@@ -1,13 +1,14 @@
-// keys.mjs - asks every query of vectors/*/vectors.txt as a program would: with the string, the
+// keys.mjs - makes every query of vectors/*/vectors.txt as a program would: with the string, the
 // BigInt or the key function whose bytes the other library hashed, one by one, in batches, and with
-// the key type given to load(). Queries that only bytes can express are listed, and so are folders
+// the key type given to load(). Lists the queries that only bytes can express, and the folders
 // without queries.
 import { readdirSync } from 'node:fs';
 import { check, fails, petal, read, rows, same, sameBytes, test, unhex, vectors } from './tap.mjs';
 
 const { f32, f64, Filter, i32, i64, PetalError, utf16 } = petal;
 
-// ---- what the keys of a file are -----------------------------------------------------------------
+// ---- the keys of a file
+// --------------------------------------------------------------------------
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const isHalf = (a, b) => a === 0xed && b >= 0xa0;
@@ -124,7 +125,8 @@ const without = {
     shards: 'vectors.mjs: shardOf()',
 };
 
-// ---- the questions -------------------------------------------------------------------------------
+// ---- the queries
+// ---------------------------------------------------------------------------------
 
 const questionsOf = (folder) => {
     const found = [];
@@ -235,7 +237,7 @@ test('the key type of load(), for files that record none; another than theirs is
     await fails(() => Filter.load(guava, { format: 'guava', keyType: 'int' }), RangeError);
 });
 
-// What Java's getBytes() and the npm packages make of an unpaired surrogate.
+// What Java's getBytes() and the npm packages turn an unpaired surrogate into.
 test('half of a surrogate pair is what the library of the format makes of it', async () => {
     const text = 'x\ud800y';
     for (const [format, hex] of [

@@ -488,7 +488,8 @@ test('a file that changes is read anew; a server without Range or ETag is refuse
     await server.close();
 });
 
-// ---- kept in step --------------------------------------------------------------------------------
+// ---- following a host
+// ----------------------------------------------------------------------------
 
 test('a patch makes the new filter; a wrong base, and damage, change nothing', async () => {
     const old = await made({ capacity: 2 * COUNT }),

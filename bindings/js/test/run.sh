@@ -34,8 +34,8 @@ imports() {
 }
 ok 'the modules import nothing' imports
 
-# Gzipped, as servers send them; the bounds are promises, and so are the compilers' versions in
-# them.
+# Gzipped, as servers send them. The bounds are promises, and they depend on the compilers'
+# versions.
 sizes() {
     for module in $modules; do
         echo "$module $(gzip -9 <"$package/dist/$module.wasm" | wc -c)"
@@ -83,7 +83,7 @@ million() {
 ok 'the command petal makes a filter of 10^6 addresses' million
 relay node --no-warnings --expose-gc "$TMPDIR/bare/test/million.mjs" "$files"
 
-# ---- with what needs lists -----------------------------------------------------------------------
+# ---- with the packages in `needs` ----------------------------------------------------------------
 
 folder=js-$(built_of "$here/needs")
 tools=$interop/$folder
@@ -102,7 +102,7 @@ ok 'and as CommonJS' types cts
 needs chromium || finish
 relay node --no-warnings "$TMPDIR/bare/test/browser.mjs" "$package" "$tools" "$files"
 
-# ---- with what bundlers lists --------------------------------------------------------------------
+# ---- with the packages in `bundlers` -------------------------------------------------------------
 
 bundlers=bundlers-$(built_of "$here/bundlers")
 may_install "$bundlers" 'vite, webpack, rollup, esbuild and bun' bindings/js || finish

@@ -1,6 +1,6 @@
-// vectors.mjs - every vector: other libraries' files answer like the originals, are rebuilt byte
-// for byte and survive a round trip through a petal file; petal's own are written byte for byte;
-// broken ones are refused by name.
+// vectors.mjs - every vector: other libraries' files give the same answers as in the original, are
+// rebuilt byte for byte and survive a round trip through a petal file; petal's own are written byte
+// for byte; broken ones are refused by name.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {

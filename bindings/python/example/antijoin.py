@@ -1,5 +1,5 @@
-"""antijoin.py - which rows of a big table have a key that a small one has not: the keys of the
-small one as a filter, which travels as bytes."""
+"""antijoin.py - prints which rows of a big table have a key that a small table doesn't have. The
+small table's keys travel as the bytes of a filter."""
 
 from itertools import compress
 
@@ -16,6 +16,6 @@ receiver: petal.Filter = petal.Filter.from_bytes(message)
 found = receiver.contains_batch([order for order, _ in orders])
 open_orders = list(compress(orders, (not answer for answer in found)))
 
-# Never one that was shipped; about one in a thousand of the others is missed.
+# Never a key that was shipped; about one in a thousand of the others is missed.
 assert not {order for order, _ in open_orders} & set(shipped)
 print(f"{len(open_orders)} of 5000 open orders found, with {len(message)} bytes sent")

@@ -1,7 +1,7 @@
-"""A small asyncio crawler whose list of seen pages is a filter: 3 bytes a page, and a file.
+"""A small asyncio crawler that remembers pages in a filter: 3 bytes per page, and a file.
 
-A page is put into the queue once: add() says whether it was new. The filter is saved when the queue
-has been worked off, so a crawl that crashes is repeated from its start, and loses nothing.
+A page is queued once: add() returns whether it was new. The filter is saved when the queue is
+empty. So a crawl that crashes is repeated from its start, and loses nothing.
 
     python asyncio_crawler.py https://example.com/
 """
@@ -30,7 +30,8 @@ async def get(url: str) -> str:
 async def crawl(
     start: str, seen: petal.Filter, visit: Callable[[str, str], Awaitable[None]], workers: int = 8
 ) -> None:
-    """Calls visit(url, text) for the start page and each page of its host that is new to seen."""
+    """Calls visit(url, text) for the start page and for each page of its host that is new to
+    seen."""
     host = urlsplit(start).netloc
     queue: asyncio.Queue[str] = asyncio.Queue()
     seen.add(start)
@@ -63,7 +64,7 @@ async def crawl(
 async def crawl_new_pages(
     start: str, path: str, visit: Callable[[str, str], Awaitable[None]]
 ) -> None:
-    """Like crawl(), and the next call knows the pages of this one."""
+    """Like crawl(); the next call knows the pages of this one."""
     try:
         seen = petal.open(path, "load", locked=True)
     except FileNotFoundError:

@@ -1,8 +1,9 @@
-"""Has this password been leaked? A list of SHA-1 lines, as Have I Been Pwned has them, as a filter.
+"""Has this password been leaked? Builds a filter from a list of SHA-1 lines, such as that of Have I
+Been Pwned.
 
 The list of 40 GB becomes a file of 2 GB, which is mapped: it opens in milliseconds, and all
-processes of a server share its memory. A password of the list is always refused, and
-so is one in a thousand others.
+processes of a server share its memory. A password in the list is always refused, and so is one in a
+thousand others.
 
     python breached_passwords.py pwned-passwords-sha1.txt breached.petal 1000000000
 """
@@ -16,7 +17,7 @@ import petal
 
 
 def build(lines: Iterable[bytes], capacity: int, rate: float = 0.001) -> petal.Filter:
-    """From lines such as b"5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3861493"."""
+    """Parses lines such as b"5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3861493"."""
     breached = petal.Filter(capacity, rate)
     breached.update(bytes.fromhex(line[:40].decode()) for line in lines)
     return breached

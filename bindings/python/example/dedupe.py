@@ -1,7 +1,8 @@
-"""dedupe.py FILE - prints the lines of standard input that FILE has not seen, and remembers them.
+"""dedupe.py FILE - prints the lines of standard input that are not in FILE, and remembers them
+there.
 
-FILE is made on the first run. It is changed in place: a new line is in it before it is printed, and
-what a crash leaves is marked, never silently wrong.
+FILE is created by the first run and changed in place: a new line is added before it is printed.
+After a crash the file is marked as unfinished, never silently wrong.
 """
 
 import sys

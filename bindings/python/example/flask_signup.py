@@ -1,4 +1,4 @@
-"""A sign-up in Flask that refuses leaked passwords (and one other in a thousand).
+"""A Flask sign-up form that refuses leaked passwords (and one in a thousand others).
 
     BREACHED=breached.petal flask --app flask_signup run
 """

@@ -1,8 +1,8 @@
-"""Which rows of a pandas frame are not in a set of a billion? A filter takes the place of a merge.
+"""Which rows of a pandas frame are not in a set of a billion? Uses a filter in place of a merge.
 
-A key that is in the filter for certain would need the set; one that is not is new for certain, so
-no old row is ever kept. Some new rows (the rate) are dropped with the old ones: look those up in
-the set where that matters, with maybe_known.
+If the filter says no, the key is certainly new, so no old row is ever kept. If it says probably,
+only the set can decide: some new rows (the rate) are dropped with the old ones. Where that matters,
+get these rows from maybe_known and look them up in the set.
 """
 
 import pandas as pd
@@ -17,13 +17,13 @@ def known_keys(column: pd.Series, rate: float = 0.001) -> petal.Filter:
 
 
 def only_new(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
-    """The rows whose key is certainly not known; rows without a key are left out."""
+    """The rows whose key is certainly not known. Rows without a key are left out."""
     named = frame.dropna(subset=[key])
     return named.loc[~known.contains_batch(named[key])]
 
 
 def maybe_known(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
-    """The others that have a key: those that a lookup in the set itself has to decide."""
+    """The other rows that have a key: a lookup in the set itself must decide these."""
     named = frame.dropna(subset=[key])
     return named.loc[known.contains_batch(named[key])]
 

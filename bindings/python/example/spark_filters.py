@@ -1,4 +1,5 @@
-"""Filters in PySpark: built on the executors, queried there, and Spark's own without a JVM."""
+"""Filters in PySpark: built and queried on the executors; and Spark's own filter, queried without a
+JVM."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,10 +13,11 @@ import petal
 
 
 def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
-    """A filter with the keys of a column: a part on each executor, merged pair by pair."""
+    """A filter with the keys of a column: each executor builds a part, and the parts are merged
+    pair by pair."""
 
     def part(rows: Iterable[Row]) -> Iterable[bytes]:
-        made = petal.Filter(capacity, rate)  # sized for the whole, so that parts can be merged
+        made = petal.Filter(capacity, rate)  # sized for all keys, so that parts can be merged
         made.update(row[0] for row in rows if row[0] is not None)
         yield made.to_bytes()
 
@@ -26,10 +28,11 @@ def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> peta
 
 
 def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
-    """A condition for a semi-join, or with ~ for an anti-join; each executor gets the filter once.
+    """A condition for a semi-join, or with ~ for an anti-join. Each executor receives the filter
+    once.
 
     frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter and a
-    few others (the rate): join those few rows with the large table, in place of all.
+    few others (the rate): join only those rows with the large table.
     """
     sent = spark.sparkContext.broadcast(filter.to_bytes())
 
@@ -51,7 +54,7 @@ def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> p
     stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)
     text = frame.schema[key].dataType.typeName() == "string"
-    key_type = "text" if text else "i64"  # the bytes don't say it
+    key_type = "text" if text else "i64"  # the bytes don't tell
     return petal.Filter.from_bytes(bytes(stream.toByteArray()), format="spark", key_type=key_type)
 
 

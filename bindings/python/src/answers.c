@@ -152,7 +152,7 @@ PyObject *answers_numpy(PyObject *bytes)
     return made;
 }
 
-/* numpy calls this if it gets no buffer; without it, it would make objects of the items. */
+/* numpy calls this if it gets no buffer. Without it, numpy would make objects of the items. */
 static PyObject *as_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};

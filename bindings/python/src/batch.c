@@ -87,8 +87,8 @@ static inline char *copy_bytes(char *to, const char *from, size_t size)
     return to + size;
 }
 
-/* Most keys are short texts whose objects hold their UTF-8. Copies as many as there are from the
- * first on, and returns their number; no Python code runs. */
+/* Most keys are short texts whose objects hold their UTF-8. Copies such keys, from the first up to
+ * one that isn't, and returns their number; no Python code runs. */
 static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
     petal_key *key = pinned->keys + pinned->count;
@@ -180,7 +180,7 @@ static uint8_t *answers_at(PyObject *answers, Py_ssize_t from)
     return answers ? (uint8_t *)PyByteArray_AsString(answers) + from : NULL;
 }
 
-/* Pins the next objects from a list or tuple. Prefetches objects a few at a time: one by one, each
+/* Pins the next objects from a list or tuple. Prefetches a few objects at a time: otherwise each
  * would be a cache miss. */
 static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t to,
                      struct pinned *pinned, uint32_t key_type)
@@ -412,7 +412,7 @@ static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offset
     return answers;
 }
 
-/* ---- whatever it is -------------------------------------------------------------------------- */
+/* ---- any object ------------------------------------------------------------------------------ */
 
 /* 1 if the object is an instance of that class, which is possible only if the module is loaded. */
 static int is_of(PyObject *object, const char *module_name, const char *class_name)
@@ -434,7 +434,7 @@ static int is_numpy(PyObject *keys)
     return is_of(keys, "numpy", "ndarray");
 }
 
-/* What pandas accepts a mask for. */
+/* What pandas accepts as a mask. */
 static int is_pandas(PyObject *keys)
 {
     static const char *const classes[][2] = {

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#ifndef ESTALE /* Windows, where Python uses this number */
+#ifndef ESTALE /* on Windows, Python uses this number */
 #define ESTALE 10070
 #endif
 

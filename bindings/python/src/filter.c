@@ -132,7 +132,7 @@ static int change_one(filter_object *self, PyObject *object, bool removes)
     petal_status status = PETAL_SEEN;
     if (removes)
         status = petal_remove(self->core, key.data, key.size);
-    else if (key.size > 0 || self->empty_key) /* otherwise ignored, like by its own library */
+    else if (key.size > 0 || self->empty_key) /* otherwise ignored, as in its own library */
         status = petal_add(self->core, key.data, key.size);
     if (status < 0) status = why(self, &key, removes, &error);
     key_release(&key);
@@ -316,7 +316,7 @@ static PyObject *change_by(filter_object *self,
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
 }
 
-/* ---- keys that nobody has counted ------------------------------------------------------------ */
+/* ---- keys whose number is unknown ------------------------------------------------------------ */
 
 #define FROM_KEYS_BYTES (64ul << 20)
 
@@ -599,7 +599,7 @@ static Py_ssize_t filter_length(PyObject *object)
     return (Py_ssize_t)(items + 0.5);
 }
 
-/* Other libraries' files don't record the number of keys: then the bits decide. */
+/* Other libraries' files don't record the number of keys, so the bits decide. */
 static int filter_bool(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -615,8 +615,8 @@ static int filter_bool(PyObject *object)
     return -1;
 }
 
-/* The number of keys, for people. Most other libraries' files don't record it: then it is estimated
- * from the bits, if they are few. */
+/* The number of keys, for people. Most other libraries' files don't record it. In that case it is
+ * estimated from the bits, if they are few. */
 static void describe_items(const petal_filter *core, const petal_info *info, char text[48])
 {
     petal_stats stats = PETAL_STATS_INIT;

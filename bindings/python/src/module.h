@@ -93,7 +93,7 @@ bool enter_queries(filter_object *a, filter_object *b);
 bool enter_both(filter_object *changed, filter_object *queried);
 void leave(filter_object *self);
 
-/* A call that has entered and meanwhile calls Python: the same thread would wait for itself. */
+/* For a call that has entered and then calls Python: the same thread would wait for itself. */
 struct writing {
     unsigned long thread;
     struct writing *next;

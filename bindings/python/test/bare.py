@@ -1,5 +1,5 @@
-"""bare.py [MODULE...] - runs the test functions of modules that need the standard library only, in
-a Python that has nothing but petal-bloom; speaks TAP."""
+"""bare.py [MODULE...] - runs the test functions of modules that need only the standard library, in
+a Python that has nothing but petal-bloom. Prints TAP."""
 
 import importlib
 import sys

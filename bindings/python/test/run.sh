@@ -1,6 +1,7 @@
 #!/bin/sh
-# The wheel, in a Python with nothing else, and the sdist in another read every vector; with numpy,
-# pyarrow, polars and pandas, every batch gives the same answers as keys one by one and as the tool.
+# The wheel, in a Python with nothing else, and the sdist in another Python read every vector. With
+# numpy, pyarrow, polars and pandas, every batch gives the same answers as keys one by one and as
+# the tool.
 #
 # What it needs (bindings/python/needs) stays in build/interop. It is installed by ./dev test --all
 # and by ./dev test bindings/python; without it, this is a skip.

@@ -1,4 +1,4 @@
-"""tap.py - a plugin of pytest: one line of TAP per test."""
+"""tap.py - a pytest plugin that prints one line of TAP per test."""
 
 number = 0
 

@@ -1,5 +1,5 @@
-"""Batches: for every type of array, a batch is answered like one key at a time, and like the tool
-answers; nulls, strides, byte orders and the places where pieces meet make no difference."""
+"""Batches: for every type of array, a batch gives the same answers as single keys and as the tool.
+Nulls, strides, byte orders and the boundaries of pieces make no difference."""
 
 import math
 import random
@@ -19,7 +19,7 @@ COUNT = 10_000  # more than one piece
 
 
 def small(**options):
-    """Many false positives: answers that are wrong in the same way prove more."""
+    """Many false positives: equal wrong answers prove more."""
     return Filter(bits=1 << 15, hashes=3, **options)
 
 
@@ -46,7 +46,7 @@ def floats(kind=float):
 
 
 def octets(low):
-    """The first half from fewer numbers, so that some of the second are absent."""
+    """The first half, which are fewer numbers, so that some of the second half are absent."""
     return (integers(low, low + 99) + integers(low, low + 255))[COUNT // 2 : -COUNT // 2]
 
 
@@ -198,7 +198,7 @@ def test_answers_are_of_the_kind_of_the_keys():
 
 @pytest.mark.parametrize("name", CASES)
 def test_answers_choose_the_right_rows(name):
-    """As a mask, of numpy and of pandas: bytes of 0 and 1 would be taken for numbers of rows."""
+    """As a mask for numpy and pandas: bytes of 0 and 1 would be interpreted as row numbers."""
     keys, _, make = CASES[name]
     f = small()
     f.update((make or iter)(keys[:100]))
@@ -352,7 +352,7 @@ def test_bytes_with_offsets_are_their_pieces():
 
 
 def test_lists_take_texts_of_every_length_among_other_keys():
-    """Short texts go another way than long ones, and than keys that run code of their own."""
+    """Short texts take another path than long ones, and than keys that run code of their own."""
     for start in range(0, 20, 3):
         keys = [("é" if i % 3 == 0 else "x") * i for i in range(start, start + 150)]
         for i in range(0, len(keys), 17):

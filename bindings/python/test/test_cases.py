@@ -1,5 +1,5 @@
 """The table of cases that every binding runs (vectors/bindings/cases.txt): sizes, hashes of keys,
-false positives, and failures in the words of the core."""
+false positives, and failures with the core's messages."""
 
 import struct
 

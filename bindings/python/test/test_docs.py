@@ -1,4 +1,4 @@
-"""What the documentation shows is what happens: docstrings, README and docs/python.md."""
+"""The examples in docstrings, README and docs/python.md give the results that they show."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""Files: each mode, saving, file objects, mappings, and the exceptions of the operating system."""
+"""Files: each mode, saving, file objects, mappings, and the operating system's exceptions."""
 
 import errno
 import io
@@ -175,7 +175,7 @@ def test_bytes_and_views(path):
 
 
 class Raw:
-    """Takes a little at a time, as raw files may."""
+    """Accepts a few bytes at a time, as raw files may."""
 
     def __init__(self):
         self.data = bytearray()
@@ -276,7 +276,8 @@ MEMBERS = [f"key-{i}" for i in range(100_000)]
 
 @pytest.fixture(params=[1, 8192], ids=["one byte", "8 KiB"])
 def damaged(request, tmp_path):
-    """A file of MEMBERS in which so many bytes became zero, and which of them a map then denies."""
+    """A file of MEMBERS in which this many bytes were zeroed, and the members that a map then
+    denies."""
     path = tmp_path / "damaged.petal"
     f = Filter(len(MEMBERS), 0.01)
     f.update(MEMBERS)

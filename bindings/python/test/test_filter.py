@@ -1,4 +1,4 @@
-"""Whole filters: sizes, layers, windows, algebra, copies, pickle, and what Python's protocols say."""
+"""Whole filters: sizes, layers, windows, algebra, copies, pickle, and Python's protocols."""
 
 import copy
 import dataclasses
@@ -333,7 +333,7 @@ def test_a_filter_is_not_iterable():
         iter(Filter(10))
 
 
-# ---- as other objects of Python ----
+# ---- copied like other Python objects ----
 
 
 def test_equal_filters_have_equal_parameters_and_bits(tmp_path):

@@ -1,4 +1,4 @@
-"""One key: what is a key, and what is none."""
+"""Single keys: what is a key, and what isn't."""
 
 import mmap
 
@@ -51,7 +51,7 @@ def test_mapped_memory_is_bytes():
     with mmap.mmap(-1, 4) as memory:
         f.add(memory)
         assert bytes(4) in f
-        memory.resize  # no buffer is held: closing works
+        memory.resize  # no buffer is held, so closing works
 
 
 NONE = [True, False, None, [1], (1,), {}, object(), 1j, np.bool_(True), np.array([1, 2])]

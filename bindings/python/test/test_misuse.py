@@ -1,5 +1,5 @@
-"""Misuse ends in Python's own exceptions, and nothing leaks or breaks: closed filters, sizes from
-nowhere, wrong arguments, 100,000 filters."""
+"""Misuse raises Python's own exceptions, and nothing leaks or breaks: closed filters, absurd sizes,
+wrong arguments, 100,000 filters."""
 
 import gc
 import io

@@ -1,5 +1,5 @@
-"""Threads: one filter queried, changed, saved and closed by many at once answers right, loses no
-key and does not crash; the GIL is released meanwhile."""
+"""Threads: if many threads query, change, save and close one filter concurrently, answers are
+right, no key is lost and nothing crashes. Long calls release the GIL."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from petal import Filter
 
 
 def run_all(*calls):
-    """Each in a thread of its own, at once; the exceptions that came."""
+    """Runs each call in its own thread, concurrently. Returns the exceptions that they raised."""
     failures, ready = [], threading.Barrier(len(calls))
 
     def run(call):
@@ -130,7 +130,7 @@ def test_closing_while_others_ask_ends_in_a_value_error(mode, tmp_path):
 
 
 def test_the_gil_is_released_in_batches_and_in_files(tmp_path):
-    """While one call works, another thread gets on: without a clock, by its progress."""
+    """While one call works, another thread makes progress. The test uses no clock."""
     f = Filter(50_000_000)
     keys = np.arange(4_000_000)
     progress = [0]

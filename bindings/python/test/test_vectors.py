@@ -1,5 +1,6 @@
-"""Every vector: the files of other libraries answer as those do, are rebuilt byte for byte and go
-through a petal file; petal's own are made byte for byte; broken ones are refused by name."""
+"""Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
+for byte and survive a round trip through a petal file; petal's own are written byte for byte;
+broken ones are refused by name."""
 
 import struct
 from pathlib import Path
@@ -12,7 +13,7 @@ SECRET = bytes(range(16))
 
 
 def rows(path):
-    """The words of each line that is no comment."""
+    """The words of each line that is not a comment."""
     for line in (VECTORS / path).read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split()
@@ -59,7 +60,8 @@ class File:
                 self.ask_typed(key_type, same, verb == "in")
 
     def ask_typed(self, key_type, key, expected):
-        """The same bytes as another kind of key, by each call, of the file opened for such keys."""
+        """Queries the same bytes as another type of key, by each call, in the file opened for such
+        keys."""
         if key_type not in self.of_type:
             view = Filter.view(self.bytes, format=self.format, key_type=key_type)
             self.of_type[key_type] = view
@@ -70,7 +72,7 @@ class File:
         self.typed += 1
 
     def expect_same(self, filter):
-        if self.packed:  # bytes differ, but decompress to the same
+        if self.packed:  # bytes differ, but decompress to the same data
             again = Filter.from_bytes(filter.to_bytes(self.format), format=self.format)
             assert again.to_bytes() == self.read.to_bytes(), self.path
         else:
@@ -95,7 +97,7 @@ class File:
 
 
 def typed_keys(key):
-    """What is the same key: (key_type, key)."""
+    """Identifies a key: (key_type, key)."""
     yield "hex", key
     for key_type, encoding in ("text", "utf-8"), ("utf16le", "utf-16-le"):
         try:

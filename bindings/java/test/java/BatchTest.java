@@ -23,8 +23,8 @@ import petal.PetalException;
 import petal.Scheme;
 
 /**
- * Every kind of batch gives the same answers as keys one by one and as the tool; what is not a
- * batch is refused.
+ * Every kind of batch gives the same answers as keys one by one and as the tool. Anything else is
+ * refused.
  */
 final class BatchTest {
     private static final int COUNT = 10_000; // more than one piece

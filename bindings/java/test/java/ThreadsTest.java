@@ -16,8 +16,8 @@ import petal.Mode;
 import petal.OpenOptions;
 
 /**
- * One filter that many threads query, change, save and close concurrently answers right, loses no
- * key and does not crash.
+ * If many threads query, change, save and close one filter concurrently, answers are right, no key
+ * is lost and nothing crashes.
  */
 final class ThreadsTest {
     /** Runs each call in its own thread, concurrently. Returns what they threw. */

@@ -27,9 +27,9 @@ import petal.PetalIOException;
 import petal.Scheme;
 
 /**
- * Every vector: other libraries' files answer like the originals, are rebuilt byte for byte and
- * survive a round trip through a petal file; petal's own are written byte for byte; broken ones are
- * refused by name.
+ * Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
+ * for byte and survive a round trip through a petal file; petal's own are written byte for byte;
+ * broken ones are refused by name.
  */
 final class VectorsTest {
     static final Path VECTORS = Path.of("vectors");

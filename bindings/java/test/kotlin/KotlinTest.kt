@@ -3,7 +3,7 @@ import petal.BloomFilter
 import petal.KeyType
 import petal.Mode
 
-/** What Kotlin makes of the calls: `in`, `use`, predicates, and overloads by the type of the key. */
+/** The calls as Kotlin sees them: `in`, `use`, predicates, and overloads by the type of the key. */
 object KotlinTest {
     @JvmStatic
     fun testAFilterReadsLikeKotlin() {

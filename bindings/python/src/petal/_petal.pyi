@@ -33,7 +33,8 @@ class _Numpy(Protocol):
     def __array__(self) -> Any: ...
 
 class _Pandas(Protocol):
-    """What pandas has, which speaks Arrow, too. (A column of a frame may be a frame, by its types.)"""
+    """pandas' own types, which also support Arrow. (By its type stubs, a column of a frame may be a
+    frame.)"""
 
     def __array__(self) -> Any: ...
     def isna(self) -> Any: ...

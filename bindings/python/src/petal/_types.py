@@ -1,4 +1,4 @@
-"""What petal returns besides filters, and its exception."""
+"""The types that petal returns besides filters, and its exception."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Error(ValueError):
-    """A failure of the core, with its message.
+    """An error reported by the core, with its message.
 
     Failures of files raise OSError and failed allocations MemoryError, with the same attributes.
     """

@@ -1,4 +1,4 @@
-"""ShardedFilter: one set in the filters of many Redis or Valkey servers, with redis-py.
+"""ShardedFilter: one set that is stored as filters on many Redis or Valkey servers, with redis-py.
 
     import redis.cluster
     from petal.redis import ShardedFilter
@@ -24,7 +24,7 @@ from ._petal import shard_of
 
 __all__ = ["ShardedFilter"]
 
-_BATCH = 1000  # items per command: more would keep other clients waiting
+_BATCH = 1000  # items per command: with more, other clients would wait too long
 
 
 class ShardedFilter:
@@ -52,7 +52,7 @@ class ShardedFilter:
         return self.add_batch([key])[0]
 
     def add_batch(self, keys: Iterable[str | bytes]) -> list[bool]:
-        """One answer per key. After an error, adding all of them again does no harm."""
+        """One answer per key. After an error, all of them can safely be added again."""
         return self._batch("BF.MADD", list(keys))
 
     def __contains__(self, key: str | bytes) -> bool:
@@ -63,7 +63,7 @@ class ShardedFilter:
         return self._batch("BF.MEXISTS", list(keys))
 
     def __len__(self) -> int:
-        """Keys that were new."""
+        """The number of keys that were new."""
         counts = [
             self.client.execute_command("BF.CARD", self.name_of(shard))
             for shard in range(self.shards)

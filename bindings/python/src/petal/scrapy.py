@@ -1,4 +1,4 @@
-"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each in place of 100.
+"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each instead of 100.
 
 In settings.py, or in a spider's custom_settings:
 
@@ -11,12 +11,13 @@ PETAL_DUPEFILTER_CAPACITY  requests expected (1,000,000); with more the filter g
 PETAL_DUPEFILTER_RATE      share of new requests that are taken for seen (0.000001)
 DUPEFILTER_DEBUG           as for Scrapy's own: every duplicate is logged, not the first only
 
-What a crash forgets is requested again, never lost. The file is replaced, at once and as a whole,
-only when a crawl has ended as "finished", with nothing pending. One that was stopped is continued
-with Scrapy's JOBDIR, where this filter then is beside the queue; without JOBDIR, or after a crash,
-the next crawl knows the file of the last finished one. A crash of a continued job damages Scrapy's
-queue, and a crawl that went on with it might never end: the next one refuses that JOBDIR.
-Start requests must not be filtered (dont_filter=True, as they are unless you write them yourself).
+Requests that a crash forgets are made again, so none is lost. The file is replaced, atomically,
+only when a crawl has ended as "finished", with nothing pending. To continue a crawl that was
+stopped, use Scrapy's JOBDIR, where this filter is stored beside the queue. Without JOBDIR, or after
+a crash, the next crawl uses the file of the last finished one. A crash of a continued job damages
+Scrapy's queue, and a crawl that continued with it might never end, so the next one refuses that
+JOBDIR. Start requests must not be filtered (dont_filter=True, which is the default unless you write
+them yourself).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class _Settings(Protocol):
 
 
 class DupeFilter:
-    """See the module's own text."""
+    """See the module's docstring."""
 
     def __init__(self, crawler: Any) -> None:
         settings: _Settings = crawler.settings
@@ -62,7 +63,8 @@ class DupeFilter:
     def open(self) -> None:
         if self.paused and self.paused.exists():
             self.seen = Filter.open(self.paused, "load")
-            # It describes the queue as it is now. After a crash it would hide what the queue lost.
+            # It describes the queue as it is now. After a crash it would hide that the queue lost
+            # requests.
             self.paused.unlink()
         elif self.paused and self._queue_is_left():
             raise RuntimeError(f"{self.paused.parent}: its job crashed; remove it to begin again")
@@ -74,7 +76,7 @@ class DupeFilter:
             self.seen = self._empty()
 
     def _queue_is_left(self) -> bool:
-        """Scrapy lists the queues here when a job ends, none if it has finished."""
+        """Scrapy lists the queues here when a job ends; none if the job has finished."""
         assert self.paused
         queues = self.paused.with_name("requests.queue") / "active.json"
         return queues.exists() and bool(json.loads(queues.read_text()))

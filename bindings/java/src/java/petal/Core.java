@@ -41,8 +41,8 @@ final class Core extends AbstractCollection<byte[]> {
     static final int ALL = 4;
 
     /**
-     * Added to a verb: the bytes come from text, and a '?' may have been an unpaired surrogate. If
-     * there is a '?', nothing is done, and the result is their number, negative.
+     * Added to a verb: the bytes come from text, so a '?' may have been an unpaired surrogate. If
+     * there are any '?', nothing is done, and the result is minus their number.
      */
     static final int UNSURE = 8;
 
