@@ -22,7 +22,8 @@ static uint64_t next_random(uint64_t *state)
     return *state * 0x2545F4914F6CDD1Du;
 }
 
-/* The page to which a link leads. The lower of two: front pages have more links than others. */
+/* The page that a link leads to. The lower of two random numbers: front pages have more links than
+ * others. */
 static unsigned pick_page(uint64_t *state)
 {
     unsigned a = (unsigned)(next_random(state) >> 33) % PAGES,
@@ -30,7 +31,8 @@ static unsigned pick_page(uint64_t *state)
     return a < b ? a : b;
 }
 
-/* One page's links in one batch. known[] is the truth: pages to which some link has led before. */
+/* The links of one page as a batch. known[] is the truth: the pages that some earlier link led
+ * to. */
 static void follow_links(petal_filter *seen, uint64_t *state, bool known[PAGES], tally *t)
 {
     char urls[LINKS][URL_BYTES];

@@ -106,7 +106,7 @@ echo '$ petal check -c t.petal million.txt'
 printf 'scheme       asked    bits/key   predicted    measured\n'
 for scheme in blocked classic; do
     for asked in 5% 1% 0.1% 0.01%; do
-        # On a terminal both print what they did, which would interrupt the table.
+        # On a terminal both commands would print what they did, in the middle of the table.
         petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt 2>said ||
             { cat said >&2; exit 1; }
         hits=$(petal check -c t.petal million.txt 2>said) || true

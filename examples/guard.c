@@ -21,14 +21,14 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The slow lookup. Here it is only counted. */
+/* The slow lookup. Here, calls are only counted. */
 static bool store_has(store *s, const char *name)
 {
     s->visits++;
     return bsearch(name, s->names, STORED, NAME_BYTES, compare_names) != NULL;
 }
 
-/* The same behind the guard. */
+/* The same lookup behind the guard. */
 static bool guarded_has(store *s, const petal_filter *guard, const char *name)
 {
     return petal_contains(guard, name, strlen(name)) && store_has(s, name);

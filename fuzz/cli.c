@@ -1,5 +1,5 @@
 /* cli.c - fuzz target: what the tool reads from its command line and from lines of text. Nothing
- * that is accepted prints back as something else, and each refusal is one line. The first byte
+ * that is accepted is printed back as something else, and each refusal is one line. The first byte
  * chooses the parser. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -81,7 +81,7 @@ static void try_size(const char *text)
     }
     snprintf(plain, sizeof plain, "%" PRIu64, value);
     must(value > 0 && parse_size(plain, &again, &why) && again == value);
-    if (value < 1024 || value >> 50) return;               /* printed with units of their own */
+    if (value < 1024 || value >> 50) return;               /* printed with units of its own */
     must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
     double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
     must(off > -rounding && off < rounding);
@@ -140,8 +140,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A time reads the same whatever follows it, and with its own form given; what is printed of it
- * reads back. */
+/* A time reads the same whatever follows it, and if its own form is given; its printed form reads
+ * back. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;
@@ -283,7 +283,7 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
-/* A row that arrives in pieces ends where it does as a whole. */
+/* A row that arrives in pieces ends where it would if it arrived as a whole. */
 static void must_end_row(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     size_t start = rows_mark(rows, block->text, block->size_bytes), end = 0;
@@ -359,8 +359,8 @@ static void try_lines(char separator, const char *text, size_t size)
     free(block.text);
 }
 
-/* `choice` selects the options; their text ends with the first newline, and what follows a tab in
- * it is for --time-field. */
+/* `choice` selects the options. Their text ends with the first newline; the part after a tab is for
+ * --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
@@ -402,7 +402,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
         if (rows.form == ROWS_OF_CSV) must_end_row(&rows, &block, 1 + size % 7);
     } else {
-        must(message[0] != '\0'); /* with a name of the file; complain() makes one line of it */
+        must(message[0] != '\0'); /* contains the file's name; complain() turns it into one line */
     }
     block.text = NULL;
     keys_free_block(&block);
@@ -417,7 +417,7 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* What the options request, as far as that is known without a file. */
+/* What the options request, as far as that can be known without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;

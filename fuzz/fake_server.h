@@ -16,7 +16,7 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 #define KEYS 4u
 #define MAX_REPLIES 64u
-#define MAX_TRIED_BYTES ((size_t)1 << 21) /* or each run would spend its time clearing them */
+#define MAX_TRIED_BYTES ((size_t)1 << 21) /* larger: each run would only clear it */
 #define MAX_BLOCK_BYTES ((size_t)1 << 25)
 
 struct RedisModuleString {

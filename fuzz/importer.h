@@ -1,5 +1,5 @@
-/* importer.h - a fuzz target per family of foreign formats: what every reader of another library's
- * files must guarantee for any bytes.
+/* importer.h - one fuzz target per family of foreign formats: what every reader of another
+ * library's files must guarantee for any bytes.
  *
  * A target defines FORMATS, the names in its family, and includes this. The first byte of an input
  * selects the format, the rest is the file. A refusal is one clear line. A filter that opens
@@ -57,7 +57,7 @@ static petal_filter *open_written(const char *format, const uint8_t *bytes, size
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* The same parameters and bits, so the same answers: those for a few keys are compared too. */
+/* Equal parameters and bits, so equal answers; the answers for a few keys are compared as well. */
 static void require_equal(const petal_filter *a, const petal_filter *b, const petal_key *keys)
 {
     uint8_t in_a[KEY_COUNT], in_b[KEY_COUNT];
@@ -103,8 +103,8 @@ static petal_status add_bounded(petal_filter *filter, const petal_key *key, stru
     return status;
 }
 
-/* Adds one by one to the one and in a batch to the other: both must be equal. The empty key, which
- * some originals reject, comes last. */
+/* Adds keys one by one to one filter and in a batch to the other: both must be equal. The empty
+ * key, which some originals reject, comes last. */
 static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys,
                      struct budget *budget)
 {

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- bytes that decide ----------------------------------------------------------------------- */
 
-/* The rest of the input. When it is used up, zeros follow. */
+/* The rest of the input. After its end, zeros follow. */
 struct input {
     const uint8_t *data;
     size_t left;
@@ -48,7 +48,7 @@ static inline uint32_t take_below(struct input *in, uint32_t bound)
     return bound ? number % bound : 0;
 }
 
-/* Mostly small numbers, and those where arithmetic goes wrong. */
+/* Mostly small numbers, and those at which arithmetic often goes wrong. */
 static inline uint64_t take_number(struct input *in)
 {
     uint32_t kind = take_below(in, 8);

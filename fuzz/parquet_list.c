@@ -1,5 +1,5 @@
-/* parquet_list.c - fuzz target: any bytes as a whole Parquet file. What is listed must lie inside
- * them, and must open. */
+/* parquet_list.c - fuzz target: any bytes as a whole Parquet file. Every listed filter must lie
+ * inside them, and must open. */
 #include "petal/petal_parquet.h"
 #include <petal/petal.h>
 

@@ -1,5 +1,5 @@
-/* patch.c - fuzz target: any bytes, applied as a patch, do no harm; and a patch turns one filter
- * into another.
+/* patch.c - fuzz target: any bytes applied as a patch do no harm, and a patch turns one filter into
+ * another.
  *
  * The first byte:
  *     bits 0-2   which base
@@ -54,7 +54,7 @@ static uint8_t *image_of(const petal_filter *filter, uint64_t *size_bytes)
     return image;
 }
 
-/* Planning takes longer than everything else: each base is created once, and then loaded. */
+/* Planning takes longer than everything else: each base is created once and then loaded. */
 static petal_filter *load_base(unsigned kind, const petal_allocator *allocator)
 {
     static uint8_t *images[8];

@@ -41,7 +41,7 @@ static const char *const words[] = {"EXPANSION",
                                     "FOLDABLE",
                                     "512"};
 
-/* valkey-bloom's additions are last but one, and later ones last, as in the table, so that kept
+/* valkey-bloom's additions are last but one, and later ones last, as in the table, so that the kept
  * inputs keep their meaning. */
 static uint32_t command_at(uint32_t number)
 {
@@ -93,7 +93,7 @@ static int is_filter(const RedisModuleKey *key)
     return is_classic(key) || key->type == petal_type;
 }
 
-/* Saves and loads again. What it was loaded with may now exceed the limit. */
+/* Saves and loads again. The limit may now be lower than when the value was loaded. */
 static void save(RedisModuleKey *key)
 {
     struct RedisModuleIO io = {.from = NULL};
@@ -145,7 +145,7 @@ static void rewrite(RedisModuleKey *key)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* The kinds of arguments: a key, a word, a number, bytes, and what was read last. */
+/* The kinds of arguments: a key, a word, a number, bytes, and the last one read. */
 static RedisModuleString *take_argument(struct input *in, const RedisModuleString *last)
 {
     char number[32];

@@ -115,7 +115,7 @@ static bool must_have(const struct model *model, const petal_info *info, unsigne
     return must_have_after(model, info, key, 0);
 }
 
-/* Would an add now have to report the key as seen? A window of keys counts that add, too. */
+/* Must an add now report the key as seen? A window of keys counts that add, too. */
 static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
 {
     return must_have_after(model, info, key, 1);
@@ -204,7 +204,7 @@ static void check_keys(const struct slot *slot, unsigned way)
     must(contains_all(slot->filter, keys, count));
 }
 
-/* ---- what a filter is, to see that a refused call has not changed it ------------------------- */
+/* ---- a filter's properties, to see that a refused call has not changed it -------------------- */
 
 struct image {
     uint8_t *bytes;
@@ -250,7 +250,7 @@ static int number_of(const struct slot *slot)
     return (int)(slot - world.slots);
 }
 
-/* Bits that a writer set stay in the maps of others after it has gone. */
+/* Bits that a writer set stay in other processes' maps after the writer has gone. */
 static void note_end_of_writer(const struct slot *writer)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -487,7 +487,7 @@ static void call_add_batch(struct slot *slot)
     if (way < 3) must(news == sum);
 }
 
-/* Files that this one changes may be read by others: their keys may disappear. */
+/* Files that this one changes may be open elsewhere: there, keys may disappear. */
 static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
@@ -603,7 +603,7 @@ static void call_clone(struct slot *slot)
     to->refuses_overfull = refuses;
 }
 
-/* An empty one like it; filled with the keys of the model, it is the same filter. */
+/* An empty filter like it: given the keys of the model, it is the same filter. */
 static void call_like(struct slot *slot)
 {
     struct slot *to = take_slot();
@@ -939,7 +939,7 @@ static void call_advance(struct slot *slot)
     free(before.bytes);
 }
 
-/* What the bits say about the number of keys. */
+/* What the bits tell about the number of keys. */
 static void call_look(const struct slot *slot)
 {
     petal_info info = info_of(slot->filter);

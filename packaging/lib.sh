@@ -1,8 +1,8 @@
-# lib.sh - compiles the library and the tool for any system with zig, which brings their headers and
-# C libraries (PyPI's ziglang), and links zlib from Debian's sources. Sourced from the top of the
-# tree by packaging/make and by tests/packages, not run. `./dev package` sets up what it needs: ZIG
-# (the interpreter of build/ziglang) and ZLIB (packaging/source zlib), and for the jar MAVEN (a
-# store with what bindings/java/pom.xml names).
+# lib.sh - compiles the library and the tool for any system with zig (PyPI's ziglang), which brings
+# headers and C libraries, and links zlib from Debian's sources. Sourced from the top of the tree by
+# packaging/make and by tests/packages, not run. `./dev package` sets up what it needs: ZIG (the
+# interpreter of build/ziglang) and ZLIB (packaging/source zlib), and for the jar MAVEN (a store
+# with everything that bindings/java/pom.xml names).
 ZIG=${ZIG:-$PWD/build/ziglang/bin/python}
 ZLIB=${ZLIB:-$PWD/build/zlib}
 MAVEN=${MAVEN:-$PWD/build/maven}
@@ -10,8 +10,8 @@ ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/zig-cache}
 ZIG_LOCAL_CACHE_DIR=${ZIG_LOCAL_CACHE_DIR:-$ZIG_GLOBAL_CACHE_DIR}
 export ZIG ZLIB MAVEN ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 
-# The name of each system's package, and zig's name for the system. Linux: musl, so that it runs
-# everywhere; Windows 10 and macOS 13, or later.
+# The name of each system's package, and zig's name for the system. Linux uses musl, so that the
+# tool runs everywhere; Windows 10 and macOS 13, or later.
 zig_target() {
     case $1 in
     linux-x86_64) echo x86_64-linux-musl ;;
@@ -35,8 +35,8 @@ zlib_sources() {
     done
 }
 
-# The folder with xxHash's headers, and no others from this machine. Several compilers use it
-# concurrently, so each file appears complete.
+# A folder with xxHash's headers, and no others from this machine. Several compilers use it
+# concurrently, so each file is created atomically.
 xxhash_headers() {
     mkdir -p build/xxhash
     for header in "${XXHASH:-/usr/include}"/xxh*.h; do
@@ -47,7 +47,8 @@ xxhash_headers() {
     echo build/xxhash
 }
 
-# cross SYSTEM OPTION-or-FILE...: zig cc with Petal's flags; gives the same bytes in any folder.
+# cross SYSTEM OPTION-or-FILE...: runs zig cc with Petal's flags; gives the same bytes in any
+# folder.
 cross() {
     cross_target=$(zig_target "$1")
     shift
@@ -60,7 +61,7 @@ cross() {
         -Iinclude -Isrc -Icli -isystem "$cross_headers" -isystem "$ZLIB" "$@"
 }
 
-# cross_objects SYSTEM FOLDER FLAGS FILE...: FOLDER/NAME.c.o of each FILE
+# cross_objects SYSTEM FOLDER FLAGS FILE...: compiles each FILE to FOLDER/NAME.c.o
 cross_objects() {
     objects_system=$1 objects_folder=$2 objects_flags=$3
     shift 3
@@ -74,7 +75,7 @@ cross_objects() {
 # compiles it once: on Linux those of a shared library.
 cross_flags() { case $1 in *linux-*) echo -fPIC ;; esac; }
 
-# cross_tool SYSTEM OUT: petal, or petal.exe
+# cross_tool SYSTEM OUT: builds petal, or petal.exe
 cross_tool() {
     case $1 in
     windows-*)
@@ -93,13 +94,13 @@ cross_tool() {
     esac
 }
 
-# cross_shared SYSTEM OUT OPTION-or-FILE...: a shared library of the files and of zlib
+# cross_shared SYSTEM OUT OPTION-or-FILE...: builds a shared library from the files and zlib
 cross_shared() {
     shared_system=$1 shared_out=$2
     shift 2
     case $shared_system in
     windows-*) set -- "$@" "-Wl,--out-implib,$shared_out.lib" ;;
-    # Otherwise its name would be the path of this file.
+    # Otherwise this file's path would be its name.
     macos-*) set -- "$@" "-Wl,-install_name,$(basename "$shared_out")" ;;
     *) set -- "$@" -lm -lpthread ;;
     esac
@@ -107,8 +108,8 @@ cross_shared() {
         rm -f "$shared_out.lib"
 }
 
-# cross_module SYSTEM HEADERS OUT: Python's module, in the limited API, with the library inside.
-# HEADERS are Python's, with a pyconfig.h for that system.
+# cross_module SYSTEM HEADERS OUT: builds Python's module, in the limited API, with the library
+# inside. HEADERS are Python's, with a pyconfig.h for that system.
 cross_module() {
     module_system=$1 module_out=$3 module_objects=$(mktemp -d)
     cross_objects "$1" "$module_objects" \
@@ -127,8 +128,8 @@ cross_module() {
     return $module_status
 }
 
-# cross_jni SYSTEM HEADERS OUT: the jar's library with the JNI functions. HEADERS are what javac
-# made of Core.java, and JNI's own with a jni_md.h for that system.
+# cross_jni SYSTEM HEADERS OUT: builds the jar's library with the JNI functions. HEADERS are those
+# that javac made from Core.java, and JNI's own with a jni_md.h for that system.
 cross_jni() {
     jni_objects=$(mktemp -d)
     cross_objects "$1" "$jni_objects" "$(cross_flags "$1") -isystem $2" bindings/java/src/native/*.c &&
@@ -138,14 +139,14 @@ cross_jni() {
     return $jni_status
 }
 
-# cross_redis SYSTEM OUT: the module for Redis and Valkey, with the library in it
+# cross_redis SYSTEM OUT: builds the module for Redis and Valkey, with the library inside
 cross_redis() { cross_shared "$1" "$2" redis/*.c $(library_sources); }
 
-# cross_library SYSTEM OUT: the library itself, with the calls of petal.h
+# cross_library SYSTEM OUT: builds the library itself, with the calls of petal.h
 cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 
-# python3_dll FOLDER: makes FOLDER/python3.lib, which links the objects in FOLDER against the
-# python3.dll of every CPython for Windows: the names that they need from it. (A name in a constant,
+# python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER link to the
+# python3.dll of any CPython for Windows. It has the names that they need. (A name in a constant,
 # such as a type's slot, has no __imp_.)
 python3_dll() {
     {

@@ -1,11 +1,12 @@
-# gen-man.awk - one header as a part of petal.3 (mdoc). Called by gen-man with -v header=NAME.
+# gen-man.awk - converts one header to a part of petal.3 (mdoc). gen-man calls it with -v
+# header=NAME.
 #
-# What it knows of a header: the opening comment describes it. A comment that begins with dashes is
-# a section, and what follows its title an introduction. Any other comment at the beginning of a
-# line belongs to the declarations after it, up to an empty line. In a comment, indented lines are
-# set as they are, such as tables of failures. It skips what comes before the first section of
-# petal.h (guards, macros for compilers), and petal_inline.h from its first section on, which is
-# code.
+# What it assumes about a header: the opening comment describes it. A comment that begins with
+# dashes is a section title, and the text after the title is an introduction. Any other comment at
+# the beginning of a line belongs to the declarations after it, up to an empty line. In a comment,
+# indented lines are kept as they are, such as tables of failures. Skips everything before the first
+# section of petal.h (guards, macros for compilers), and petal_inline.h from its first section on,
+# which is code.
 
 # Text as roff takes it.
 function escaped(s) {
@@ -19,7 +20,7 @@ function fill(s,    line, n, i, word) {
     for (i = 1; i <= n; i++) {
         if (line != "" && length(line) + length(word[i]) > 77) { print escaped(line); line = "" }
         line = line (line == "" ? "" : " ") word[i]
-        # A sentence that ends in the middle of a line would get one blank only.
+        # roff would put only one blank after a sentence that ends in the middle of a line.
         if (word[i] ~ /[A-Za-z0-9_)`"*][.?]$/) { print escaped(line); line = "" }
     }
     if (line != "") print escaped(line)
@@ -31,7 +32,8 @@ function set_as_it_is(s) {
     print ".Ed"
 }
 
-# The lines of a comment, joined by "\n" and without its stars, as paragraphs and literal parts.
+# The lines of a comment, joined by "\n" and without its stars, divided into paragraphs and literal
+# parts.
 function prose(s, after_heading,    n, i, line, text, shown, first) {
     n = split(s, line, "\n")
     text = shown = ""
@@ -54,7 +56,7 @@ function prose(s, after_heading,    n, i, line, text, shown, first) {
     }
 }
 
-# The name of what a declaration declares.
+# The name that a declaration declares.
 function names_of(declaration,    names, n, i, line, name) {
     names = ""
     n = split(declaration, line, "\n")
@@ -91,7 +93,7 @@ function names_of(declaration,    names, n, i, line, name) {
     return names
 }
 
-# Without the words that are for compilers; what follows them in the next lines moves along.
+# Removes the words that are for compilers; what follows in the next lines is shifted accordingly.
 function show(declaration,    n, i, line, before, shift) {
     n = split(declaration, line, "\n")
     for (i = 1; i < n; i++) {
@@ -119,7 +121,7 @@ function flush_group(    names, last) {
     comment = declaration = ""
 }
 
-# A whole comment, which may be one of several lines.
+# Reads a whole comment, which may have several lines.
 function read_comment(    s, line) {
     s = $0
     while (s !~ /\*\/ *$/ && (getline line) > 0) s = s "\n" line
@@ -166,7 +168,7 @@ FNR == 1 {
     next
 }
 /^\/\*/ && declaration == "" {
-    # Two comments in a row: the first is about what follows as a whole.
+    # Two comments in a row: the first is about everything that follows.
     if (comment != "" && begun) { print ".Pp"; prose(comment, 1) }
     comment = read_comment()
     next

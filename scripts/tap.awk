@@ -1,15 +1,15 @@
-# tap.awk - counts the tests of one TAP stream, and tells which failed or were skipped and what was
-# said about it.
+# tap.awk - counts the tests of one TAP stream, and prints which failed or were skipped, with the
+# reason.
 #
 # -v status=EXIT_STATUS  of the program that wrote the stream
 # -v strict=1            a skip is a failure, unless its reason says "unreachable" (a server), "this
 #                        machine" (which cannot do it: no package would mend that) or "./dev nightly"
 # -v suite=NAME          and -v count=FILE: one line "NAME passed failed skipped" is written to FILE
 #
-# A line "# counted: ..." is part of the report, whether its test passes or not.
+# Lines that begin with "# counted: ..." are part of the report, whether the test passes or not.
 #
-# Dialects: bats says "ok 2 name # skip reason"; cmocka says "not ok 2 # SKIP name" with the reason
-# on the line before, and prints a plan for each of its groups.
+# Dialects: bats prints "ok 2 name # skip reason"; cmocka prints "not ok 2 # SKIP name" with the
+# reason on the line before, and a plan for each of its groups.
 
 function fail(what) {
     failed++

@@ -1,12 +1,12 @@
-// Compare.cs - compares the package with a filter in plain C#, in one process: ns per key by CPU
-// time, the minimum of the rounds, and ratios, each the median of those within a round (with their
-// range).
+// Compare.cs - compares the package with a filter in plain C#, in one process. Prints ns per key by
+// CPU time, the minimum of the rounds, and ratios: the median of the ratios within a round, with
+// their range.
 //
 //     Compare.exe [KEYS [ROUNDS]]
 //
 // The plain filter does what the widely copied BloomFilter<T> in C# does, whose interface the
-// package has: a BitArray, GetHashCode(), and a second hash from a delegate (for text
-// one-at-a-time, by Jenkins; for integers Wang's), combined with the first. All are created for the
+// package has: a BitArray, GetHashCode(), and a second hash from a delegate (for text Jenkins'
+// one-at-a-time, for integers Wang's), combined with the first. All filters are created for these
 // keys at 1 %.
 using System;
 using System.Collections;

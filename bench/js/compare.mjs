@@ -1,5 +1,5 @@
-// compare.mjs - ns per key (CPU time, minimum of the rounds) of the package's batches and single
-// calls, with SIMD128 and without, next to npm bloomfilter and bloom-filters, in one process. Each
+// compare.mjs - compares the package's batches and single calls, with SIMD128 and without, with npm
+// bloomfilter and bloom-filters, in one process: ns per key (CPU time, minimum of the rounds). Each
 // round runs all contenders in turn. Ratios are those of the minima, followed by the median of the
 // rounds' ratios and their spread.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';

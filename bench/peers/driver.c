@@ -3,11 +3,11 @@
  *
  *     driver [--keys N] [--bits BITS_PER_KEY] [--rounds N] [--json] <CONTENDERS
  *
- * A contender is a separate program, one per line of CONTENDERS: its name, what it is compared
- * with, the maximum number of keys it is given (0: any) and the command, separated by tabs. What it
- * is compared with: `-`, it is another library; `*`, it is Petal, compared with all of them; NAME,
- * it is Petal with this library's filter, compared only with it: it must find the same number of
- * false positives in the same number of bits.
+ * A contender is a separate program, one per line of CONTENDERS. The line has its name, what it is
+ * compared with, the maximum number of keys it is given (0: any) and the command, separated by
+ * tabs. What it is compared with: `-` if it is another library; `*` if it is Petal, compared with
+ * all of them; NAME if it is Petal with this library's filter, compared only with it: both must
+ * find the same number of false positives with the same number of bits.
  *
  * It reads orders, builds a filter and queries it, and answers with one line:
  *
@@ -15,7 +15,7 @@
  *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
- * Key i is SplitMix64's output function of i, absent keys begin at 2^40; texts are "http://a.io/"
+ * Key i is SplitMix64's output function of i; absent keys begin at 2^40. Texts are "http://a.io/"
  * and 16 hex digits. LAST_KEY, the last absent one (a number in 16 hex digits), proves that all use
  * the same keys. RATE is that of an ideal filter with the same bits per key. Keys exist before the
  * clock starts; creating the filter counts as adding.
@@ -47,7 +47,8 @@ static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 #define WARM_UP_NS 1e9
 #define WARM_UP_MAX_NS 10e9
 #define CALM_RUNS 3
-/* A round fills and queries as often as fits into this time, so that one repeat is undisturbed. */
+/* A round fills and queries as often as fits into this time, so that at least one repeat is
+ * undisturbed. */
 #define ROUND_NS 0.2e9
 
 struct contender {
@@ -108,7 +109,7 @@ static void read_contenders(void)
     }
 }
 
-/* Its two pipes must not stay open in programs started after it, which would never see the end of
+/* Its two pipes must be closed in programs started later; otherwise they would never see the end of
  * their orders. */
 static void start(struct contender *contender)
 {
@@ -188,7 +189,7 @@ static double total_ns(const struct contender *contender)
 }
 
 /* Runs until several runs in a row are no faster than the best before, but not endlessly. The last
- * one says how long a run takes. */
+ * run determines how long a run takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {
     contender->repeats = 1;
@@ -260,8 +261,8 @@ static bool are_compared(const struct contender *mine, const struct contender *t
     return strcmp(mine->against, "*") == 0 || strcmp(mine->against, theirs->name) == 0;
 }
 
-/* If Petal uses another library's filter, it must make the same mistakes, or it was not the same
- * filter. */
+/* If Petal uses another library's filter, it must make the same mistakes; otherwise it is not the
+ * same filter. */
 static void check_alike(const struct contender *mine, const struct contender *theirs)
 {
     if (strcmp(mine->against, theirs->name) != 0) return;

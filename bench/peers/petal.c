@@ -257,7 +257,7 @@ static void run_round(const struct order *order, const struct keys *in, const st
     print_last(out);
 }
 
-/* If a library makes text of numbers, its keys differ from Petal's numbers. */
+/* If a library turns numbers into text, its keys differ from Petal's numbers. */
 static bool takes_numbers(void)
 {
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;

@@ -1,11 +1,12 @@
-"""compare.py [--keys N] [--rounds N] - petal-bloom beside rbloom, fastbloom-rs and pybloom_live.
+"""compare.py [--keys N] [--rounds N] - compares petal-bloom with rbloom, fastbloom-rs and
+pybloom_live.
 
-CPU time per key, the least of all rounds; each round takes every contender in turn, with texts that
-are new objects (a str keeps its hash, which would flatter rbloom on a second pass). A ratio is
-given of these least times, and then by round: median (least..most). Above 1x, Petal is faster. Ends
-with status 1 if a goal is missed.
+CPU time per key, the minimum of all rounds. Each round runs every contender in turn. Texts are new
+objects each time (a str keeps its hash, so a second pass would favour rbloom). A ratio is given for
+these minima, and then by round: median (min..max). Above 1x, Petal is faster. Exits with status 1
+if a goal is missed.
 
-Rows of "in, again" ask for the very objects that were added, "in, absent" for new ones.
+Rows of "in, again" query the same objects that were added, "in, absent" new ones.
 """
 
 import argparse
@@ -26,7 +27,7 @@ import rbloom
 
 MASK = (1 << 64) - 1
 RATE = 0.01
-SLOW = 10  # only a tenth of the keys for these libraries
+SLOW = 10  # these libraries get only a tenth of the keys
 
 
 def mix(x):
@@ -40,11 +41,11 @@ def addresses(count, start):
 
 
 def portable(key):
-    """As rbloom's own text has it for filters that are to be saved."""
+    """As rbloom's documentation recommends for filters that are saved."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big", signed=True)
 
 
-# ---- what is measured: functions that are timed as a whole ---------------------------------------
+# ---- the measurements: functions that are timed as a whole ---------------------------------------
 
 
 def add_each(filter, keys):
@@ -68,7 +69,7 @@ def timed(call, *arguments):
 
 
 class Table:
-    """Times per key by contender and row, a list with one per round."""
+    """Times per key by contender and row: a list with one entry per round."""
 
     def __init__(self):
         self.times = {}
@@ -81,7 +82,7 @@ class Table:
         return min(self.times[contender, row])
 
     def ratio(self, ours, theirs):
-        """Of the least times, and by round."""
+        """The ratio of the minima, and by round."""
         each = [b / a for a, b in zip(self.times[ours], self.times[theirs], strict=True)]
         of_least = self.least(*theirs) / self.least(*ours)
         return of_least, statistics.median(each), min(each), max(each)
@@ -116,7 +117,7 @@ def in_batches(table, name, update, ask, members, absent):
 
 
 def unchecked(ask):
-    """fastbloom-rs at its fastest: without a loop of Python over the keys' types."""
+    """fastbloom-rs at its fastest: without a Python loop over the keys' types."""
     return lambda keys: ask(keys, check_type=False)
 
 
@@ -194,7 +195,7 @@ def integer_contenders(table, members, absent):
     return [petal_array, fastbloom_list, petal_one, rbloom_one, fastbloom_array, pybloom_one]
 
 
-# ---- what is said --------------------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 ROWS = (*ONE, "update", "batch, again", "batch, absent")
 

@@ -1,10 +1,10 @@
-"""compare.py [--rounds N] [--scale N] - the module beside RedisBloom: the server's CPU time per
-command.
+"""compare.py [--rounds N] [--scale N] - compares the module with RedisBloom: the server's CPU time
+per command.
 
-Each module is in a server of its own (the same program), at a Unix socket. Commands are encoded
-before, and sent in pipelines of 64 KiB; what counts is the CPU time that the server says it has
-used (INFO cpu), user and system. Rounds take both servers in turn; a row has the least of all
-rounds, their ratio, and the ratio by round: median (least..most). Above 1x, Petal is faster.
+Each module runs in a server of its own (the same program), on a Unix socket. Commands are encoded
+in advance and sent in pipelines of 64 KiB. The measure is the CPU time that the server reports
+(INFO cpu), user and system. Rounds use both servers in turn. A row has the minimum of all rounds,
+their ratio, and the ratio by round: median (min..max). Above 1x, Petal is faster.
 """
 
 import argparse
@@ -66,7 +66,7 @@ class Side:
         return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
 
     def run(self, commands):
-        """Microseconds of the server's CPU per command."""
+        """Microseconds of the server's CPU time per command."""
         before = self.cpu()
         at = 0
         while at < len(commands):
@@ -126,7 +126,7 @@ def make_cases(scale):
 
 
 def make_packed(cases, scale):
-    """The batches of those rows, packed: ours beside ours."""
+    """The batches of those rows, packed, compared with our own unpacked ones."""
     one = keys(0, 1000000 // scale)
     big = keys(2 * 10**9, 400000 // scale)
     prepare = {row: before for row, before, _ in cases}
@@ -165,7 +165,7 @@ def verdict(row, ratio):
 
 
 def measure(rounds, prepare, *sides):
-    """The times of both, by round; each goes first every other round."""
+    """The times of both, by round; they take turns in going first."""
     times = [[], []]
     for number in range(rounds):
         for which in (0, 1) if number % 2 else (1, 0):

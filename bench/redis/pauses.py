@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""pauses.py [--rounds N] [--large] NAME=SERVER... - how long a command stops a server whose filter
-grows by a layer of more than 1 GiB, beside RedisBloom; with --large also what DUMP, COPY, SAVE and
-DEL of that layer take, full of random bits.
+"""pauses.py [--rounds N] [--large] NAME=SERVER... - measures how long a command blocks a server
+whose filter grows by a layer of more than 1 GiB, compared with RedisBloom. With --large also how
+long DUMP, COPY, SAVE and DEL take for that layer, full of random bits.
 
-$module and $redisbloom are the modules, as in tests/redis. Each in a server of its own, one command
-at a time; the server itself says how long each took (SLOWLOG, wall time). Of each round the longest
-BF.ADD, and then the median of all rounds (least..most). A busy machine makes all of it longer.
+$module and $redisbloom are the modules, as in tests/redis. Each runs in a server of its own, one
+command at a time; the server itself reports how long each took (SLOWLOG, wall time). Of each round
+the longest BF.ADD counts, and of these the median over all rounds (min..max). A busy machine makes
+all of it longer.
 """
 
 import argparse
@@ -23,15 +24,15 @@ LONG = ["--slowlog-log-slower-than", "0", "--slowlog-max-len", "2000000", "--pro
 
 
 def took(client, command):
-    """Milliseconds of each such command since the last call."""
+    """The milliseconds of each such command since the last call."""
     entries = client("SLOWLOG", "GET", -1)
     client("SLOWLOG", "RESET")
     return [entry[2] / 1000 for entry in entries if entry[3][0] == command.encode()]
 
 
 def grow(client):
-    """To a layer for 786 million items; the milliseconds of the BF.ADDs, the first of which made
-    it."""
+    """Grows the filter to a layer for 786 million items. Returns the milliseconds of the BF.ADDs,
+    the first of which creates that layer."""
     client("BF.RESERVE", "f", "0.01", ITEMS, "EXPANSION", EXPANSION)
     item = 0
     while (room := ITEMS - client("BF.INFO", "f", "ITEMS")[0]) > 0:

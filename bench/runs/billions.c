@@ -12,10 +12,10 @@
  * system's first allocation of pages, which is reported separately.
  *
  * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
- * include making them. A shard's keys are those that petal_shard_of() gives it; each shard is
- * built, saved and mapped, and queried for its part of 10^8 members, spread over all keys, and of
- * 10^8 absent keys. Exit status 1 if a key is missing, the rate is off, or the file differs from
- * the filter. The output is a document: bench/results/billions.md. */
+ * include computing them. A shard's keys are those that petal_shard_of() assigns to it. Each shard
+ * is built, saved and mapped, and queried for its part of 10^8 members, spread over all keys, and
+ * of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong, or the file
+ * differs from the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
 #include <petal/petal_build.h>
@@ -68,14 +68,14 @@ static int64_t key_of(uint64_t i)
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-/* Which of the keys: those of one shard, and of them every `step`th number. */
+/* Selects keys: those of one shard, and of these every `step`th number. */
 struct part {
     uint32_t shard, shards;
     uint64_t step;
 };
 static const struct part whole = {0, 1, 1};
 
-/* Makes the next keys of *at .. end-1 that are in the part, and moves *at. Returns how many. */
+/* Makes the next keys of *at .. end-1 that are selected, and advances *at. Returns how many. */
 static size_t next_keys(const struct part *part, uint64_t *at, uint64_t end, int64_t piece[PIECE])
 {
     size_t count = 0;
@@ -102,12 +102,12 @@ struct job {
     petal_builder *builder;
     const petal_filter *filter;
     uint32_t worker;
-    uint64_t from, end, keys, found; /* keys: of the part */
+    uint64_t from, end, keys, found; /* keys: those of the selected part */
     struct part part;
     petal_status status;
 };
 
-/* Runs `work` in that many threads, each with its share of from .. from+count-1. */
+/* Runs `work` in this many threads, each with its share of from .. from+count-1. */
 static void run(struct job *jobs, unsigned threads, struct part part, uint64_t from, uint64_t count,
                 void *(*work)(void *))
 {
@@ -148,7 +148,7 @@ static void *ask_share(void *argument)
     return NULL;
 }
 
-/* ---- what is printed ------------------------------------------------------------------------- */
+/* ---- the output ------------------------------------------------------------------------------ */
 
 static double row(const char *what, double seconds, double count)
 {
@@ -175,7 +175,7 @@ static double peak_memory(void)
     return kilobytes * 1024;
 }
 
-/* ---- what it is compared with ---------------------------------------------------------------- */
+/* ---- the comparisons ------------------------------------------------------------------------- */
 
 /* Reads and writes random lines of an array of that size: no filter can add single keys faster. */
 static double touch_floor(uint64_t bytes, uint64_t count, double *first_touch)
@@ -242,7 +242,7 @@ static double sample_batch(petal_filter *filter, uint64_t from, uint64_t count)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* Adds the part's keys of all keys; *keys: how many those were. Returns the ns per key. */
+/* Adds the selected keys; *keys becomes their number. Returns the ns per key. */
 static double build_part(petal_filter *filter, const struct setting *with, unsigned threads,
                          struct part part, uint64_t *keys)
 {
@@ -315,7 +315,7 @@ static void make_cold(const char *path)
     close(descriptor);
 }
 
-/* Opens it once cold and nine times warm; returns the filter of the last time. */
+/* Opens it once cold and nine times warm. Returns the filter that was opened last. */
 static petal_filter *open_often(const char *path)
 {
     double cold, warm, max = 0;
@@ -381,7 +381,7 @@ static bool judge(const petal_filter *mapped, const struct setting *with)
     return found == with->keys && fabs(off) < 5; /* 5 standard errors: once in two million runs */
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole run --------------------------------------------------------------------------- */
 
 struct figures {
     double floor, loop, batch, classic, alone, together;
@@ -411,8 +411,8 @@ static void print_ratios(const struct figures *ns, unsigned threads)
     printf("| 1 thread | 1x | %.2fx |\n", ns->alone / ns->together);
 }
 
-/* The samples and both builds; returns the filter of the second, and *same says whether the first
- * was equal. */
+/* Runs the samples and both builds. Returns the second build's filter; *same becomes whether the
+ * first was equal. */
 static petal_filter *build_twice(const struct setting *with, struct figures *ns, bool *same)
 {
     uint64_t sample = with->keys < 100000000 ? with->keys : 100000000;

@@ -1,10 +1,10 @@
-/* instructions.c - ./dev bench instructions: instructions per key of the paths that matter, counted
- * by valgrind's callgrind, so that load and clock don't matter.
+/* instructions.c - ./dev bench instructions: instructions per key of the most important paths,
+ * counted by valgrind's callgrind, so that load and clock don't matter.
  *
- * Under callgrind each row's part of the run becomes a dump with the row's name. Without callgrind
- * the program does the same work and prints nothing. Valgrind 3 has no AVX-512, so what runs is the
- * AVX2 kernel. Filters have 1 %. Of the keys queried half are in. What a loop costs is included,
- * and the growth of a growing filter, but not the creation of a filter. */
+ * Under callgrind, each row's part of the run becomes a dump with the row's name. Without callgrind
+ * the program does the same work and prints nothing. Valgrind 3 has no AVX-512, so the AVX2 kernel
+ * runs. Filters have a rate of 1 %. Half of the queried keys are present. The counts include the
+ * loop, and the growth of a growing filter, but not the creation of a filter. */
 #include "../../tests/keys.h"
 
 #include <petal/petal.h>

@@ -1,5 +1,5 @@
-/* bench.h - a contender is one filter of one library with one way of calling it; rounds.c runs all
- * of them in turn.
+/* bench.h - a contender is one filter of one library, called in one way; rounds.c runs all of them
+ * in turn.
  *
  * To add one, write a row in its library's table (one file each), with plain loops over the keys.
  * If the library is C++, the loops are C++ too, so that its templates are inlined. */
@@ -51,8 +51,9 @@ struct contender {
     void (*drop)(void *filter);
 };
 
-/* What is inlined depends on the compiler, by a factor of five for some. So CMakeLists.txt compiles
- * such a source twice, by the build's compiler and by clang, whose contenders have other names. */
+/* How much is inlined depends on the compiler, and makes a difference of up to five times. So
+ * CMakeLists.txt compiles such a source twice, with the build's compiler and with clang, whose
+ * contenders have other names. */
 #ifdef BENCH_CLANG
 #define INLINED(library) library##_clang_contenders
 #define COMPILER " (clang)"

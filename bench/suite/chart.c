@@ -21,7 +21,7 @@ enum {
     LABEL_HEIGHT = 16
 };
 
-/* What is drawn, in the order of colours: too many lines say nothing. */
+/* Which lines are drawn, in the order of colours: with too many lines a chart tells nothing. */
 static const char *const drawn[] = {
     "libbloom",         "petal classic batch", "rocksdb inline batch", "boost fm32 bulk 2M",
     "split-block in C", "petal one",           "petal inline",         "petal batch"};
@@ -173,7 +173,7 @@ static int by_height(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* At the right ends of their lines, pushed apart, each in its line's colour. */
+/* Labels at the right ends of the lines, pushed apart, each in its line's colour. */
 static void draw_labels(struct label *labels, size_t count, FILE *out)
 {
     qsort(labels, count, sizeof *labels, by_height);
@@ -283,8 +283,8 @@ static bool alike(const struct setting *a, const struct setting *b)
     return a->addresses == b->addresses && a->bits_per_key == b->bits_per_key;
 }
 
-/* Collects the outcomes like this one, including itself; none if an earlier one is like it, which
- * has drawn them. */
+/* Collects the outcomes like this one, including itself. If there is an earlier one like it, none:
+ * that one has already drawn them. */
 static void gather(struct chart *chart, const struct run *run, size_t from)
 {
     chart->count = 0;

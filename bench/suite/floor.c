@@ -1,5 +1,5 @@
-/* floor.c - what the machine itself needs: one random cache line per key, or the hash of a key, and
- * nothing else.
+/* floor.c - the machine's own minimum: touching one random cache line per key, or hashing a key,
+ * and nothing else.
  *
  * No filter that touches memory for each key can be faster than the touch, and none that hashes can
  * be faster than the hash. `add` is a read-modify-write of 8 bytes of the line, a query is a load.

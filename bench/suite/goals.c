@@ -1,8 +1,8 @@
-/* goals.c - the goals that Petal set out with, and the outcome of a run for each.
+/* goals.c - the goals that were set for Petal, and whether a run meets them.
  *
- * A ratio is taken within each round; its median is judged, and the spread of the rounds is printed
+ * A ratio is taken within each round; the median counts, and the spread of the rounds is printed
  * with it. Of several peers the fastest counts, whatever its rate; both rates are printed. Of what
- * two compilers built, the faster one counts, ours too. Of adding and querying, the worst phase
+ * two compilers built, the faster build counts, ours too. Of adding and querying, the slower phase
  * counts. */
 #include "report.h"
 
@@ -17,7 +17,7 @@ enum keys_asked { NUMBERS, ADDRESSES };
 
 struct goal {
     const char *mine, *called,
-        *peers; /* peers: names separated by commas, all of them called something */
+        *peers; /* peers: names separated by commas; the goal is about all of them */
     unsigned phases;
     enum keys_asked keys;
     size_t from, to; /* keys */
@@ -156,7 +156,7 @@ static bool matches(const struct goal *goal, const struct setting *setting)
            setting->bits_per_key == 10 && setting->addresses == (goal->keys == ADDRESSES);
 }
 
-/* The goals that are of the run's sizes and contenders. */
+/* The goals that apply to the run's sizes and contenders. */
 static void write_speeds(const struct run *run, FILE *out)
 {
     bool any = false;

@@ -1,5 +1,4 @@
-/* json.c - everything that was measured, including each round: what a script makes of it is up to
- * the script. */
+/* json.c - prints everything that was measured, including each round, for scripts. */
 #include "report.h"
 
 static void write_text(const char *text, FILE *out)

@@ -107,7 +107,7 @@ static bool is_among(const struct contender *one, const struct contender *const 
     return false;
 }
 
-/* Does the name begin like the item, or, after "=", is it the item? */
+/* Does the name begin with the item, or, after "=", equal it? */
 static bool is_meant(const char *name, const char *item, size_t size)
 {
     if (size > 0 && *item == '=')
@@ -115,7 +115,7 @@ static bool is_meant(const char *name, const char *item, size_t size)
     return size > 0 && strncmp(name, item, size) == 0;
 }
 
-/* In the order of the list, whose items are separated by commas; without a list, all. */
+/* In the order of the list, whose items are separated by commas. Without a list, all contenders. */
 static size_t choose(const char *list, const struct contender **chosen)
 {
     size_t count = 0;

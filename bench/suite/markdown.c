@@ -1,4 +1,4 @@
-/* markdown.c - prints a run as the part of RESULTS.md that is not written by hand. */
+/* markdown.c - prints a run as the generated part of RESULTS.md. */
 #include "report.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
 /* rounds.c - see rounds.h.
  *
- * Every round runs each contender once, each time beginning with another one, so that a slowdown of
- * the machine affects all of them; ratios are taken within a round.
+ * Every round runs each contender once and begins with a different one each time, so that a
+ * slowdown of the machine affects all of them; ratios are taken within a round.
  *
- *   up to 10^7 keys   each round makes a filter, adds all keys and asks; small ones so often that
- *                     it takes some milliseconds. `add` is with the making, and with the first
+ *   up to 10^7 keys each round creates a filter, adds all keys and queries; small ones so often
+ *   that
+ *                     it takes some milliseconds. `add` includes creating the filter, and the first
  *                     touch of its pages.
- *   above             a filter is made once and each round adds its part of the keys, a new piece
- *                     of 10^7 at most at a time; then each round asks pieces. So the first round of
- *                     `add` has the first touch of the pages. */
+ *   above a filter is created once, and each round adds its part of the keys in pieces
+ *                     of at most 10^7; then each round queries pieces. So the first round of `add`
+ *                     includes the first touch of the pages. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "rounds.h"
@@ -74,8 +75,8 @@ static void finish(const struct contender *contender, void *filter)
     if (contender->finish) contender->finish(filter);
 }
 
-/* Queries keys of which at least `members` must be found; adds the time to *spent, and returns how
- * many were. */
+/* Queries keys, of which at least `members` must be found. Adds the time to *spent, and returns how
+ * many were found. */
 static size_t ask(const struct contender *contender, void *filter, const struct keys *keys,
                   size_t members, double *spent)
 {
@@ -139,7 +140,8 @@ static void add_stream(const struct contender *contender, const struct setting *
     contender->drop(filter);
 }
 
-/* Different keys each time: a CPU learns the answers to several thousand queries. */
+/* Different keys each time: with repeated keys, a CPU learns the answers to several thousand
+ * queries. */
 static struct keys absent_keys(const struct work *work, const struct setting *setting, size_t turn)
 {
     size_t slices = work->absent.count / setting->keys;

@@ -1,5 +1,4 @@
-/* rounds.h - what is measured: every contender once in every round, at one size, for one kind of
- * keys. */
+/* rounds.h - runs every contender once per round, at one size, for one kind of keys. */
 #ifndef PETAL_BENCH_ROUNDS_H
 #define PETAL_BENCH_ROUNDS_H
 

@@ -1,14 +1,15 @@
 # measure.sh - what the scripts of this folder share: one run of a program, and the table of all
-# runs. Sourced by a shell that has die(), in its own folder.
+# runs. Sourced by a shell that has die(), in a folder of its own.
 #
-# Every round runs every contender once, so that a machine that slows down slows them all; the
-# medians of wall time and CPU time and the largest peak memory are printed as a table, with wall
-# time as a multiple of the first tool of each job. The output lines are counted each time, and a
-# wrong count ends everything: a fast wrong answer is no answer.
+# Every round runs every contender once, so that a slowdown of the machine affects all of them. The
+# table has the medians of wall time and CPU time and the largest peak memory, and the ratio of the
+# wall time to that of the first tool of each job. The output lines are counted each time, and a
+# wrong count ends everything: a wrong answer doesn't count, however fast.
 
 : >results
 
-# run JOB NAME INPUT COMMAND...: measures it, and stores the number of output lines in $count.
+# run JOB NAME INPUT COMMAND...: runs and measures the command, and stores the number of output
+# lines in $count.
 run() {
     job=$1 name=$2 from=$3
     shift 3

@@ -1,5 +1,6 @@
-# lib.sh - for the prepare scripts: other libraries by the rules of tests/interop/lib/packages.sh;
-# if one is unreachable, the script ends with the reason and status 77. Sourced.
+# lib.sh - for the prepare scripts: installs other libraries by the rules of
+# tests/interop/lib/packages.sh. If one is unreachable, the script ends with the reason and status
+# 77. Sourced.
 set -eu
 skip() { printf '%s: %s\n' "$1" "$2"; exit 77; }
 ok() { # ok WHAT COMMAND...
@@ -9,7 +10,7 @@ ok() { # ok WHAT COMMAND...
 }
 . tests/interop/lib/packages.sh
 
-# launcher NAME COMMAND: DIR/NAME runs it with its own arguments.
+# launcher NAME COMMAND: creates DIR/NAME, which runs COMMAND with its own arguments.
 launcher() {
     printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$dir/$1"
     chmod +x "$dir/$1"

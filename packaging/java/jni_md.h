@@ -1,5 +1,5 @@
-/* jni_md.h - what jni.h asks about Windows on x86-64: each JDK has its own for its platform alone.
- * The widths and the calling convention are fixed by JNI's specification. */
+/* jni_md.h - what jni.h needs to know about Windows on x86-64: a JDK has this file only for its own
+ * platform. JNI's specification fixes the widths and the calling convention. */
 #ifndef PETAL_JNI_MD_H
 #define PETAL_JNI_MD_H
 

@@ -1,5 +1,6 @@
-/* pyconfig.h - what Python's headers ask about Windows on x86-64, where only the limited API is
- * used and the compiler is clang with mingw-w64: Python's own is for another compiler. */
+/* pyconfig.h - what Python's headers need to know about Windows on x86-64, where only the limited
+ * API is used and the compiler is clang with mingw-w64. Python's own file is for another
+ * compiler. */
 #ifndef Py_CONFIG_H
 #define Py_CONFIG_H
 

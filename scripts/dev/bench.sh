@@ -59,7 +59,7 @@ bench_suite() {
     exec build/release/bench/runs/suite "$@"
 }
 
-# KERNEL:FLAG, as Linux names what the CPU has.
+# KERNEL:FLAG, where FLAG is Linux's name for the CPU feature.
 bench_levels() {
     needs_bench
     set_up
@@ -75,7 +75,7 @@ bench_levels() {
     done
 }
 
-# Never fails because of a figure: who makes a path longer should see it, and may have a reason.
+# Never fails because of a figure: whoever makes a path longer should notice, and may have a reason.
 bench_instructions() {
     needs_bench
     need valgrind have valgrind
@@ -87,7 +87,7 @@ bench_instructions() {
     [ -s "$dumps/out.1" ] || die 'built before valgrind was there: rm -r build/release/bench, and again'
     echo "$(cc --version | head -n 1); $(valgrind --version)."
     echo
-    # Recorded are the rows of the page: | PATH | COUNT | ...
+    # The rows that the page records: | PATH | COUNT | ...
     awk -v keys=65536 '
         BEGIN {
             print "| path | instructions per key | recorded | change |"
@@ -129,7 +129,7 @@ bench_redisbloom() {
     set_up
     build release -DPETAL_BUILD_TESTS=OFF
     mkdir -p build/bench
-    # Links the shared library because it brings its own dependencies. -w: their sources cause
+    # Links the shared library, because that brings its own dependencies. -w: their sources cause
     # warnings.
     cc -O3 -march=native -w -Iinclude "-I$1/deps/bloom" "-I$1/deps/murmur2" bench/runs/redisbloom.c \
         "$1/deps/bloom/bloom.c" "$1/deps/murmur2/MurmurHash2.c" build/release/lib/libpetal.so \

@@ -241,7 +241,7 @@ needs_bench_libraries() { # bench works without them, and says so
     need libleveldb-dev header leveldb/c.h
 }
 
-# Installs what is missing, or prints what would.
+# Installs what is missing, or prints what it would install.
 set_up() {
     [ -n "$missing" ] || return 0
     missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')

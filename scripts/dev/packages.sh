@@ -1,5 +1,5 @@
-# packages.sh - ./dev package, and what tests of packages need besides Debian's own: zig, and
-# sources. Sourced, not run.
+# packages.sh - ./dev package, and what tests of packages need besides Debian's own packages: zig,
+# and sources. Sourced, not run.
 
 # zig, with which check-cross compiles for other systems; if it is unreachable, the check is
 # skipped.
@@ -34,7 +34,7 @@ set_up_source() {
         say "the sources of $1 are unreachable (build/logs/source-$1.log)"
 }
 
-# What Maven needs for the jar, in build/maven, where packaging/make finds it.
+# What Maven needs to build the jar, in build/maven, where packaging/make finds it.
 set_up_maven() {
     mkdir -p build/logs
     ! cmp -s bindings/java/pom.xml build/maven/pom.xml || return 0
@@ -47,7 +47,8 @@ set_up_maven() {
     rm -rf "$maven_work"
 }
 
-# For tests/packages: makes what ./dev package makes. What can't be made is skipped, or fails.
+# For tests/packages: makes what ./dev package makes. If something can't be made, it is skipped, or
+# fails.
 set_up_packages() {
     set_up_or_skip needs_packages
     set_up_zig

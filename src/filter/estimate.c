@@ -1,4 +1,5 @@
-/* estimate.c - rates and numbers of keys: what the model predicts, and what the bits show. */
+/* estimate.c - rates and numbers of keys: those that the model predicts, and those that the bits
+ * show. */
 #include "base/bytes.h"
 #include "base/popcount.h"
 #include "base/sized.h"
@@ -11,9 +12,9 @@
 #include <string.h>
 
 #define NORMAL_95_PERCENT \
-    1.959964 /* 95 % of a normal distribution is within that many standard deviations */
+    1.959964 /* 95 % of a normal distribution is within this many standard deviations */
 
-/* The rate of passing this layer or one before: written so that a tiny rate loses no digits. */
+/* The rate of passing this layer or an earlier one, written so that a tiny rate loses no digits. */
 static double either(double rate, double other)
 {
     return rate + (1 - rate) * other;
@@ -63,10 +64,10 @@ static double items_of(const struct scheme_def *scheme, const struct shape *shap
                              petal_filter_bits_per_key(scheme, shape));
 }
 
-/* Sums over the layers of what their bits show. */
+/* Sums, over the layers, of the estimates from their bits. */
 struct tally {
     double items;    /* infinite if a layer is full */
-    double nearly;   /* the same if a full layer had half a clear bit: this lower end is finite */
+    double nearly;   /* the same with half a bit clear in a full layer: this lower end is finite */
     double down, up; /* variances towards the two ends; layers are independent, so they add up */
     double estimated_rate;
 };
@@ -122,10 +123,10 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
     return items_of_tally(&tally);
 }
 
-/* With the 95 % interval, one in 40 filters filled exactly to capacity would look overfull. The
- * number of set bits is a sum over many bits, nearly enough normal that one filter in 3.5 million
- * exceeds 5 sd; the interval's lower half is 1.96 sd. 5 sd are 4 % of the keys for 1,000 keys at 1
- * %, 0.13 % for a million.
+/* With the 95 % interval, one in 40 filters that hold exactly their capacity would look overfull.
+ * The number of set bits is a sum over many bits, close enough to normal that one filter in 3.5
+ * million exceeds 5 sd; the interval's lower half is 1.96 sd. 5 sd are 4 % of the keys for 1,000
+ * keys at 1 %, and 0.13 % for a million.
  *
  * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit. A
  * few bits planned for a rate near 1 are often all set at their capacity, so `low` must exceed it
@@ -139,8 +140,8 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
-/* If layers are tried in turn, each answers some of the hashes: those that the earlier ones pass
- * on. The header has the number of keys, which the bits don't show. */
+/* If layers are tried in turn, each answers for some of the hashes: those that the earlier layers
+ * pass on. The number of keys comes from the header, since the bits don't show it. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

@@ -5,9 +5,9 @@
  *                layer 0: pages solved, each on its own; what they bump comes to the front
  *                layer 1: these, with another hash, sorted; and so on until none is left
  *
- * That takes 16 bytes per key at most: a chunk is released when its hashes have gone to their
- * parts, but an allocator may keep it. Parts and pages are tasks, which any number of threads take
- * in turn; what comes out does not depend on who did which. */
+ * This takes at most 16 bytes per key. A chunk is released when its hashes have been moved to their
+ * parts, but an allocator may keep the memory. Parts and pages are tasks that any number of threads
+ * take in turn; the result does not depend on which thread took which. */
 #include "filter/static_builder.h"
 
 #include "base/checked.h"
@@ -77,7 +77,7 @@ struct runner {
     void *context;
 };
 
-/* Does all steps, whatever the runner does. */
+/* Executes all steps, whatever the runner does. */
 static void do_job(petal_static_builder *builder, const struct runner *runner,
                    void (*step)(petal_static_builder *builder, struct worker *worker,
                                 uint64_t number),
@@ -96,7 +96,7 @@ static uint64_t chunk_bytes(uint64_t room)
     return sizeof(struct chunk) + room * sizeof(uint64_t);
 }
 
-/* A chunk with room, or NULL: out of memory. */
+/* A chunk with room, or NULL if out of memory. */
 static struct chunk *chunk_of(petal_static_builder *builder, struct worker *worker)
 {
     struct chunk *last = worker->chunks;
@@ -238,7 +238,7 @@ static petal_status gather(petal_static_builder *builder, const struct runner *r
 static void solve_page(petal_static_builder *builder, struct worker *worker, uint64_t page)
 {
     uint64_t from = builder->page_begins[page], to = builder->page_begins[page + 1];
-    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* of no keys there is no array */
+    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* without keys there is no array */
     builder->page_bumped[page] =
         petal_static_solve(&builder->layer->array, page, hashes, to - from, &worker->room);
 }
@@ -406,7 +406,7 @@ static petal_status first_failure(const petal_static_builder *builder, petal_err
     return PETAL_OK;
 }
 
-/* Layers that came before a failure hold some of the keys only, so they must not answer. */
+/* After a failure the layers hold only some of the keys, so they must not answer. */
 static void drop_bits(petal_filter *filter)
 {
     struct layer *first = filter->layers;

@@ -15,8 +15,8 @@ petal_status petal_static_builder_attach(petal_filter *filter, uint32_t workers,
 petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, size_t count,
                                   petal_error *error);
 
-/* Builds the filter in this thread and releases the builder. If it fails, the filter never gets
- * bits: adding and building fail the same way. */
+/* Builds the filter in this thread and releases the builder. If that fails, the filter never gets
+ * bits: later adding and building fail in the same way. */
 petal_status petal_static_build(petal_filter *filter, petal_error *error);
 
 void petal_static_builder_release(petal_filter *filter);
@@ -24,7 +24,7 @@ void petal_static_builder_release(petal_filter *filter);
 /* Call it after the filter has moved in memory. */
 void petal_static_builder_follow(petal_filter *filter);
 
-/* What it has allocated for keys; 0 without a builder. */
+/* The bytes it has allocated for keys; 0 without a builder. */
 uint64_t petal_static_builder_bytes(const petal_filter *filter);
 
 #endif

@@ -144,7 +144,7 @@ static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint
 
 /* ---- a query by stretches of the array ------------------------------------------------------- */
 
-/* Of a page the code and the words that a query reads; a list whole, block by block. */
+/* Of a page, the code and the words that a query reads; a list as a whole, block by block. */
 static bool stretch_of(const struct bit_array *array, uint64_t hash, uint64_t number,
                        struct stretch *stretch)
 {
@@ -166,7 +166,7 @@ static uint8_t turn_of_stretches(const struct bit_array *array, uint64_t hash, c
 {
     struct bit_array own = *array;
     uint64_t level = level_hash(array, hash);
-    own.bytes = (uint8_t *)(uintptr_t)bytes; /* it is only read */
+    own.bytes = (uint8_t *)(uintptr_t)bytes; /* only read from */
     if (is_list(&array->shape)) return (uint8_t)find_in_list(&own, level);
     struct question question = question_of(array, level);
     question.second = 1 + question.second - question.first;
@@ -182,7 +182,7 @@ static double rate_of(uint32_t columns)
     return 1 / (double)((uint64_t)1 << columns);
 }
 
-/* The probability that a hash is in a list. */
+/* The probability that a hash is answered by a list. */
 static double rate_of_list(const struct shape *shape)
 {
     return (double)shape->bits / 64 * 0x1p-64;
@@ -242,9 +242,10 @@ uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, s
     return 0;
 }
 
-/* ---- what the codes say ---------------------------------------------------------------------- */
+/* ---- what the codes tell --------------------------------------------------------------------- */
 
-/* The shares of starts that are bumped, and of those in wide and in narrow buckets that are not. */
+/* The share of starts that are bumped, and the shares in wide and in narrow buckets that are
+ * not. */
 struct share {
     uint64_t bumped, wide, narrow;
 };

@@ -13,12 +13,12 @@
 #define PETAL_STATIC_LOWEST_RATE (1.0 / ((uint64_t)1 << STATIC_MAX_COLUMNS))
 #define STATIC_MAX_STARTS ((uint64_t)1 << 46)
 
-/* Keys per bucket that a builder aims for: 4.7 % more than there are starts, so that few rows stay
- * free. 4.5 % of the keys then go to the next layer. */
+/* The number of keys per bucket that a builder aims for: 4.7 % more than there are starts, so that
+ * few rows stay free. Then 4.5 % of the keys go to the next layer. */
 #define STATIC_KEYS_PER_BUCKET 134u
 
-/* After that many layers the next one is a list of hashes, however many are left. Only keys chosen
- * for it get that far. */
+/* After this many layers, the next one is a list of hashes, however many are left. Only keys that
+ * were chosen to cause it get that far. */
 #define STATIC_MAX_LAYERS 12u
 
 #define STATIC_THRESHOLDS 0x80301400u
@@ -40,8 +40,8 @@ static inline uint64_t static_next_hash(uint64_t hash, uint32_t level)
     return fmix64(hash + level * STATIC_GOLDEN);
 }
 
-/* What a key requires of the rows from its start on: which of them it sums (the lowest bit is the
- * start's, and is set), and the result for each column. */
+/* What a key requires of the rows from its start on: which rows it sums (the lowest bit is the
+ * start's, and is set), and the sum for each column. */
 struct static_equation {
     uint64_t rows;
     uint32_t sums;
@@ -87,18 +87,18 @@ static inline unsigned static_parity(uint64_t x)
 /* static.c, and static_avx2.c and static_avx512.c. */
 extern const struct kernel petal_static_generic, petal_static_avx2, petal_static_avx512;
 
-/* Chooses columns, and wide buckets of a full page, for a rate: the fewest that keep it. False:
- * there are not enough columns. */
+/* Chooses the columns for a rate, and the wide buckets of a full page: the fewest that keep it.
+ * False if there are not enough columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
 /* The number of starts in a layer of that many keys. */
 uint64_t petal_static_starts(uint64_t keys);
 
-/* The layer for that many keys, with the columns and wide buckets of `shape`; returns how many of
- * them it is expected to bump. */
+/* The layer for this many keys, with the columns and wide buckets of `shape`. Returns how many of
+ * the keys it is expected to bump. */
 uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer);
 
-/* Is a list of hashes shorter than a layer of this shape for so many keys? */
+/* Is a list of hashes shorter than a layer of this shape for this many keys? */
 bool petal_static_prefers_list(const struct shape *shape, uint64_t keys);
 
 /* The share of hashes that a layer's codes pass on. */
@@ -106,13 +106,13 @@ double petal_static_bumped(const struct bit_array *array);
 
 /* Room for solving a page, with one entry per row. */
 struct static_room {
-    uint64_t *rows; /* 0: a free row; otherwise its lowest bit, its own, is set */
+    uint64_t *rows; /* 0: a free row; otherwise its lowest bit, which is its own, is set */
     uint32_t *sums;
     uint32_t count;
 };
 
-/* Fills a zeroed page with the keys that have these hashes, ascending and all different. Moves the
- * bumped ones to the front of `hashes`; returns how many. */
+/* Fills a zeroed page with the keys that have these hashes, which are ascending and all different.
+ * Moves the bumped hashes to the front of `hashes`, and returns how many there are. */
 uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
                             uint64_t count, const struct static_room *room);
 

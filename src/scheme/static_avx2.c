@@ -19,7 +19,7 @@ static bool usable(void)
 #define GROUP_KEYS 4u
 #include "scheme/static_kernel.inc"
 
-/* The rows taken of four columns. */
+/* The rows that a key sums in four columns. */
 TARGET static inline __m256i taken(const uint8_t *first, const uint8_t *second, __m256i low,
                                    __m256i high)
 {
@@ -39,7 +39,8 @@ TARGET static inline __m256i halves(const uint8_t *first, const uint8_t *second,
         _mm256_xor_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd)));
 }
 
-/* The sum of each, column i in bit i: halves are added up until the highest bit alone is left. */
+/* The sum of each column, as bit i of the result: halves are added up until only the highest bit is
+ * left. */
 TARGET static inline uint32_t sums_of(__m256i x)
 {
     x = _mm256_permute4x64_epi64(x, 0xd8);
@@ -51,7 +52,7 @@ TARGET static inline uint32_t sums_of(__m256i x)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(x));
 }
 
-/* Eight columns are read whether there are as many or not, so not at the end of the array. */
+/* Always reads eight columns, so not for the end of the array. */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,
@@ -104,7 +105,7 @@ TARGET static inline __m256i kept(const uint64_t *from)
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-/* As question_of() does. Numbers of pages have 32 bits, places 48. */
+/* Like question_of(). Page numbers have 32 bits, places 48. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {
@@ -153,7 +154,7 @@ TARGET static inline __m256i bumped(const struct bit_array *array, const struct 
     return _mm256_cmpgt_epi64(below, kept(group->offset));
 }
 
-/* Of eight columns, from this one on, of key number i. */
+/* Eight columns, from this one on, for key number i. */
 TARGET static inline __m256i halves_of_key(const struct bit_array *array, const struct group *group,
                                            uint32_t i, uint32_t column)
 {
@@ -162,8 +163,9 @@ TARGET static inline __m256i halves_of_key(const struct bit_array *array, const 
                   all(group->high[i]));
 }
 
-/* The sums of the first eight columns of each key, as sums_of() has them, but at once: the halves
- * of two keys become those of a word, and of four its bytes, with one bit left in each. */
+/* The sums of the first eight columns of each key: the same as sums_of(), computed together. The
+ * halves of two keys become those of a word, and those of four its bytes, with one bit left in
+ * each. */
 TARGET static inline __m256i first_sums(const struct bit_array *array, const struct group *group)
 {
     const __m256i by_key = _mm256_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15, 0,
@@ -180,14 +182,14 @@ TARGET static inline __m256i first_sums(const struct bit_array *array, const str
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 4));
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 2));
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 1));
-    a = _mm256_shuffle_epi8(a, by_key); /* of each key columns 0 1 4 5, and 2 3 6 7 */
+    a = _mm256_shuffle_epi8(a, by_key); /* for each key columns 0 1 4 5, and 2 3 6 7 */
     __m128i low = _mm256_castsi256_si128(a), high = _mm256_extracti128_si256(a, 1);
     uint32_t sums = (uint32_t)_mm_movemask_epi8(_mm_unpacklo_epi16(low, high)) |
                     (uint32_t)_mm_movemask_epi8(_mm_unpackhi_epi16(low, high)) << 16;
     return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)sums));
 }
 
-/* The keys that differ in a column, among the columns of `here`, whose sums these are. */
+/* The keys that differ in one of the columns of `here`, whose sums these are. */
 TARGET static inline __m256i wrong(const struct group *group, __m256i sums, uint64_t here)
 {
     __m256i differ = _mm256_and_si256(_mm256_xor_si256(sums, kept(group->sums)),
@@ -200,7 +202,7 @@ TARGET static inline uint32_t keys_of(__m256i mask)
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(mask));
 }
 
-/* Bit i to byte i, of four. */
+/* Bit i becomes byte i, for four bits. */
 static inline uint32_t bytes_of(uint32_t bits)
 {
     return bits * 0x204081 & 0x01010101;
@@ -235,5 +237,5 @@ TARGET static inline void answer_group(const struct bit_array *array, const stru
     store32le(turns, bytes_of(in & ~next) * TURN_IN | bytes_of(next) * TURN_NEXT);
 }
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

@@ -19,7 +19,7 @@ static bool usable(void)
 #define GROUP_KEYS 8u
 #include "scheme/static_kernel.inc"
 
-/* Lanes after the last column are masked out, so nothing is read there. */
+/* Lanes after the last column are masked out, so nothing is read from them. */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,
@@ -56,7 +56,7 @@ TARGET static inline __m512i all(uint64_t x)
     return _mm512_set1_epi64((long long)x);
 }
 
-/* As question_of() does. Numbers of pages have 32 bits, places 48. */
+/* Like question_of(). Page numbers have 32 bits, places 48. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {
@@ -109,7 +109,7 @@ TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct
     return _mm512_cmpgt_epu64_mask(below, _mm512_loadu_si512(group->offset));
 }
 
-/* The sums of eight columns, from this one on, of key number i. */
+/* The sums of eight columns, from this one on, for key number i. */
 TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const struct group *group,
                                          uint32_t i, uint32_t column)
 {
@@ -123,7 +123,7 @@ TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const st
     return _mm512_test_epi64_mask(_mm512_popcnt_epi64(taken), all(1));
 }
 
-/* The keys that differ in a column, among the columns of `here`, whose sums these are. */
+/* The keys that differ in one of the columns of `here`, whose sums these are. */
 TARGET static inline __mmask8 wrong(const struct group *group, const uint64_t *sums, uint64_t here)
 {
     __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(sums), _mm512_loadu_si512(group->sums));
@@ -156,5 +156,5 @@ TARGET static inline void answer_group(const struct bit_array *array, const stru
     _mm_storel_epi64((__m128i *)(void *)turns, _mm512_cvtepi64_epi8(turn));
 }
 #else
-typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
 #endif

@@ -2,14 +2,15 @@
  *
  * Each key is an equation over the 64 rows from its start on. Gaussian elimination keeps them in a
  * band: if the row of an equation's lowest bit is free, it takes the equation; otherwise the
- * equation there is subtracted, and the next lowest bit is tried. An equation of which nothing is
- * left is either true already (a sum of others) or a contradiction. Then all equations are solved
- * from the last row up, and free rows become 0.
+ * equation there is subtracted, and the next lowest bit is tried. An equation without bits left is
+ * either already true (a sum of others) or a contradiction. Then all equations are solved from the
+ * last row up, and free rows become 0.
  *
  * The order is part of the format, because the rows depend on it: buckets ascending; within a
  * bucket starts (hashes) descending. A bucket is inserted in three groups of starts, from 48, from
- * 20 and from 0 on. If an equation contradicts, its group is removed again, and bumped together
- * with the groups below. Nothing else must be undone, since an equation changes no other one.
+ * 20 and from 0 on. If an equation is a contradiction, its group is removed again and bumped
+ * together with the groups below it. Nothing else must be undone, since an equation changes no
+ * other one.
  *
  * Wide buckets come first, so their equations only meet each other; in their last column, rows
  * taken by other equations are as good as free. */
@@ -23,7 +24,7 @@ struct solver {
     const struct static_page *page;
     const struct static_room *room;
     uint64_t first_start; /* the page's */
-    /* Rows taken by a group: the starts of one bucket reach no others. */
+    /* Rows taken by a group: the starts of one bucket can't reach others. */
     uint32_t taken[STATIC_BUCKET_STARTS + STATIC_BLOCK_ROWS];
     uint32_t taken_count;
 };
@@ -55,8 +56,8 @@ static void take_out_group(struct solver *solver)
     for (uint32_t i = 0; i < solver->taken_count; i++) solver->room->rows[solver->taken[i]] = 0;
 }
 
-/* Inserts the hashes of a bucket, ascending, from begin to before end. Returns its code, and where
- * the inserted ones begin. */
+/* Inserts the hashes of a bucket, which ascend, from begin up to end. Returns the bucket's code,
+ * and where the inserted ones begin. */
 static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uint64_t begin,
                               uint64_t *end)
 {
@@ -101,7 +102,7 @@ static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hash
     return bumped;
 }
 
-/* From the last row up; `columns` holds the 64 rows after this one, for each column. */
+/* Solves from the last row up; `columns` holds the 64 rows after this one, for each column. */
 static void solve_block(const struct solver *solver, uint32_t block, uint64_t *columns,
                         uint32_t count)
 {

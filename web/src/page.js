@@ -1,6 +1,6 @@
-/* page.js - what the reader touches. It only draws: worker.js does all hashes, answers, plans and
- * files with Petal's WebAssembly, off this thread. Where single bits are shown, the answer that
- * they mean is compared with the library's. */
+/* page.js - what the reader sees and uses. It only draws: worker.js computes all hashes, answers,
+ * plans and files with Petal's WebAssembly, off this thread. Where single bits are shown, the
+ * answer that they imply is compared with the library's. */
 (function () {
   'use strict';
 
@@ -295,7 +295,7 @@
       current();
       verdict('toy-verdict', null, null, say('toy_empty'));
     }
-    /* Runs immediately if the key is known, otherwise as soon as the engine has answered; the last
+    /* Runs immediately if the key is known, otherwise as soon as the engine has answered. The last
      * action wins. */
     function act(run, key) {
       var mine = ++latest;
@@ -577,7 +577,7 @@
       w.format = scheme() === 'other' ? format.value : '';
       return w;
     }
-    /* An error hides the numbers of an earlier plan. */
+    /* An error removes the numbers of an earlier plan. */
     function refuse(words) {
       now = null;
       $('plan-error').textContent = words;

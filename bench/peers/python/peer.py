@@ -1,4 +1,5 @@
-"""peer.py - rbloom or pybloom_live, as its argument says. It speaks the protocol of ../driver.c."""
+"""peer.py - rbloom or pybloom_live, chosen by the argument. It speaks the protocol of
+../driver.c."""
 
 import sys
 from time import perf_counter_ns

@@ -1,4 +1,5 @@
-// Guava.kt - a job that knows Guava and not Petal: a filter of the lines of a file, and its answers.
+// Guava.kt - a job that uses Guava and doesn't know Petal: creates a filter of a file's lines, and
+// queries it.
 import com.google.common.hash.BloomFilter
 import com.google.common.hash.Funnels
 import java.io.File

@@ -1,5 +1,5 @@
-"""job.py - a job that knows Spark and not Petal: a filter of the lines of a file, and its
-answers. examples/pipeline/README.md says how it is called."""
+"""job.py - a job that uses Spark and doesn't know Petal: creates a filter of a file's lines, and
+queries it. examples/pipeline/README.md says how it is called."""
 
 import sys
 from pathlib import Path
