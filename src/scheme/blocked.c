@@ -219,24 +219,6 @@ static double bits_set_sd(const struct shape *shape, double keys)
                                   shape->lines_per_key, keys);
 }
 
-/* The mean, over the word patterns, of the product of the words' fills. Strides s and 16 - s give
- * the same sets, so the strides 1, 3, 5, 7 represent all eight. */
-static double rate_of_line(const uint8_t *line, uint32_t hashes)
-{
-    double fill[WORDS], sum = 0;
-    for (uint32_t w = 0; w < WORDS; w++)
-        fill[w] = popcount32(load32le(line + (size_t)w * (WORD_BITS / 8))) / (double)WORD_BITS;
-    for (uint32_t stride = 1; stride < 8; stride += 2) {
-        double in_order[2 * WORDS], products[WORDS]; /* arranged so that compilers vectorise */
-        for (uint32_t i = 0; i < 2 * WORDS; i++) in_order[i] = fill[i * stride % WORDS];
-        for (uint32_t i = 0; i < WORDS; i++) products[i] = in_order[i];
-        for (uint32_t word = 1; word < hashes; word++)
-            for (uint32_t i = 0; i < WORDS; i++) products[i] *= in_order[i + word];
-        for (uint32_t i = 0; i < WORDS; i++) sum += products[i];
-    }
-    return sum / (4 * WORDS);
-}
-
 /* Above this many lines (16 MiB) the rate is computed from a sample, one line of each stretch. Its
  * error is below 1 % of the rate; computing all lines would take minutes at the largest sizes. The
  * sample depends on all bytes, so an attacker can't choose keys whose lines are left out. */
@@ -248,23 +230,53 @@ static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
     return first + fmix64(seed + i) % (next - first);
 }
 
+/* The lines whose rates are summed: all, or the sample. */
+struct sample {
+    const uint8_t *bytes;
+    uint64_t lines, count, seed;
+};
+
+/* Points to the next lines, or zeros after the last, and prefetches them. */
+static void point_to(const struct sample *in, uint64_t from, const uint8_t **lines)
+{
+    static const uint8_t no_bits[PETAL_LINE_BYTES];
+    for (uint64_t i = 0; i < PETAL_RATE_LINES; i++) {
+        uint64_t line =
+            in->count < in->lines ? sampled_line(from + i, in->lines, in->seed) : from + i;
+        lines[i] = from + i < in->count ? in->bytes + line * PETAL_LINE_BYTES : no_bits;
+        __builtin_prefetch(lines[i]);
+    }
+}
+
+static double mean_rate(const struct sample *of, uint32_t hashes)
+{
+    const struct kernel *kernel = petal_scheme_kernel(&petal_scheme_blocked);
+    const uint8_t *lines[2][PETAL_RATE_LINES];
+    double sums[PETAL_RATE_LINES] = {0}, sum = 0;
+    uint32_t now = 0;
+    point_to(of, 0, lines[now]);
+    for (uint64_t i = 0; i < of->count; i += PETAL_RATE_LINES, now ^= 1) {
+        point_to(of, i + PETAL_RATE_LINES, lines[now ^ 1]);
+        kernel->add_rates(lines[now], hashes, sums);
+    }
+    for (uint32_t i = 0; i < PETAL_RATE_LINES; i++) sum += sums[i];
+    return sum / PETAL_RATE_PATTERNS / (double)of->count;
+}
+
 static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers)
 {
-    uint64_t lines = array->shape.bits / PETAL_LINE_BITS,
-             sample = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
-    uint64_t seed = sample < lines ? petal_xxh3(array->bytes, (size_t)array->size_bytes, 0) : 0;
-    double first = 0, second = 0;
+    uint64_t lines = array->shape.bits / PETAL_LINE_BITS;
+    uint32_t first = hashes_of_first(&array->shape), second = hashes_of_second(&array->shape);
+    struct sample sample = {array->bytes, lines, lines, 0};
     (void)self, (void)bits_set, (void)layers;
-    for (uint64_t i = 0; i < sample; i++) {
-        const uint8_t *line =
-            array->bytes + (sample < lines ? sampled_line(i, lines, seed) : i) * PETAL_LINE_BYTES;
-        first += rate_of_line(line, hashes_of_first(&array->shape));
-        if (array->shape.lines_per_key == 2)
-            second += rate_of_line(line, hashes_of_second(&array->shape));
+    if (lines > SAMPLE_LINES) {
+        sample.count = SAMPLE_LINES;
+        sample.seed = petal_xxh3(array->bytes, (size_t)array->size_bytes, 0);
     }
-    double rate = first / (double)sample;
-    return array->shape.lines_per_key == 2 ? rate * second / (double)sample : rate;
+    double rate = mean_rate(&sample, first);
+    if (second == 0) return rate;
+    return rate * (second == first ? rate : mean_rate(&sample, second));
 }
 
 const struct scheme_def petal_scheme_blocked = {

@@ -8,9 +8,12 @@
 
 static bool usable(void)
 {
-    return petal_cpu_has(CPU_AVX2 | CPU_BMI2);
+    return petal_cpu_has(CPU_AVX2 | CPU_BMI2 | CPU_POPCNT);
 }
 
+#define RATE_TARGET __attribute__((target("avx2,popcnt")))
+#define RATE_VECTOR_BYTES 32
+#define BITS_OF_WORD(x) (int32_t) _mm_popcnt_u32(x)
 #define KERNEL_NAME "avx2"
 #define KERNEL_SYMBOL petal_blocked_avx2
 #include "scheme/blocked_kernel.inc"

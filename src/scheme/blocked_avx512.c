@@ -9,7 +9,7 @@
 
 static bool usable(void)
 {
-    return petal_cpu_has(CPU_AVX512 | CPU_BMI2);
+    return petal_cpu_has(CPU_AVX512 | CPU_BMI2 | CPU_POPCNT);
 }
 
 /* ---- eight keys at a time -------------------------------------------------------------------- */
@@ -64,6 +64,9 @@ has_eight(const uint8_t *lines, uint64_t line_count, const uint16_t *row, const 
 }
 
 #define HAS_EIGHT has_eight
+#define RATE_TARGET __attribute__((target("avx2,popcnt")))
+#define RATE_VECTOR_BYTES 32
+#define BITS_OF_WORD(x) (int32_t) _mm_popcnt_u32(x)
 #define KERNEL_NAME "avx512"
 #define KERNEL_SYMBOL petal_blocked_avx512
 #include "scheme/blocked_kernel.inc"

@@ -145,6 +145,10 @@ static inline petal_status status_of_add(bool is_new)
 
 _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 
+/* The lines whose rates a kernel of `blocked` computes together. */
+#define PETAL_RATE_LINES 8u
+#define PETAL_RATE_PATTERNS 64u
+
 /* A hash is array->hash_words words; `hashes` are that times `count`. */
 struct kernel {
     const char *name;
@@ -175,6 +179,9 @@ struct kernel {
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
     const struct parts *parts; /* NULL: keys can't be split */
+    /* For `blocked`: adds to sums[i], for each of PETAL_RATE_LINES lines, the false-positive rate
+     * of its bits times PETAL_RATE_PATTERNS. Every kernel gives the same. */
+    void (*add_rates)(const uint8_t *const *lines, uint32_t hashes, double *sums);
     /* Fills in calls and table for keys with this hash; false if it has none. NULL: none for any
      * hash. */
     bool (*direct)(struct direct *way, uint32_t hash);

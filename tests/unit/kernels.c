@@ -1,6 +1,7 @@
 /* kernels.c - proves that every kernel that this CPU can run sets and tests exactly the bits of the
  * generic one, for every scheme, key by key and in batches, at every number of hashes, with one
- * line per key and two. The remainders that foreign schemes need are exact too. */
+ * line per key and two; and finds the same rate of given bits. The remainders that foreign schemes
+ * need are exact too. */
 #include "../amount.h"
 #include "base/cpu.h"
 #include "base/divide.h"
@@ -123,6 +124,67 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
         print_message("# %s\n", (*kernel)->name);
     }
     print_message("# %llu keys compared\n", (unsigned long long)compared);
+}
+
+/* The sum over all patterns of words, of half the strides, of the product of their fills:
+ * blocked.c has the rule. */
+static double rates_by_definition(const uint8_t *line, uint32_t hashes)
+{
+    double sum = 0;
+    for (uint32_t start = 0; start < 16; start++)
+        for (uint32_t stride = 1; stride < 8; stride += 2) {
+            double product = 1;
+            for (uint32_t i = 0; i < hashes; i++)
+                product *= popcount32(load32le(line + (start + i * stride) % 16 * 4)) / 32.0;
+            sum += product;
+        }
+    return sum;
+}
+
+static void require_rates(const struct kernel *kernel, const struct kernel *generic,
+                          const uint8_t *const *lines, uint32_t hashes)
+{
+    double got[PETAL_RATE_LINES] = {0}, wanted[PETAL_RATE_LINES] = {0};
+    kernel->add_rates(lines, hashes, got);
+    generic->add_rates(lines, hashes, wanted);
+    for (size_t i = 0; i < PETAL_RATE_LINES; i++) {
+        double defined = rates_by_definition(lines[i], hashes);
+        require(got[i] == wanted[i], "%s, k %u: %.17g, generic %.17g", kernel->name, hashes, got[i],
+                wanted[i]);
+        require(fabs(got[i] - defined) <= 1e-14 * defined, "%s, k %u: %.17g, defined %.17g",
+                kernel->name, hashes, got[i], defined);
+    }
+    kernel->add_rates(lines, hashes, got);
+    for (size_t i = 0; i < PETAL_RATE_LINES; i++)
+        require(fabs(got[i] - 2 * wanted[i]) <= 1e-14 * got[i],
+                "%s, k %u: %.17g is no sum of %.17g", kernel->name, hashes, got[i], wanted[i]);
+}
+
+/* Lines from empty to full, at any address, with each number of hashes. */
+static void every_kernel_finds_the_rate_of_given_bits(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
+    static uint8_t bytes[PETAL_RATE_LINES * 67];
+    const uint8_t *lines[PETAL_RATE_LINES];
+    uint64_t random = 11;
+    (void)state;
+    for (uint32_t round = 0; round < 200; round++) {
+        for (size_t i = 0; i < PETAL_RATE_LINES; i++) {
+            uint8_t *line = bytes + i * 67 + next_random(&random) % 3;
+            uint64_t density = next_random(&random) % 257; /* of 256 */
+            for (uint32_t bit = 0; bit < 512; bit++) {
+                uint8_t mask = (uint8_t)(1u << bit % 8),
+                        is_set = next_random(&random) % 256 < density;
+                line[bit / 8] = (uint8_t)((line[bit / 8] & ~mask) | (is_set ? mask : 0));
+            }
+            if (round == 0) memset(line, 255, 64);
+            if (round == 1) memset(line, 0, 64);
+            lines[i] = line;
+        }
+        for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++)
+            for (uint32_t k = 1; k <= 16 && kernel_is_usable(*kernel); k++)
+                require_rates(*kernel, generic_of(scheme), lines, k);
+    }
 }
 
 /* The number of keys per kernel, over all numbers of hashes: 100 million in ./dev nightly,
@@ -583,6 +645,7 @@ int main(void)
         cmocka_unit_test(every_kernel_of_static_gives_the_turns_of_the_generic_one),
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
+        cmocka_unit_test(every_kernel_finds_the_rate_of_given_bits),
         cmocka_unit_test(keys_by_the_million_are_the_same_to_every_kernel),
         cmocka_unit_test(every_kernel_finds_keys_in_several_layers_as_in_each_of_them),
         cmocka_unit_test(every_kernel_of_parquet_is_bit_equal_to_the_generic_one),
