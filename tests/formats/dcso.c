@@ -3,6 +3,8 @@
  * size allocates nothing. */
 #include "support.h"
 
+#include <math.h>
+
 enum {
     AT_FLAGS = 0,
     AT_CAPACITY = 8,
@@ -133,8 +135,28 @@ static void a_bit_beyond_the_last_is_refused(void **state)
     (void)state;
     struct bytes file = vector("dcso/n100_p0.01.bloom");
     file.data[HEADER_BYTES + 958 / 8] |= (uint8_t)(1 << 958 % 8);
-    expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bits set beyond the last");
+    require_that(expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bits set beyond the last"), ==,
+                 HEADER_BYTES + 958 / 64 * 8);
     free(file.data);
+}
+
+/* The largest power of two that divides the number of bits is the number of classes. Capacities are
+ * tried until one gives 1024, and one gives more. */
+static void the_rate_of_more_than_1024_classes_is_not_known(void **state)
+{
+    bool had_most = false, had_more = false;
+    (void)state;
+    for (uint64_t keys = 1000; !had_most || !had_more; keys++) {
+        uint64_t bits = plan_of("dcso", keys, 0.01).bits;
+        if (bits % 1024 != 0 || (bits % 2048 != 0 ? had_most : had_more)) continue;
+        petal_filter *filter = planned("dcso", keys, 0.01);
+        for (int64_t key = 0; key < 1000; key++) petal_add_i64(filter, key);
+        double rate = stats_of(filter).estimated_rate;
+        require((bool)isnan(rate) == (bits % 2048 == 0), "%llu bits: %g", (unsigned long long)bits,
+                rate);
+        *(bits % 2048 == 0 ? &had_more : &had_most) = true;
+        petal_free(filter);
+    }
 }
 
 /* ---- gzip ------------------------------------------------------------------------------------ */
@@ -251,6 +273,7 @@ int main(void)
         cmocka_unit_test(flags_that_mean_nothing_yet_are_kept),
         cmocka_unit_test(impossible_header_fields_are_refused_by_name),
         cmocka_unit_test(a_bit_beyond_the_last_is_refused),
+        cmocka_unit_test(the_rate_of_more_than_1024_classes_is_not_known),
         cmocka_unit_test(a_packed_file_stays_packed_and_dcso_writes_it_plain),
         cmocka_unit_test(a_filter_names_the_format_of_the_file_that_it_was_opened_from),
         cmocka_unit_test(a_name_of_the_other_form_is_refused),

@@ -79,7 +79,8 @@ static void a_bit_beyond_the_vector_is_refused(void **state)
     struct bytes bytes = vector("hadoop/murmur_m1437_k5.bin"); /* 1437 = 179 * 8 + 5 */
     (void)state;
     bytes.data[bytes.size - 1] |= 0x20;
-    expect_refused(bytes, "hadoop", PETAL_ERR_DAMAGED, "beyond the last");
+    require_that(expect_refused(bytes, "hadoop", PETAL_ERR_DAMAGED, "beyond the last"), ==,
+                 bytes.size - 1);
     free(bytes.data);
 }
 

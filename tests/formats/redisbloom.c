@@ -437,7 +437,8 @@ static void bits_beyond_a_small_power_of_two_are_refused(void **state)
     struct bytes back = written(filter, "redisbloom");
     expect_same(back, file);
     file.data[HEAD_BYTES + LINK_BYTES + 1] = 1;
-    expect_refused(file, "redisbloom", PETAL_ERR_DAMAGED, "bits set beyond the last");
+    require_that(expect_refused(file, "redisbloom", PETAL_ERR_DAMAGED, "bits set beyond the last"),
+                 ==, HEAD_BYTES);
     petal_free(filter);
     petal_free(new);
     free(back.data);

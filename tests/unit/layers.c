@@ -610,6 +610,30 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     petal_free(filter);
 }
 
+/* From a clock of 1 ms on, generations have dates, and from the end of a window on, some are too
+ * old. */
+static void the_first_clock_and_the_end_of_a_window_are_exact(void **state)
+{
+    static const struct {
+        uint64_t clock, query;
+        bool is_kept;
+    } rows[] = {{1, 1, true},       {1, 3001, true},    {1, 4000, true},     {1, 4001, false},
+                {1000, 1000, true}, {1000, 4999, true}, {1000, 5000, false}, {0, 9000, true}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        petal_error error;
+        petal_options options = window_of_time(3000, 400, 0.01);
+        options.generations = 4;
+        petal_filter *filter = create(&options);
+        if (rows[i].clock) tell_time(filter, rows[i].clock);
+        petal_add_i64(filter, 7);
+        require_status(PETAL_OK, petal_set_query_clock(filter, rows[i].query, &error), error);
+        require(petal_contains_i64(filter, 7) == rows[i].is_kept, "clock %d, query at %d: %s",
+                (int)rows[i].clock, (int)rows[i].query, rows[i].is_kept ? "lost" : "kept");
+        petal_free(filter);
+    }
+}
+
 static petal_filter *four_generations(uint64_t window_keys)
 {
     petal_options options = window_of_time(3000, window_keys, 1e-9);
@@ -1426,6 +1450,7 @@ int main(void)
         cmocka_unit_test(
             a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once),
         cmocka_unit_test(queries_at_a_time_answer_as_if_the_clock_had_been_set),
+        cmocka_unit_test(the_first_clock_and_the_end_of_a_window_are_exact),
         cmocka_unit_test(a_burst_closes_generations_by_their_share_and_age_alone_drops_them),
         cmocka_unit_test(repeats_use_up_nothing_and_idle_generations_cost_nothing),
         cmocka_unit_test(more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped),

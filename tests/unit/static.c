@@ -10,6 +10,7 @@
 #include "petal/petal_host.h"
 #include "petal/petal_inline.h"
 
+#include <math.h>
 #include <pthread.h>
 
 #define GOLDEN "vectors/static/"
@@ -143,6 +144,29 @@ static void no_set_of_keys_fails_or_misses_one(void **state)
                 require_set(&sets[s], count, rates[r]);
             require_set(&sets[s], 100000, rates[r]);
         }
+}
+
+/* Each rate needs another share of buckets that are a column wider. */
+static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(void **state)
+{
+    static const double wanted[] = {0.9, 0.4, 0.3, 0.07, 0.0156, 0.01, 0.008, 0.0078};
+    (void)state;
+    for (size_t r = 0; r < COUNT(wanted); r++) {
+        fill(&sets[0], 60000, 0);
+        petal_filter *filter = build(hashes, 60000, wanted[r]);
+        double predicted = info_of(filter).predicted_rate,
+               estimated = stats_of(filter).estimated_rate;
+        fill(&sets[0], COUNT(hashes), 1000000);
+        petal_batch batch = batch_of_hashes(hashes, COUNT(hashes));
+        petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+        assert_int_equal(petal_contains_batch(filter, &batch, NULL, &outcome, NULL), PETAL_OK);
+        double expected = predicted * COUNT(hashes), sd = sqrt(expected * (1 - predicted));
+        require(fabs((double)outcome.positive - expected) < 5 * sd, "%g: %" PRIu64 ", expected %g",
+                wanted[r], outcome.positive, expected);
+        require_that(predicted, <=, wanted[r]);
+        require_that(fabs(estimated - predicted), <, 0.01 * predicted);
+        petal_free(filter);
+    }
 }
 
 /* 10^6 sets in ./dev nightly, else 10^4, of 0 to 16,383 keys; every order of magnitude is equally
@@ -887,6 +911,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_set_of_keys_fails_or_misses_one),
+        cmocka_unit_test(the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one),
         cmocka_unit_test(no_random_set_of_any_size_fails_or_misses_one),
         cmocka_unit_test(an_empty_set_has_no_key),
         cmocka_unit_test(the_bytes_depend_on_the_set_alone),
