@@ -39,8 +39,8 @@ enum {
 
 const struct layer *petal_patch_source(const petal_filter *base, uint32_t shift, uint32_t layer)
 {
-    bool is_new = shift >= base->layer_count || layer >= base->layer_count - shift;
-    return is_new ? NULL : &base->layers[layer + shift];
+    uint64_t source = (uint64_t)layer + shift;
+    return source < base->layer_count ? &base->layers[source] : NULL;
 }
 
 static uint64_t round_up8(uint64_t size_bytes)

@@ -571,15 +571,20 @@ static void the_rejected_files_are_made_as_their_names_say(void **state)
     petal_free(filter);
 }
 
-/* expected.txt is for ports and for the tool's tests: lines of "NAME STATUS". */
+/* expected.txt is for ports and for the tool's tests: lines of "NAME STATUS". messages.txt has the
+ * whole error of this library. */
 static void every_rejected_file_is_refused_with_the_expected_error(void **state)
 {
     (void)state;
-    struct bytes listed = new_bytes(COUNT(rejected) * 64 + 256);
+    struct bytes listed = new_bytes(COUNT(rejected) * 64 + 256),
+                 said = new_bytes(COUNT(rejected) * 512);
     listed.size = (size_t)snprintf(
         (char *)listed.data, listed.size,
         "# Each file of this folder and the name of its error (petal_status_name), when opened with\n"
         "# PETAL_OPEN_VERIFY and without a secret.\n");
+    said.size =
+        (size_t)snprintf((char *)said.data, said.size,
+                         "# What the library says of each file: offset (-1: none), message.\n");
     for (size_t i = 0; i < COUNT(rejected); i++) {
         petal_error error = {PETAL_OK, 0, 0, ""};
         petal_filter *filter = NULL;
@@ -591,8 +596,12 @@ static void every_rejected_file_is_refused_with_the_expected_error(void **state)
                 petal_status_name(status), error.message);
         listed.size += (size_t)snprintf((char *)listed.data + listed.size, 96, "%s %s\n",
                                         rejected[i].name, petal_status_name(status));
+        said.size += (size_t)snprintf((char *)said.data + said.size, 480, "%s %lld %s\n",
+                                      rejected[i].name, (long long)error.offset, error.message);
     }
     require_file(REJECT "expected.txt", listed);
+    require_file(REJECT "messages.txt", said);
+    free(said.data);
     free(listed.data);
 }
 
