@@ -1,5 +1,4 @@
-/* create.c - plans and creates filters: Petal's own, and those that another library would
- * create. */
+/* create.c - plans and creates filters: Petal's own, and those of other libraries. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -91,7 +90,7 @@ static petal_status check_layered(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
-/* The first layer is an ordinary filter with a lower rate. */
+/* The first layer is an ordinary filter with a lower rate than the whole. */
 static petal_status describe_growing(const petal_options *options, struct description *about,
                                      petal_error *error)
 {
@@ -136,7 +135,7 @@ static petal_status describe_layered(const petal_options *options, struct descri
                            : describe_rotating(options, about, error);
 }
 
-/* A static filter is planned only from a rate; its size follows from its keys. */
+/* A static filter is planned from a rate only; its size follows from the number of keys. */
 static petal_status check_static(const petal_options *options, petal_error *error)
 {
     if (options->growth || rotates(options))
@@ -153,7 +152,7 @@ static petal_status check_static(const petal_options *options, petal_error *erro
     return PETAL_OK;
 }
 
-/* The shape of a layer, except its size. */
+/* A layer's shape without its size. */
 static petal_status shape_of_static(const petal_options *options, struct shape *shape,
                                     petal_error *error)
 {
@@ -164,7 +163,7 @@ static petal_status shape_of_static(const petal_options *options, struct shape *
                       options->rate, PETAL_STATIC_LOWEST_RATE);
 }
 
-/* The layers that this many keys are expected to need. */
+/* The number of layers expected for this many keys. */
 static petal_status describe_static(const petal_options *options, struct description *about,
                                     petal_error *error)
 {
@@ -227,7 +226,8 @@ static petal_status describe_sized(const struct format_def *format, const petal_
 #define MISSED_RATE 2
 #define FEW_KEYS 64u
 
-/* The formulas ignore keys whose positions coincide (scheme/course.h), at most 4 of m keys. */
+/* The formulas ignore that positions of a key can coincide (scheme/course.h). At most 4 of m keys
+ * are affected. */
 #define MET_KEYS 4.0
 
 static bool fits(const struct format_def *format, petal_options *options, uint64_t capacity,
@@ -244,8 +244,8 @@ static bool fits(const struct format_def *format, petal_options *options, uint64
 }
 
 /* Memory and rate are given: finds the largest capacity whose filter fits. Sizes rise with the
- * capacity; planned sizes have few significant bits, so finer steps of the capacity are not worth
- * searching. */
+ * capacity; planned sizes have few significant bits, so a finer search over the capacity would find
+ * nothing better. */
 static petal_status describe_full(const struct format_def *format, const petal_options *options,
                                   struct description *about, petal_error *error)
 {
@@ -331,7 +331,7 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
 {
     petal_options own;
     struct description about;
-    petal_filter *frame = NULL; /* a filter without bits can be described like any other */
+    petal_filter *frame = NULL; /* even a filter without bits can be described */
     petal_status status = check_plan(plan, layers, error);
     if (status == PETAL_OK)
         status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
@@ -342,9 +342,9 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
     return status;
 }
 
-/* ---- static filters: created without bits, which come when they are built -------------------- */
+/* ---- static filters: created without bits; building them allocates the bits ------------------ */
 
-/* A filter of one layer, whose size is not known yet, and which collects keys. */
+/* A filter of one layer that collects keys; its size is not known yet. */
 static petal_status create_static(const petal_options *options, uint32_t workers,
                                   petal_filter **filter, petal_error *error)
 {
@@ -401,7 +401,7 @@ static petal_status create_sized(const petal_options *options, petal_filter **fi
     petal_status status = describe(options, &about, error);
     if (status != PETAL_OK) return status;
     if (about.policy.kind == POLICY_TIME)
-        about.layer_count = 1; /* later layers are created when needed */
+        about.layer_count = 1; /* the others are created when needed */
     status = make(options, &about, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK)

@@ -1,5 +1,5 @@
-/* hosts.c - for programs that keep a filter's bytes themselves: bits in and out layer by layer,
- * queries by byte ranges of a file, and memory that moves. */
+/* hosts.c - for programs that hold a filter's bytes themselves: bits in and out per layer, queries
+ * by byte ranges of a file, and memory that moves. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -61,8 +61,8 @@ static void note_changed(petal_filter *filter)
     petal_filter_note_bits(filter);
 }
 
-/* Writes the bytes that go into the layer's last line, unless they set a bit there that no key can
- * set: such a filter could be saved but not opened again. */
+/* Writes the bytes of the layer's last line, unless they set a bit that no key can set: a filter
+ * with such a bit could be saved but not opened again. */
 static petal_status write_end(struct bit_array *array, uint32_t layer, uint64_t offset,
                               const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
@@ -144,7 +144,7 @@ static void *moved(const struct move *move, void *memory, uint64_t size_bytes)
     return to ? to : memory;
 }
 
-/* The bits start on a line within their block, wherever that is. */
+/* The bits start on a line within their block, wherever the block is. */
 static void move_bits(const struct move *move, struct layer *layer)
 {
     struct bit_array *array = &layer->array;
@@ -160,8 +160,8 @@ static void move_bits(const struct move *move, struct layer *layer)
         memmove((uint8_t *)layer->own_lines + to, array->bytes, (size_t)array->size_bytes);
 }
 
-/* The mover copies the handle and frees the old block, which anybody may get next. So it must never
- * see the secret, which is kept aside meanwhile. */
+/* The mover copies the handle and frees the old block, which any code may allocate next. So the
+ * secret is kept elsewhere during the move: it must not stay in the freed block. */
 static petal_filter *move_handle(const struct move *move, petal_filter *filter)
 {
     uint8_t secret[sizeof filter->hash_key.secret];
@@ -197,7 +197,7 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* Can its layers be exchanged? */
+/* Can this filter's layers be exchanged? */
 static petal_status check_exchangeable(const petal_filter *filter, petal_error *error)
 {
     petal_status status = check_own(filter, 0, error);
@@ -212,7 +212,8 @@ static petal_status check_exchangeable(const petal_filter *filter, petal_error *
     return PETAL_OK;
 }
 
-/* A growing or rotating filter uses this number to decide when its newest layer is full. */
+/* A growing or rotating filter compares this number with its capacity to see when its newest layer
+ * is full. */
 petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *error)
 {
     petal_error own;
@@ -226,14 +227,14 @@ petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *
     return PETAL_OK;
 }
 
-/* ---- layers of a host ------------------------------------------------------------------------ */
+/* ---- a host's layers ------------------------------------------------------------------------- */
 
 static struct shape shape_of(const petal_filter *filter, const petal_lent_layer *lent)
 {
     return (struct shape){filter->scheme->id, lent->hashes, lent->lines_per_key, lent->bits};
 }
 
-/* Can the filter's scheme have this shape, as petal_get_info() reports it? */
+/* Can the filter's scheme have this shape, which petal_get_info() reported? */
 static petal_status check_shape(const petal_filter *filter, const petal_lent_layer *lent,
                                 uint32_t number, petal_error *error)
 {
@@ -246,10 +247,10 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
                       number, (unsigned long long)asked.bits, asked.lines_per_key);
 }
 
-/* A quarter more room is allocated than needed, and layer numbers have 32 bits. */
+/* Allocates a quarter more room than needed. Layer numbers have 32 bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
-/* Keeps spare room for the next filter, unless there is much of it. */
+/* Keeps spare room for the next filter, unless it is large. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
@@ -275,7 +276,7 @@ static void borrow(petal_filter *filter, const petal_lent_layer *lent, struct la
     layer->items = lent->items;
 }
 
-/* The host owns the layers, and only it can add more. */
+/* The host owns the layers, so only the host can add more. */
 static petal_status refuse_to_grow(petal_filter *filter, petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_FULL, "full: the last layer holds its %llu keys",
@@ -307,8 +308,8 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
         filter->layers[i] = (struct layer){0};
         borrow(filter, &layers[i], &filter->layers[i]);
     }
-    /* Choosing a strategy takes as long as several keys. It is not needed if everything that the
-     * strategy depends on is unchanged: where the layers are, and their parameters. */
+    /* Choosing a strategy takes as long as several keys. It is skipped if nothing that the strategy
+     * depends on has changed: the layers' addresses and parameters. */
     bool is_known = filter->layers == before && layer_count == count_before &&
                     !filter->direct.lines && (!filter->grow || filter->grow == refuse_to_grow);
     if (filter->grow) filter->grow = refuse_to_grow;
@@ -322,7 +323,7 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
 
 /* ---- queries by ranges of the file ----------------------------------------------------------- */
 
-/* What a key reads in a layer: lines, in the order in which its positions first touch them. */
+/* The lines that a key reads in a layer, in the order in which its positions first touch them. */
 struct lines {
     uint32_t position_count, line_count;
     uint64_t positions[PETAL_MAX_POSITIONS]; /* as bit numbers of the array */
@@ -364,7 +365,7 @@ static void list_range(struct range_list *list, uint64_t offset, uint64_t size_b
     list->count++;
 }
 
-/* Those of a layer that begins at this offset of the file. */
+/* Those of a layer whose first byte is at this offset of the file. */
 static void list_ranges(struct range_list *list, const struct layer *layer,
                         const struct scheme_def *scheme, uint64_t hash, uint64_t offset)
 {
@@ -406,8 +407,8 @@ static bool all_set(const struct lines *found, uint32_t width, const uint8_t *by
     return true;
 }
 
-/* What a layer answers by its ranges, which begin here; sets *taken to how many bytes they have,
- * and answers nothing if that is more than there are. */
+/* The layer's answer from the ranges that begin here. Sets *taken to the number of bytes used;
+ * gives no answer if fewer bytes are present. */
 static enum turn turn_of(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
                          const uint8_t *bytes, uint64_t size_bytes, uint64_t *taken)
 {
@@ -452,7 +453,7 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
     return PETAL_OK;
 }
 
-/* ---- the block of a range -------------------------------------------------------------------- */
+/* ---- the block that a range is in ------------------------------------------------------------ */
 
 #define SUM_BYTES 8u
 

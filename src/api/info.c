@@ -1,4 +1,4 @@
-/* info.c - what a filter is and can do, which formats exist, and which formats bytes may be in. */
+/* info.c - describes a filter, lists the formats, and detects which formats bytes may be in. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -14,7 +14,7 @@
 
 /* ---- abilities ------------------------------------------------------------------------------- */
 
-/* If layers hold keys of different times, bits can be neither combined nor matched. */
+/* If layers hold keys of different times, their bits can be neither combined nor compared. */
 static uint32_t abilities_of_single(const petal_filter *filter)
 {
     uint32_t can = PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_COMPARE;
@@ -61,8 +61,8 @@ static uint64_t memory_of(const petal_filter *filter)
     return sum + filter->metadata_bytes;
 }
 
-/* Describes when a generation's keys came, in a time window. The oldest generation spans at most
- * one span, unless it stayed open because the maximum number existed. */
+/* For a time window: when a generation's keys were added. The oldest generation spans at most one
+ * span, unless it stayed open longer because there were already as many generations as allowed. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layers_info *info)
 {
     const struct policy *policy = &filter->policy;
@@ -74,7 +74,7 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
         info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
-/* m; for the scheme static, whose m means something else, all of its bits. */
+/* m; for the scheme static, where m has another meaning, the total number of bits */
 static uint64_t bits_of(const petal_filter *filter, const struct layer *layer)
 {
     return filter->scheme->is_in_turn ? layer->array.size_bytes * 8 : layer->array.shape.bits;
@@ -101,8 +101,8 @@ static const struct shape *parameters_of(const petal_filter *filter)
     return &layer->array.shape;
 }
 
-/* The parameters of the whole filter; if there are several layers, those of the last, which
- * receives new keys, and the sums of sizes. */
+/* The parameters of the whole filter. If there are several layers: those of the last, which
+ * receives new keys, with sizes summed over all. */
 static void describe_all(const petal_filter *filter, petal_info *info)
 {
     bool rotates = petal_filter_rotates(filter);

@@ -34,8 +34,8 @@ static uint64_t cost_of_shift(const petal_filter *from, const petal_filter *to, 
     return cost;
 }
 
-/* How many generations were dropped from `from` to `to`: the number for which the fewest bits
- * differ. Other layered filters add layers, but drop none. */
+/* How many generations were dropped between `from` and `to`: the number that leaves the fewest
+ * differing bits. Other layered filters only add layers. */
 static uint32_t find_shift(const petal_filter *from, const petal_filter *to)
 {
     uint64_t least = UINT64_MAX;
@@ -120,7 +120,7 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
         (unsigned long long)id);
 }
 
-/* Even with the right base, the maker of the patch may have made it for something else. */
+/* The base may be right although the patch was made for another result. */
 static petal_status check_kin(const petal_filter *filter, const struct patch *patch,
                               petal_error *error)
 {
@@ -143,7 +143,7 @@ static petal_status check_kin(const petal_filter *filter, const struct patch *pa
                              "the patch makes another kind of filter; fetch the whole file");
 }
 
-/* Bounds the memory for new layers. */
+/* Limits the memory of new layers. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct patch *patch,
                                        uint64_t memory_limit, petal_error *error)
 {
@@ -175,7 +175,7 @@ static petal_status make_frame(const petal_filter *filter, const struct patch *p
                : status;
 }
 
-/* A filter shared by threads has one layer, permanently. */
+/* A filter that threads share always has one layer. */
 static petal_status check_sharing(const petal_filter *filter, const petal_filter *frame,
                                   petal_error *error)
 {
@@ -211,10 +211,10 @@ static void move_bits(struct layer *from, struct layer *to)
         (b) = swapped; \
     } while (0)
 
-/* Moves the frame's state into the filter, and what must be freed into the frame. */
+/* Moves the frame's state into the filter, and the old state into the frame to be freed. */
 static void take_over(petal_filter *filter, const struct patch *patch, petal_filter *frame)
 {
-    petal_filter_settle_items(filter); /* the patch sets them anew */
+    petal_filter_settle_items(filter); /* the patch writes them anew */
     for (uint32_t i = 0; i < frame->layer_count; i++)
         if (petal_patch_source(filter, patch->shift, i))
             move_bits(&filter->layers[i + patch->shift], &frame->layers[i]);

@@ -58,10 +58,11 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     return PETAL_OK;
 }
 
-/* Layers hold keys of different times: the union of two chains is fuller than they are rated for,
- * and would not even be reported as overfull. So neither Petal's own policies nor other libraries'
- * chains can be combined, even with a single layer: it would hold more keys than the number at
- * which the next layer starts. A filter that never gets another layer can be combined. */
+/* Layers hold keys of different times. The union of two chains is fuller than their rates allow,
+ * and petal_is_overfull() would not even notice. So neither Petal's own policies nor other
+ * libraries' chains can be combined. That includes chains with a single layer: the union would hold
+ * more keys than the number at which the next layer starts. A filter that never gets another layer
+ * can be combined. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;
@@ -79,8 +80,8 @@ static petal_status check_not_static(const petal_filter *filter, petal_error *er
         "static filters are not combined by bits; build one from both lists of keys, or query both");
 }
 
-/* What both calls check before they touch a bit. A refusal must come before the request to write,
- * since that already marks a map as changed. */
+/* Checks for both calls, before they touch a bit. A refusal must come before the request to write,
+ * because the request already marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
 {
@@ -111,7 +112,7 @@ static inline __attribute__((always_inline)) void combine(uint8_t *to, const uin
         memcpy(&other, from + i, sizeof other);
         other = both ? old & other : old | other;
         if (other != old)
-            memcpy(to + i, &other, sizeof other); /* does not touch pages unless a bit changes */
+            memcpy(to + i, &other, sizeof other); /* doesn't touch pages whose bits stay the same */
     }
     for (; i < size; i++) to[i] = (uint8_t)(both ? to[i] & from[i] : to[i] | from[i]);
 }
@@ -172,7 +173,7 @@ static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status != PETAL_OK) return status;
-    /* As if new; a map keeps its layers, emptied. */
+    /* Makes the filter as if new; a map keeps its layers, emptied. */
     bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
     if (adds_layers && !petal_filter_has_foreign_bits(filter))
         petal_filter_drop_layers(filter, 1, filter->layer_count - 1);

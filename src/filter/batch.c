@@ -11,12 +11,12 @@
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* What each layout implies; 0: the batch says it. */
+/* What each layout implies; 0: the batch specifies it. */
 enum { OFFSETS = 1 };
 static const struct {
     uint8_t uses;
-    uint8_t key_bytes; /* if they are all equal; FIXED states it */
-    uint8_t stride;    /* of the array that `data` or `offsets` is */
+    uint8_t key_bytes; /* if all are equal; FIXED has it as a field */
+    uint8_t stride;    /* size of the array that `data` or `offsets` points to */
 } layouts[] = {
     [PETAL_LAYOUT_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
     [PETAL_LAYOUT_OFFSETS32] = {OFFSETS, 0, sizeof(uint32_t)},
@@ -48,8 +48,8 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
-/* Are all keys as long as a number? Then the offsets also ascend. Differences are computed in the
- * width of the offsets; comparing the first with the last detects wrapping. */
+/* Is every key as long as a number? If so, the offsets also ascend. Differences are computed in the
+ * width of the offsets; comparing the first offset with the last detects wrapping. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
     uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
@@ -60,8 +60,8 @@ static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
     return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
 }
 
-/* Finds the first wrong key, for the message. The checks above only find out whether there is one,
- * which keeps their loops fast. */
+/* Finds the first invalid key, for the message. The checks above only find out whether there is
+ * one, which keeps their loops fast. */
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -101,11 +101,11 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the bytes from the first key to the end of the last; false: more than the address
+/* Checks the bytes from the first key to the end of the last. False if they exceed the address
  * space. */
 static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
 {
-    uint64_t bytes = (count - 1) * stride; /* no division, which takes as long as 8 keys */
+    uint64_t bytes = (count - 1) * stride; /* avoids a division, which takes as long as 8 keys */
     return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
            bytes <= PTRDIFF_MAX;
 }
@@ -167,7 +167,7 @@ static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
     return (const uint8_t *)batch->data + i * batch->stride;
 }
 
-/* Where this is inlined into a loop for one layout, the layout is a constant. Not for numbers. */
+/* Inlined into a loop for one layout, where the layout is a constant. Not for numbers. */
 static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
 {
     if (layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
@@ -284,7 +284,7 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
     }
 }
 
-/* xxh3 is inlined into each loop: if keys are short, a call would cost as much as the hash. */
+/* xxh3 is inlined into each loop: for short keys, a call would cost as much as the hash. */
 __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint64_t from,
                                                   size_t count, uint64_t seed, uint64_t *words)
 {
@@ -307,7 +307,7 @@ __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint
     }
 }
 
-/* Aligned hashes in a row are used in place, others are copied. */
+/* Uses aligned, contiguous hashes in place and copies others. */
 static const uint64_t *ready_hashes(const petal_batch *batch, uint64_t from, size_t count,
                                     uint64_t *room)
 {
@@ -341,8 +341,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
-/* Small pieces stay in the first-level cache. But each piece starts by waiting for memory, so they
- * are larger if the filter is not in cache. */
+/* Small pieces stay in the first-level cache. But each piece starts by waiting for memory, so
+ * pieces are larger if the filter is not in the cache. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
@@ -353,7 +353,7 @@ static size_t piece_of(const petal_filter *filter, uint64_t left)
     return at_most(left, words == 1 ? room : room / words);
 }
 
-/* If overfull filters are refused, a piece ends where an add would count the bits again. */
+/* If overfull filters are refused, a piece ends where the next add would count the bits again. */
 static size_t piece_to_add(const petal_filter *filter, uint64_t left)
 {
     size_t piece = piece_of(filter, left);
@@ -376,8 +376,8 @@ static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batc
     return PETAL_OK;
 }
 
-/* If a key's answer would come from a damaged block, the keys before it are added and the call then
- * fails, as one by one. */
+/* If a key's answer would come from a damaged block, the keys before it are added and then the call
+ * fails, just as if keys were added one by one. */
 static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                struct progress *progress, petal_error *error)
 {
@@ -445,7 +445,8 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Can the keys be looked up in pieces of hashes, with no empty key that the scheme rejects? */
+/* Can the keys be looked up in pieces of hashes? Requires that no key is an empty one that the
+ * scheme rejects. */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -518,7 +519,7 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* Uses the direct functions (scheme.h) for all keys, if the filter has them for this many. If the
+/* If the filter has direct functions (scheme.h) for this number of keys, uses them for all. If the
  * caller wants no results, FEW of them go into a local array. */
 #define FEW 512u
 
@@ -539,8 +540,9 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
     return adds ? calls->add_many : calls->contains_many;
 }
 
-/* Nothing can be wrong with these batches, and for few keys checking would cost more than the keys:
- * consecutive numbers (or 8-byte keys on a little-endian machine), or pointers to keys. */
+/* Batches without anything to check: consecutive numbers (or 8-byte keys on a little-endian
+ * machine), or pointers to keys. For few keys, checking would cost more than the keys
+ * themselves. */
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
     uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
@@ -577,7 +579,7 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
     return PETAL_OK;
 }
 
-/* The same for a batch from petal_batch_take(). */
+/* The same, for a batch from petal_batch_take(). */
 static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const petal_batch *batch,
                      uint8_t *results, struct progress *progress)
 {
@@ -596,8 +598,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Handles few keys in another layout by making pointers, and checks their offsets on the way.
- * False: something is wrong, or there are too many. */
+/* Handles few keys in another layout by making pointers to them, and checks their offsets on the
+ * way. False if an offset is invalid, or if there are too many keys. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -681,7 +683,7 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
+/* ---- the public calls ------------------------------------------------------------------------ */
 
 petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              petal_batch_outcome *outcome, petal_error *error)

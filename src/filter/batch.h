@@ -1,16 +1,16 @@
-/* batch.h - petal_batch: checks it, and hashes it piece by piece. */
+/* batch.h - petal_batch: checks a caller's batch, and hashes it piece by piece. */
 #ifndef PETAL_FILTER_BATCH_H
 #define PETAL_FILTER_BATCH_H
 
 #include "filter/strategy.h"
 
-/* Copies a caller's batch, fills in its stride, and checks everything that doesn't need the keys:
- * sizes must not overflow, and offsets must ascend and stay within the data. PETAL_ERR_ARGUMENT;
- * error->offset is the index of the first invalid key. */
+/* Copies a caller's batch, fills in its stride, and checks everything that can be checked without
+ * reading keys: sizes must not overflow, and offsets must ascend and stay within the data. On
+ * PETAL_ERR_ARGUMENT, error->offset is the index of the first invalid key. */
 petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, petal_error *error);
 
-/* Can this filter use the batch's hashes, and add all of its keys? error->offset is the index of
- * the first key that it rejects. */
+/* Can this filter use the batch's hashes, and add all of its keys? If not, error->offset is the
+ * index of the first key that it rejects. */
 petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_batch *batch,
                                       petal_error *error);
 petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batch *batch,
@@ -19,41 +19,41 @@ petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batc
 /* The `count` keys from index `from` on, as a batch. */
 petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count);
 
-/* The bytes of key i; a number's are written to `number`. Not for hashes. */
+/* The bytes of key i. If it is a number, they are written to `number`. Not for hashes. */
 petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8]);
 
-/* The hashes of a piece, filter->hash->words each, if that is not 0: computed in `room`, or in
- * place. */
+/* The hashes of a piece, filter->hash->words each unless that is 0. They are computed in `room`, or
+ * used in place. */
 const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch *batch,
                                   uint64_t from, size_t count, uint64_t *room);
 
-/* petal_add_batch() without checking the batch. results may be NULL; results of keys that were not
- * done are not written. */
+/* petal_add_batch() without checking the batch. results may be NULL. Results of keys that were not
+ * processed are not written. */
 petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              struct progress *progress, petal_error *error);
 
-/* Begins a public call with a batch: checks the caller's arguments before anything is done. An
- * outcome that can't be written becomes NULL. */
+/* Begins a public call with a batch: checks the caller's arguments before doing anything. If the
+ * outcome can't be written, its pointer is set to NULL. */
 petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
                                petal_batch_outcome **outcome, petal_error *error);
 
 /* Ends a public call with a batch: fills in the outcome, zeroes the results of keys that were not
- * done, and records the error in the filter. */
+ * processed, and records the error in the filter. */
 petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batch,
                              const struct progress *progress, uint8_t *results,
                              petal_batch_outcome *outcome, petal_status status, petal_error *error);
 
-/* The failures for rejected keys. */
+/* The errors for rejected keys. */
 petal_status petal_filter_refuse_empty_key(petal_error *error);
 petal_status petal_filter_check_hashes(const petal_filter *filter, petal_error *error);
 
-/* petal_add() and petal_contains() in the general way. */
+/* petal_add() and petal_contains() through the filter's strategy. */
 petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t key_bytes,
                                   petal_error *error);
 bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
-/* petal_contains() and petal_contains_hash() with a status: *answer is not written if it would come
- * from damaged bits (guard.h). */
+/* petal_contains() and petal_contains_hash() with a status. If the answer would come from damaged
+ * bits, *answer is not written (guard.h). */
 petal_status petal_filter_find_key(const petal_filter *filter, const void *key, size_t key_bytes,
                                    bool *answer, petal_error *error);
 petal_status petal_filter_find_hash(const petal_filter *filter, uint64_t hash, bool *answer,

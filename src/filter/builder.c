@@ -1,4 +1,4 @@
-/* builder.c - several threads fill one filter as fast as memory allows: the build by regions.
+/* builder.c - several threads fill one filter as fast as memory allows, by regions.
  *
  * The filter is divided into regions, many per worker. A worker sorts the parts of its keys (64-bit
  * words, see scheme.h) by region into its own buffers:
@@ -6,14 +6,14 @@
  *     worker 0:  buffer of region 0, of region 1, ...        one store per part: no lock, no atomic
  *     worker 1:  buffer of region 0, of region 1, ...
  *
- * A full buffer goes into its region as one batch, which prefetches, while the worker holds the
- * region's lock. So a region has one owner at a time, and its bits need no atomics. That is one
- * lock per 2048 parts, and workers rarely meet in a region. Hashes that all hit one region cost
- * time and nothing else.
+ * If a buffer is full, the worker locks its region and adds the buffer as one batch, which
+ * prefetches. So a region has one owner at a time, and its bits need no atomics. A lock is taken
+ * once per 2048 parts, and workers rarely meet in a region. If all hashes hit one region, that
+ * costs time and nothing else.
  *
- * Regions need not fit into a cache: a batch that prefetches takes as long as memory does, and
- * collecting gigabytes of hashes for cache-sized regions takes longer. A single worker needs no
- * regions and adds directly (./dev bench billions measures both). */
+ * Regions need not fit into a cache: a batch that prefetches already runs at memory speed, and
+ * collecting gigabytes of hashes for cache-sized regions would take longer. A single worker needs
+ * no regions and adds directly (./dev bench billions measures both). */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -27,14 +27,14 @@
 #define BUFFER_WORDS 2048u /* 16 KiB */
 #define BUFFER_BYTES (BUFFER_WORDS * (uint64_t)sizeof(uint64_t))
 
-/* The number of regions: enough that workers rarely meet, but no more than a worker can write to in
- * turns without missing its caches. */
+/* The number of regions: enough that workers rarely meet, but few enough that a worker's buffers
+ * stay in its caches. */
 #define REGIONS_PER_WORKER 16u
 #define MIN_REGIONS 128u
 #define MAX_REGIONS 256u
 
-/* A filter below twice this size is filled directly by one worker: with several, cache lines would
- * only bounce between them. */
+/* A filter below twice this size is filled directly by one worker: several would only pass cache
+ * lines back and forth. */
 #define BYTES_PER_WORKER ((uint64_t)2 << 20)
 #define MAX_WORKERS 1024u
 
@@ -62,7 +62,7 @@ struct petal_builder {
     struct region *regions;
 
     uint8_t pad[PETAL_LINE_BYTES]; /* the fields above are read-only */
-    atomic_flag lock;              /* guards the fields below */
+    atomic_flag lock;              /* protects the fields below */
     petal_error failure;           /* the first one */
 };
 
@@ -84,8 +84,8 @@ static uint32_t buffer_count(const petal_builder *builder)
     return builder->kinds * builder->region_count;
 }
 
-/* Flushes a buffer into the filter. Not inlined: the loop that calls it once in 2048 rounds needs
- * its registers. */
+/* Flushes a buffer into the filter. Not inlined: the caller runs it once in 2048 rounds and needs
+ * the registers for its loop. */
 __attribute__((noinline)) static void empty(petal_builder *builder, struct worker *worker,
                                             uint32_t buffer)
 {
@@ -124,7 +124,7 @@ static void note_lines(const petal_builder *builder, const uint64_t *lines, size
 }
 
 /* Hashes are processed in pieces whose parts stay in the first-level cache. No scheme has more
- * words per key. */
+ * words per key than this. */
 #define PIECE_WORDS 1024u
 
 static void add_hashes(petal_builder *builder, struct worker *worker, const uint64_t *hashes,
@@ -165,7 +165,7 @@ static petal_status check_worker(const petal_builder *builder, uint32_t worker, 
                       builder->worker_count);
 }
 
-#define HASH_WORDS 512u /* words of hashes computed at a time */
+#define HASH_WORDS 512u /* hash words computed at a time */
 
 static void add_by_regions(petal_builder *builder, struct worker *worker, const petal_batch *batch)
 {
@@ -254,7 +254,7 @@ static bool goes_by_regions(const petal_filter *filter)
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Each worker must have a share of the filter that is large compared with its buffers. */
+/* Gives each worker a share of the filter that is large compared with its buffers. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;
@@ -283,7 +283,7 @@ static bool alloc_buffers(petal_builder *builder, struct worker *worker)
     return worker->filled && worker->words;
 }
 
-/* False: out of memory. */
+/* False if out of memory. */
 static bool make_regions(petal_builder *builder)
 {
     builder->parts = builder->filter->kernel->parts;
@@ -322,8 +322,7 @@ static petal_status new_builder(petal_filter *filter, uint32_t workers, petal_bu
     return PETAL_OK;
 }
 
-/* Halves the number of workers while there is no memory for their buffers; a single one needs
- * none. */
+/* Halves the number of workers until their buffers can be allocated. A single worker needs none. */
 static petal_status make_builder(petal_filter *filter, uint32_t workers, petal_builder **builder,
                                  petal_error *error)
 {

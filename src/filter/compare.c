@@ -1,8 +1,8 @@
-/* compare.c - estimates from the bits how the keys of two filters overlap.
+/* compare.c - estimates from the bits how much the keys of two filters overlap.
  *
  * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| =
- * |A| + |B| - |A or B|. The intersection's own bits, A & B, are useless: different keys of both
- * sides set some of them.
+ * |A| + |B| - |A or B|. The bits A & B are useless for this, since some of them were set by
+ * different keys of each side.
  *
  * How accurate is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance if S
  * has s keys. Each key leaves each bit clear with the same probability, independently of other
@@ -39,7 +39,7 @@
 
 #define NORMAL_95_PERCENT 1.959964
 
-/* Bits set; in counting filters, counters that are not zero. */
+/* Bits that are set; in counting filters, counters above zero. */
 struct overlap {
     uint64_t a, b, both;
 };
@@ -79,7 +79,7 @@ static struct overlap overlap_of(const struct scheme_def *scheme, const struct b
                             counters->count_common(a->bytes, b->bytes, a->size_bytes)};
 }
 
-/* Two sets, one of a keys and one of b keys, in filters of this shape. */
+/* Two sets of a and b keys, in filters of this shape. */
 struct pair {
     const struct scheme_def *scheme;
     const struct shape *shape;
@@ -101,7 +101,7 @@ static double variance_of(const struct pair *pair, double keys)
     return sd * sd;
 }
 
-/* What the number of common keys is divided by. */
+/* The divisor of the number of common keys. */
 enum share { OF_ONE, OF_UNION, OF_A, OF_B };
 
 static double share_of(const struct pair *pair, enum share share, double common)
@@ -114,8 +114,9 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* The share's sd if `common` keys are common. `common` may exceed the estimated size of the smaller
- * set, which may itself be too low: the sd is then computed as if one set were within the other. */
+/* The share's sd if there are `common` common keys. `common` may exceed the estimated size of the
+ * smaller set, since that estimate may be too low. The sd is then computed as if one set were
+ * within the other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
 {
     double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;
@@ -141,7 +142,7 @@ static bool is_plausible(const struct pair *pair, enum share share, double commo
     return (off < 0 ? -off : off) <= NORMAL_95_PERCENT * sd_of_share(pair, share, common);
 }
 
-/* The last plausible number between the estimate and `end`, by bisection. */
+/* The last plausible number between the estimate and `end`, found by bisection. */
 static double reach(const struct pair *pair, enum share share, double end)
 {
     double good = pair->common, bad = end;
@@ -156,7 +157,7 @@ static double reach(const struct pair *pair, enum share share, double end)
     return good;
 }
 
-/* `most` common keys give the maximum share. */
+/* `most` common keys give the largest share. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
     return (petal_estimate){share_of(pair, share, pair->common),
@@ -164,7 +165,7 @@ static petal_estimate estimate(const struct pair *pair, enum share share, double
                             share_of(pair, share, reach(pair, share, most))};
 }
 
-/* Without keys there is no share. */
+/* Without keys, the share is undefined. */
 static petal_estimate estimate_ratio(const struct pair *pair, enum share share, double most)
 {
     return most > 0 ? estimate(pair, share, most) : (petal_estimate){NAN, NAN, NAN};
@@ -190,7 +191,7 @@ static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
     out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
 }
 
-/* If the union has every bit set, it says nothing about the overlap. */
+/* If every bit of the union is set, it says nothing about the overlap. */
 static void give_bounds(petal_comparison *out)
 {
     const petal_estimate any = {NAN, 0, 1};

@@ -1,17 +1,17 @@
 /* failure.c - keeps the first failure of a filter's calls, for callers that check statuses late or
  * never.
  *
- * Calls that only read a filter may fail in several threads at the same time, so the first one
- * claims the place. A reader that comes while it writes finds nothing yet: the failing call has not
+ * Several threads that only read a filter may fail at the same time. The first one claims the
+ * place. A reader that comes while it is being written finds nothing yet: the failing call has not
  * returned either.
  *
- * Damage takes precedence, and the store keeps it: a query has no status to return, so whoever asks
- * after it must not get an older failure. */
+ * Damage takes precedence over other failures, and the store keeps it: a query returns no status,
+ * so a caller that checks afterwards must not be given an older failure. */
 #include "filter/filter.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters record failures too: every filter is memory from petal_filter_new(), which is not
+/* Const filters also record failures: every filter is memory from petal_filter_new(), which is not
  * const. */
 static struct failure *failure_of(const petal_filter *filter)
 {

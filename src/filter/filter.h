@@ -15,7 +15,7 @@ struct layer {
     uint64_t until_ms;          /* rotating by time: see rotating.c; 0 until the clock is set */
     void *own_lines;            /* holds the bits; NULL if they are borrowed or mapped */
     uint64_t own_bytes;         /* its size */
-    _Atomic uint64_t predicted; /* model's rate at capacity, a double's bits; 0: unknown */
+    _Atomic uint64_t predicted; /* model's rate at capacity, as the bits of a double; 0: unknown */
     /* an enum block_state per block, for a map that is writable or guarded; otherwise NULL */
     uint8_t *blocks;
 };
@@ -35,14 +35,14 @@ struct policy {
     uint32_t generations;    /* rotating: as planned */
 };
 
-/* What another format stores that the filter itself has no field for: kept, so that the file can be
- * written back byte for byte. Only the format knows its meaning (src/format). */
+/* What another format stores that the filter has no field for. Kept so that the file can be written
+ * back byte for byte. Only the format knows what it means (src/format). */
 #define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
     uint32_t format; /* the format's number; 0: none */
     uint32_t size_bytes;
     uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to that many bytes; zero after size_bytes */
-    const uint8_t *far; /* more than that; a filter owns them, a description borrows them */
+    const uint8_t *far; /* if there are more; a filter owns them, a description borrows them */
 };
 
 static inline const uint8_t *origin_bytes(const struct origin *origin)
@@ -53,11 +53,11 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* State of a filter that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    /* locked like a stripe while one thread requests permission; meanwhile others may count keys */
+    /* one thread locks it to request permission; meanwhile others may count keys */
     _Atomic uint64_t asking;
 };
 
-/* How bits are lowered: by decrementing counters, or in any other way. */
+/* Ways to lower bits: by decrementing counters, or by any other change. */
 enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 
 /* The first failure of a filter's calls (failure.c). */
@@ -72,36 +72,37 @@ struct behind_guard {
     bool (*contains_i64)(const struct direct *way, int64_t value);
 };
 
-/* A filter's storage if it is not just its own memory: a row for each kind (store/backing.c), fixed
+/* A filter's storage if it is more than its own memory: one row per kind (store/backing.c), fixed
  * for the filter's lifetime. A NULL function means that there is nothing to do. */
 struct store_def {
-    bool has_bits; /* it holds the bits: they can't move elsewhere or grow */
-    /* Requests permission to set bits, and to lower them. The former lasts until needs_permission
-     * is set again. */
+    bool has_bits; /* the store holds the bits: they can't be moved or grow */
+    /* Requests permission to set bits, or to lower them. Permission to set lasts until
+     * needs_permission is set again. */
     petal_status (*before_write)(petal_filter *filter, petal_error *error);
     petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
                                     petal_error *error);
-    /* PETAL_ERR_READ_ONLY in a fork of the process that opened the file. */
+    /* PETAL_ERR_READ_ONLY if this process is a fork of the one that opened the file. */
     petal_status (*check_owner)(const petal_filter *filter, petal_error *error);
-    /* Do the bits match the recorded sums? For blocks that are BLOCK_WANTED; for all, before they
-     * are sealed elsewhere; and after that, are they still the same? */
+    /* Do the bits match the recorded sums? The first checks blocks that are BLOCK_WANTED; the
+     * second all, before they are sealed elsewhere; the third, after that, whether they are still
+     * the same. */
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
     petal_status (*check_bits)(const petal_filter *filter, petal_error *error);
     petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error);
-    /* Do the bits of this block match its sum? Any number of threads may call this. Records its
+    /* Do this block's bits match its sum? Any number of threads may call this. Records the block's
      * state, and damage. */
     petal_status (*check_block)(const petal_filter *filter, uint32_t layer, uint64_t block,
                                 petal_error *error);
-    /* PETAL_ERR_DAMAGED with the first block found damaged, if there is one. O(1). */
+    /* PETAL_ERR_DAMAGED with the first block found damaged, if any. O(1). */
     petal_status (*first_damage)(const petal_filter *filter, petal_error *error);
-    void (*close)(petal_filter *filter); /* releases everything that it holds */
+    void (*close)(petal_filter *filter); /* releases everything that the store holds */
 };
 
 struct petal_filter {
-    /* The functions for one key, which a call reads first: direct ones if they exist, otherwise
-     * those that use the strategy. */
+    /* The functions for one key, first because every call reads them: direct ones if they exist,
+     * otherwise those that use the strategy. */
     struct direct direct;
-    /* Its add, if that is valid only until a growing filter's single layer is full. */
+    /* The direct add of a growing filter with a single layer; valid only until that is full. */
     petal_status (*add_directly)(const struct direct *way, const void *key, size_t key_bytes);
     petal_status (*add_i64_directly)(const struct direct *way, int64_t value);
     /* oldest first, at least one. A key is in the filter if any layer contains it; new keys go into
@@ -116,7 +117,7 @@ struct petal_filter {
     struct hash_key hash_key;
 
     const struct key_strategy *strategy;  /* how keys are added and looked up: strategy.h */
-    struct sharing *sharing;              /* for several adding threads; NULL: one at a time */
+    struct sharing *sharing;              /* for several threads that add; NULL: one at a time */
     struct petal_static_builder *builder; /* collects the keys of a static filter; NULL: built */
 
     petal_allocator allocator;
@@ -126,20 +127,20 @@ struct petal_filter {
     uint64_t metadata_bytes;
     uint64_t recovered_blocks, blocks_compared; /* see petal_info */
     _Atomic uint64_t unchecked;                 /* blocks of a map not checked yet, or damaged */
-    bool is_guarded;                            /* queries check that: guard.h */
+    bool is_guarded;                            /* queries must check blocks: guard.h */
     struct behind_guard behind_guard;
     bool live;         /* another process is changing the bits */
     bool read_only;    /* opened or viewed read-only, or frozen */
-    bool lacks_secret; /* a keyed header opened without its secret; then secret_id is valid */
+    bool lacks_secret; /* a keyed header was opened without its secret; if so, secret_id is valid */
     uint32_t secret_id;
     uint32_t key_type;
-    uint32_t file_format; /* number of the format that it was opened in; 0: made in memory */
+    uint32_t file_format; /* number of the format that it was opened from; 0: made in memory */
     /* for the next layer, as given when opening: 0 for the default; UINT64_MAX for none */
     uint64_t memory_limit;
     bool refuse_overfull;
     struct failure failure;
     uint64_t removals; /* keys removed since the filter was created or opened */
-    /* overfull.c's result when it last counted the bits; 0: none yet */
+    /* overfull.c's result when it last counted the bits; 0: never */
     _Atomic uint64_t overfull;
 
     /* Called when a new key meets a full last layer; NULL: keep filling it. */
@@ -150,9 +151,9 @@ struct petal_filter {
     uint64_t content_id;
 
     const struct store_def *store; /* NULL: only its own memory */
-    struct backing *backing;       /* the store's data (src/store) */
-    /* Bits may be set only after petal_filter_prepare_write(), which may refuse, or must notify the
-     * store. Cleared once permission has been granted permanently. */
+    struct backing *backing;       /* private data of the store (src/store) */
+    /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
+     * store. False once permission has been granted permanently. */
     atomic_bool needs_permission;
     /* For a writable map: reads 0 in a fork of the process that opened it (os.h). NULL: there is no
      * such page, so every change requests permission. */
@@ -168,17 +169,18 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
 /* The statistics of petal_get_stats(), except `overfull`. */
 void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats);
 
-/* The model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity; NAN without a
- * capacity. */
+/* The model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity. NAN if it has
+ * no capacity. */
 double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
 
-/* Can other filters be created like it? Another library's chain too, while it has one layer. */
+/* Can other filters be created like this one? That includes another library's chain while it has
+ * one layer. */
 bool petal_filter_is_pattern(const petal_filter *filter);
 
 /* Can it be folded? See fold.c. */
 bool petal_filter_can_fold(const petal_filter *filter);
 
-/* Can several threads add to it? And a call to end that, after they have finished. */
+/* Can several threads add to it? And a call that ends sharing, once all threads have finished. */
 bool petal_filter_can_share(const petal_filter *filter);
 void petal_filter_stop_sharing(petal_filter *filter);
 
@@ -187,11 +189,11 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
                                       petal_error *error);
 
-/* Gives a zeroed layer this normalized shape, without bits. */
+/* Gives this normalized shape, without bits, to a zeroed layer. */
 void petal_layer_set_shape(struct layer *layer, const struct shape *shape,
                            const struct hash_def *hash);
 
-/* The address of a layer's bits in its memory: on a line, if there is room. */
+/* The address of a layer's bits in its memory: aligned to a line if there is room. */
 uint8_t *petal_layer_bits(const struct layer *layer);
 
 /* Appends a layer with its own zeroed bits. */
@@ -201,9 +203,9 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
 /* Removes `count` layers, starting with number `from`; at least one must stay. */
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
 
-/* Sums over the layers; and the keys of one. */
+/* Sums over the layers; and one layer's number of keys. */
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
-/* Adds the threads' counts to the layers' counts. Call it before the latter change. */
+/* Adds the threads' counts to the layers' counts. Must be called before a layer's count changes. */
 void petal_filter_settle_items(petal_filter *filter);
 uint64_t petal_filter_items(const petal_filter *filter);
 uint64_t petal_filter_capacity(const petal_filter *filter);
@@ -217,8 +219,8 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
                                        uint64_t metadata_bytes, petal_error *error);
 
 /* Chooses again how keys are added and looked up (ways.c). Call it after any change of the number
- * of layers, of their addresses and those of their bits, of policy, grow, sharing, read_only, store
- * or refuse_overfull. */
+ * of layers, of their addresses or their bits' addresses, of policy, grow, sharing, read_only,
+ * store or refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)
@@ -226,21 +228,21 @@ static inline struct layer *petal_filter_last(const petal_filter *filter)
     return &filter->layers[filter->layer_count - 1];
 }
 
-/* The arrays of the layers number `from` to `to` - 1. */
+/* The arrays of layers `from` to `to` - 1. */
 static inline struct arrays petal_filter_arrays(const petal_filter *filter, uint32_t from,
                                                 uint32_t to)
 {
     return (struct arrays){&filter->layers[from].array, sizeof *filter->layers, to - from};
 }
 
-/* One layer and never another: its bits are those of all keys. */
+/* One layer, to which no other is ever added: its bits are those of all keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && (!filter->grow || filter->is_fixed) &&
            filter->layer_count == 1 && !filter->scheme->is_in_turn;
 }
 
-/* The bits belong to a map or a view. */
+/* The bits belong to a map or to a view. */
 static inline bool petal_filter_has_foreign_bits(const petal_filter *filter)
 {
     return filter->store && filter->store->has_bits;
@@ -252,15 +254,15 @@ static inline bool petal_filter_rotates(const petal_filter *filter)
     return filter->policy.kind == POLICY_KEYS || filter->policy.kind == POLICY_TIME;
 }
 
-/* Does a layer count only keys that were new to it? Otherwise it counts all keys passed to add. */
+/* Does a layer count only keys that were new to it? If not, it counts every added key. */
 static inline bool petal_filter_counts_new_only(const petal_filter *filter)
 {
     return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING ||
            filter->policy.kind == POLICY_TIME;
 }
 
-/* Records the error of a failed call for petal_last_error(), unless there is one already;
- * thread-safe. Returns `status`; only failures are recorded. A public call that changes, saves or
+/* Records a failed call's error for petal_last_error(), unless one is already recorded.
+ * Thread-safe. Returns `status`; success is not recorded. A public call that changes, saves or
  * checks a filter ends like this:
  *     petal_error own;
  *     if (!error) error = &own;
@@ -271,12 +273,12 @@ petal_status petal_filter_note_error(const petal_filter *filter, petal_status st
 /* Makes the filter read-only. */
 void petal_filter_refuse_changes(petal_filter *filter);
 
-/* Records that any bit may change, by something other than adding keys: for bits that were checked,
- * or that all get new values. */
+/* Records that any bit may change other than by adding keys: for bits that were checked, or that
+ * are all overwritten. */
 void petal_filter_touch_all(petal_filter *filter);
 
-/* PETAL_OK if both have the same parameters, so that their bits mean the same; otherwise
- * PETAL_ERR_MISMATCH, which names the field. */
+/* PETAL_OK if both have the same parameters, so that equal bits mean equal keys; otherwise
+ * PETAL_ERR_MISMATCH with the field's name. */
 petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
                                       petal_error *error);
 
@@ -286,7 +288,7 @@ petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b
 petal_status petal_filter_check_shapes_alike(const struct shape *a, const struct shape *b,
                                              petal_error *error);
 
-/* The mean number of different bits that a key sets. */
+/* The mean number of distinct bits that a key sets. */
 double petal_filter_bits_per_key(const struct scheme_def *scheme, const struct shape *shape);
 
 /* Counts set positions in these bytes of an array, and stuck counters. For counting schemes, whole
@@ -302,14 +304,14 @@ petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme,
 /* The same for the whole filter, from its current bits. */
 petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
 
-/* Is it certainly more than `capacity`, or too much to tell? */
+/* Is it certainly more than `capacity`, or too many to estimate? */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
-/* The answer of petal_is_overfull() once the distinct keys have been estimated from the bits; it is
- * cached for the next call. */
+/* Sets the answer of petal_is_overfull() after the distinct keys have been estimated from the bits.
+ * It is cached for the next call. */
 bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct);
 
-/* The answer at the last count, without counting again; false if there was none. */
+/* The answer when the bits were last counted; false if they never were. */
 bool petal_filter_was_overfull(const petal_filter *filter);
 
 /* How many keys may be added until petal_is_overfull() counts again: at least 1. */

@@ -1,14 +1,13 @@
 /* fold.c - makes a filled filter smaller, without its keys.
  *
- * A key's place is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
- * With a d-th of the lines it is floor(place / d), for every d:
+ * A key's line is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
+ * If the number of lines is divided by d, the key's line is floor(line / d), for every d:
  *
  *     lines   0 1 2 | 3 4 5 | 6 7 8 | 9 10 11        12 lines, d = 3
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
- * The bits within the line depend only on the low half of the hash. So the folded filter has the
- * bits that the keys would have set in a filter created at that size. In classic a line is one
- * bit. */
+ * The bits within the line depend only on the low half of the hash. So folding gives the same bits
+ * that the keys would have set in a filter created at that size. In classic a line is one bit. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -46,7 +45,7 @@ static petal_status check_foldable(const petal_filter *filter, petal_error *erro
         "the filter has grown, and its layers hold different keys; build a new one from the keys");
 }
 
-/* ---- how far --------------------------------------------------------------------------------- */
+/* ---- how far to fold ------------------------------------------------------------------------- */
 
 /* The shape of the folded filter. */
 struct target {
@@ -61,8 +60,8 @@ static double own_rate(const petal_filter *filter)
                                                  : filter->layers->target_rate;
 }
 
-/* The distinct keys present. `items` is exact if no key was added twice, so it is used unless the
- * bits contradict it. */
+/* The number of distinct keys present. `items` is exact if no key was added twice, so it is used
+ * unless the bits contradict it. */
 static petal_status count_keys(const petal_filter *filter, bool by_bits, uint64_t *keys,
                                petal_error *error)
 {
@@ -139,7 +138,7 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
     if (status != PETAL_OK || isnan(target->rate)) return status;
     uint64_t most = petal_plan_capacity(&target->shape, target->rate);
     if (target->capacity < most) target->capacity = most;
-    if (target->capacity == 0) target->rate = NAN; /* the new size can't keep any rate */
+    if (target->capacity == 0) target->rate = NAN; /* at the new size, no rate can be kept */
     return PETAL_OK;
 }
 
@@ -147,7 +146,7 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
 
 #define MAX_WORDS (PETAL_LINE_BYTES / 8)
 
-/* Unites `count` consecutive lines into one. Writes nothing if they are clear, so that untouched
+/* ORs `count` consecutive lines into one. If they are all clear, writes nothing, so that untouched
  * pages stay untouched. */
 static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32_t words)
 {

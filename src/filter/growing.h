@@ -5,17 +5,17 @@
 
 #include "filter/filter.h"
 
-/* The best by bits per key according to docs/choosing.md, over 1 to 10,000 times the first
+/* The fewest bits per key according to docs/choosing.md, over 1 to 10,000 times the first
  * capacity. */
 #define PETAL_GROWTH_STEP 2u
 #define PETAL_GROWTH_RATIO 0.85
 #define PETAL_GROWTH_MAX_STEP 64u
 
-/* The policy that the options request; options->growth must be true. */
+/* The policy that the options request. Requires options->growth. */
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error);
 
-/* Could a file with this many layers have this policy? */
+/* Can a file with this many layers have this policy? */
 bool petal_growing_is_possible(const struct policy *policy);
 
 /* The planned capacity and rate of layer `number`, from 0. False: more keys than 64 bits can

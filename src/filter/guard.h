@@ -1,9 +1,10 @@
-/* guard.h - no answer from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
+/* guard.h - no answers from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
  *
- * A guarded filter uses a petal file, and has a state for each of its blocks. Before a query is
- * answered, the blocks that contain the key's bits, in every layer, are compared with their
- * checksums: each block once, by the first thread that needs it, or by several concurrently with
- * the same result. No lock is taken. While some blocks are unchecked, each key is tested:
+ * A guarded filter is backed by a petal file and keeps a state per block. Before a query is
+ * answered, the blocks with the key's bits, in every layer, are compared with their checksums. Each
+ * block is checked once, by the first thread that needs it; if several threads need it at the same
+ * time, each checks it and gets the same result. No lock is taken. While some blocks are unchecked,
+ * each key is tested:
  *
  *     key -> hash -> places in each layer -> state of their blocks -> the answer, as ever
  *                                                 | unchecked
@@ -39,13 +40,13 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
     return petal_guard_stands(filter) && petal_guard_has_work(filter);
 }
 
-/* PETAL_OK: the answer for this key comes from sound bits. PETAL_ERR_DAMAGED, PETAL_ERR_IO: it
- * doesn't, and the store has recorded the damage for petal_last_error(). */
+/* PETAL_OK: the answer for this key comes from sound bits. PETAL_ERR_DAMAGED, PETAL_ERR_IO: it does
+ * not; the store has recorded the damage for petal_last_error(). */
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error);
 
-/* The same for the hashes of a piece: returns how many, from the first on, have sound bits. If that
- * is not all, *status and *error are the next one's. */
+/* The same for the hashes of a piece. Returns how many keys, counted from the first, have sound
+ * bits. If not all do, *status and *error are those of the next key. */
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 
@@ -53,7 +54,7 @@ size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words
  * are not guarded. */
 petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error);
 
-/* Records the new state of a sound block, and of all blocks. */
+/* Sets the state of a sound block, and of all blocks. */
 void petal_guard_pass(const petal_filter *filter, uint8_t *block, enum block_state state);
 void petal_guard_pass_all(const petal_filter *filter, enum block_state state);
 

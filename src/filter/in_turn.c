@@ -4,7 +4,7 @@
 #include "filter/static_builder.h"
 #include "filter/strategy.h"
 
-/* Queries the layers from number `from` on. A key that the last one passes on is absent. */
+/* Queries the layers from number `from` on. If even the last one passes a key on, it is absent. */
 static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
 {
     uint8_t turn = TURN_NEXT;
@@ -18,7 +18,7 @@ static bool contains(const petal_filter *filter, const struct probe *probe)
     return later_layer_has(filter, 0, probe->words);
 }
 
-/* The first layer answers most of them. */
+/* The first layer decides most queries. */
 static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                              uint8_t *results)
 {
@@ -48,9 +48,9 @@ static petal_status add_piece(petal_filter *filter, const uint64_t *words, size_
 const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), contains,
                                                     UNLESS_READ_ONLY(add_piece), contains_piece};
 
-/* ---- not built yet --------------------------------------------------------------------------- */
+/* ---- before it is built ---------------------------------------------------------------------- */
 
-/* Without bits a query finds every key, and each key that is added is new. */
+/* Without bits, every query answers yes and every added key counts as new. */
 
 static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
 {

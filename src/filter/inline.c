@@ -29,13 +29,13 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
         return petal_fail(
             error, PETAL_ERR_UNSUPPORTED,
             "the inline calls are for blocked filters with xxh3, one layer and one line per key");
-    /* the loop writes whole lines, and would undo what another thread has just set */
+    /* the loop writes whole lines, which would undo another thread's changes */
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the inline calls do not work after petal_allow_threads()");
     if (!array->bytes)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter has no bits yet");
-    /* the loop doesn't know blocks */
+    /* the loop doesn't check blocks */
     if ((status = petal_guard_check_all(filter, error)) != PETAL_OK) return status;
     hot->lines = array->bytes;
     hot->line_count = array->shape.bits / PETAL_LINE_BITS;

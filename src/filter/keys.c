@@ -10,7 +10,7 @@
 
 /* ---- the general way ------------------------------------------------------------------------- */
 
-/* A key that the filter's original rejects, so it can't be in the filter. */
+/* The other library rejects this key, so the filter can't contain it. */
 static inline bool is_refused(const petal_filter *filter, size_t key_bytes)
 {
     return key_bytes == 0 && filter->scheme->no_empty_key;
@@ -22,9 +22,9 @@ petal_status petal_filter_refuse_empty_key(petal_error *error)
                       "filters of this scheme do not accept the empty key");
 }
 
-/* An empty key may come with a NULL pointer, on which hashes may do arithmetic, so it gets a valid
- * one. If each layer has its own hash, nothing is hashed yet. The default hash is inlined here: if
- * keys are short, a call would cost as much as the hash. */
+/* An empty key may have a NULL pointer. Hashes may do arithmetic on the pointer, so it is replaced
+ * by a valid one. If each layer has its own hash, nothing is hashed yet. The default hash is
+ * inlined here: for short keys, a call would cost as much as the hash. */
 static inline struct probe probe_of(const petal_filter *filter, const void *key, size_t key_bytes,
                                     uint64_t *words)
 {
@@ -100,7 +100,7 @@ static bool contains_i64(const struct direct *way, int64_t value)
     return contains(way, key, sizeof key);
 }
 
-/* The caller of petal_add() passed a mutable filter. */
+/* petal_add()'s caller passed a mutable filter. */
 static petal_status add(const struct direct *way, const void *key, size_t key_bytes)
 {
     petal_filter *filter = (petal_filter *)(uintptr_t)way;
@@ -121,7 +121,7 @@ const struct direct_calls petal_keys_by_strategy = {
 
 _Static_assert(offsetof(petal_filter, direct) == 0, "a way is its filter's first member");
 
-/* ---- the calls: one load and one jump -------------------------------------------------------- */
+/* ---- the public calls: one load and one jump ------------------------------------------------- */
 
 petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
 {

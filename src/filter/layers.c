@@ -1,10 +1,11 @@
 /* layers.c - the strategies for filters of several layers.
  *
- * A key that an older layer contains is not added again: it would only fill the last one. So a
- * piece is first looked up in the older layers, and the rest is added to the last one; but no more
- * at a time than it has room for, so that the filter grows at exactly the same key as one by one.
- * Generations work the other way round: every key is added to the newest, so that it stays
- * remembered, and the older ones only tell whether it was new. */
+ * A key that an older layer contains is not added again, since it would only fill the last one. So
+ * a piece is first looked up in the older layers, and the keys that were not found are added to the
+ * last one. No more are added at a time than it has room for, so that the filter grows at exactly
+ * the same key as if keys were added one by one. Generations work differently: every key is added
+ * to the newest, so that it is remembered for longer, and the older ones are only queried to see if
+ * it is new. */
 #include "base/checked.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -15,8 +16,8 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The first layer of a window that has not ended by the query's clock: those before it end earlier
- * (rotating.c). */
+/* The first layer of a window that has not expired by the query's clock. Earlier layers expire
+ * earlier (rotating.c). */
 static uint32_t first_in_window(const petal_filter *filter, uint32_t layer_count)
 {
     uint32_t first = 0;
@@ -73,7 +74,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* How many keys fit into the last layer before the filter grows. */
+/* How many keys the last layer accepts before the filter grows. */
 static uint64_t room_in_last(const petal_filter *filter)
 {
     const struct layer *last = petal_filter_last(filter);
@@ -109,7 +110,7 @@ struct waiting {
     size_t from, to;
 };
 
-/* Drops those that were found: found[0] belongs to the first waiting key. */
+/* Removes the keys that were found from the waiting ones; found[0] is for the first waiting key. */
 static void keep_absent(struct waiting *waiting, size_t hash_words, const uint8_t *found)
 {
     size_t kept = waiting->from;
@@ -157,9 +158,9 @@ static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, u
     return status;
 }
 
-/* The last layer is full: keys that it contains are old, and the first that it doesn't makes the
- * filter grow. Another library's filter may accept keys beyond its capacity; then that key is added
- * alone. */
+/* The last layer is full. Keys that it contains are not new; the first one that it doesn't contain
+ * makes the filter grow. A filter of another library may accept keys beyond its capacity; then that
+ * key is added alone. */
 static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
                                      uint8_t *was_new, struct progress *progress,
                                      petal_error *error)
@@ -202,7 +203,7 @@ const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* As many keys as fit into the newest generation. */
+/* As many keys as the newest generation has room for. */
 static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
                                    uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -223,7 +224,7 @@ static petal_status add_piece_to_window(petal_filter *filter, const uint64_t *wo
 {
     uint64_t room = 0;
     petal_status status = petal_strategy_may_add(filter, error);
-    /* before a generation is begun or dropped */
+    /* before beginning or dropping a generation */
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
         status = petal_rotating_make_room(filter, &room, error);

@@ -62,7 +62,7 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
     made->memory_limit = UINT64_MAX;
-    made->needs_permission = made->scheme->is_in_turn; /* and it is never granted */
+    made->needs_permission = made->scheme->is_in_turn; /* and permission is never granted */
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) {
         layers[i].array.number = i;
@@ -80,8 +80,8 @@ uint8_t *petal_layer_bits(const struct layer *layer)
     return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
 }
 
-/* Does a key read lines, or large parts of one, rather than single bits? Then the array must begin
- * on a line. */
+/* Does a key read whole lines, or large parts of one, rather than single bits? If so, the array
+ * must begin on a line. */
 static bool reads_lines(const struct scheme_def *scheme)
 {
     return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;
@@ -110,7 +110,7 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* A file may size its layers so that the next one would fill all memory. */
+/* A file's layers may be so large that the next one would fill all memory. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape,
                                        petal_error *error)
 {
@@ -218,7 +218,7 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
     return PETAL_OK;
 }
 
-/* Creates the same layers as in `filter`, without bits. */
+/* Creates the same layers as in `filter`, but without bits. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error)
 {
     if (!filter->lacks_secret) return PETAL_OK;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- what such a filter does ----------------------------------------------------------------- */
+/* ---- what a filter without bits does --------------------------------------------------------- */
 
 static bool contains(const struct bit_array *array, const uint64_t *hash)
 {
@@ -55,7 +55,7 @@ void petal_filter_note_bits(petal_filter *filter)
     petal_filter_choose_strategy(filter);
 }
 
-/* ---- bits that come -------------------------------------------------------------------------- */
+/* ---- bits that arrive ------------------------------------------------------------------------ */
 
 petal_status petal_filter_alloc_absent(petal_filter *filter, uint32_t layer, petal_error *error)
 {

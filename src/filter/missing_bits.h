@@ -1,5 +1,5 @@
-/* missing_bits.h - filters of which only the header was opened: everything is known except the bits
- * of some or all layers. Until these arrive, contains returns true, and whatever needs bits is
+/* missing_bits.h - filters opened from the header alone: everything is known except the bits of
+ * some or all layers. Until the bits arrive, contains returns true, and calls that need bits are
  * refused.
  */
 #ifndef PETAL_FILTER_MISSING_BITS_H
@@ -7,12 +7,12 @@
 
 #include "filter/filter.h"
 
-/* Makes the filter answer normally if every layer has bits, and refuse what needs them otherwise:
- * for filters in memory, called whenever that changes. */
+/* For filters in memory, called whenever bits arrive or go: if every layer has bits, the filter
+ * answers normally; otherwise it refuses calls that need them. */
 void petal_filter_note_bits(petal_filter *filter);
 
-/* Allocates zeroed bits for a layer that has none. The memory limit applies, whatever the header
- * says. */
+/* Allocates zeroed bits for a layer that has none. The memory limit applies even if the header
+ * requires more. */
 petal_status petal_filter_alloc_absent(petal_filter *filter, uint32_t layer, petal_error *error);
 
 #endif

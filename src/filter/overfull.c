@@ -1,13 +1,13 @@
 /* overfull.c - does a filter hold more distinct keys than its capacity?
  *
  * `items` can't tell, since it counts repeats. The bits can, but counting them takes a second for 5
- * GB. So one count serves for a step of `items`, 1/32 of the capacity, and none is needed while
+ * GB. So the bits are counted once per step, which is 1/32 of the capacity, and not at all while
  * `items` does not exceed the capacity:
  *
  *     items     0 .................... capacity |  step 1  |  step 2  |  step 3  |
  *     counted   never                           ^ once     ^ once     ^ once
  *
- * Removing keys also advances the steps: once they have been replaced by as many others, all keys
+ * Removals also advance the steps: if removed keys have been replaced by as many others, all keys
  * may be different. */
 #include "base/checked.h"
 #include "filter/guard.h"
@@ -16,7 +16,7 @@
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
-/* G shares: the maximum that is remembered while no window holds more than planned. */
+/* G shares: the maximum that is remembered as long as no window holds more than planned. */
 static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
@@ -24,8 +24,8 @@ static uint64_t max_items(const petal_filter *filter)
     return most;
 }
 
-/* For time windows: did some window hold more keys than planned, as far as its generations still
- * exist? The rate may then exceed the requested one. */
+/* For time windows: did a window hold more keys than planned? Only generations that still exist are
+ * considered. If so, the rate may exceed the requested one. */
 static bool window_is_overfull(const petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -50,16 +50,16 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* How far a filter with more items than its capacity is into its steps. A removed key counts twice:
- * once for the removal, and once for the item that `items` lost. */
+/* How far a filter with more items than its capacity has advanced in its steps. A removed key
+ * counts twice: for the removal, and because it lowered `items`. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;
 }
 
 /* The filter's current step, from 1; 0 if the bits need not be counted. Growing filters can't be
- * overfull, nor can a window of keys, which drops the oldest. A time window can, but its
- * generations count the keys that are new to them. */
+ * overfull; nor can windows of keys, which drop the oldest. Time windows can, but their generations
+ * count only new keys. */
 static uint64_t current_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
@@ -77,8 +77,8 @@ uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
 
-/* The last answer and its step, step << 1 | answer, in one word. It is cached in const filters too:
- * every filter is memory from petal_filter_new(), which is not const. */
+/* The last answer and its step in one word: step << 1 | answer. Const filters cache it too: every
+ * filter is memory from petal_filter_new(), which is not const. */
 static _Atomic uint64_t *answer_of(const petal_filter *filter)
 {
     return (_Atomic uint64_t *)(uintptr_t)&filter->overfull;

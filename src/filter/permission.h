@@ -1,20 +1,19 @@
-/* permission.h - what a call must check before it uses the bits: read-only filters, missing bits,
- * and the filter's storage (struct store_def). */
+/* permission.h - checks before a call uses the bits: is the filter read-only, are bits missing,
+ * does its storage (struct store_def) permit the change? */
 #ifndef PETAL_FILTER_PERMISSION_H
 #define PETAL_FILTER_PERMISSION_H
 
 #include "base/error.h"
 #include "filter/filter.h"
 
-/* PETAL_OK if every layer has bits; otherwise PETAL_ERR_UNSUPPORTED, which names one that
- * hasn't. */
+/* PETAL_OK if every layer has bits; otherwise PETAL_ERR_UNSUPPORTED, with the number of a layer
+ * that has none. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
 /* PETAL_OK, or PETAL_ERR_UNSUPPORTED for a filter that never changes. */
 petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error);
 
-/* PETAL_OK, or PETAL_ERR_READ_ONLY if the file belongs to the process of which this one is a
- * fork. */
+/* PETAL_OK, or PETAL_ERR_READ_ONLY if this process is a fork of the one that opened the file. */
 static inline petal_status petal_filter_check_owner(const petal_filter *filter, petal_error *error)
 {
     const struct store_def *store = filter->store;
@@ -24,8 +23,8 @@ static inline petal_status petal_filter_check_owner(const petal_filter *filter, 
 /* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed without the secret. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
-/* Requests permission to set bits: PETAL_OK, or the reason against it. Only for calls that will set
- * some, since it marks a file as dirty. A refusal is recorded for petal_last_error(). */
+/* Requests permission to set bits. Returns PETAL_OK or the reason for the refusal, which is
+ * recorded for petal_last_error(). Call it only if bits will be set: it marks a file as dirty. */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
                                        petal_error *error);
@@ -44,8 +43,8 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 /* The same for a filter that several threads add to: one of them makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Would permission be granted at all? For when it is not yet known what will change: doesn't mark a
- * file as dirty. */
+/* Would permission be granted? For callers that don't know yet what they will change. Doesn't mark
+ * a file as dirty. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
@@ -62,12 +61,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Before bits from a file are sealed again, in another file or under new sums: do they match their
- * sums? */
+/* Before bits from a file are sealed again, in another file or with new sums: do they match their
+ * current sums? */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
-/* After such bits were read: PETAL_ERR_BUSY if another process has started to change them
- * meanwhile. */
+/* After such bits were read: PETAL_ERR_BUSY if another process began to change them while they were
+ * read. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {
@@ -75,7 +74,7 @@ static inline petal_status petal_filter_check_unchanged(const petal_filter *filt
     return store && store->check_unchanged ? store->check_unchanged(filter, error) : PETAL_OK;
 }
 
-/* Records that the blocks of a hash change. False: some of them must be checked first:
+/* Records that the hash's blocks will change. False: some of them must be checked first, by
  * petal_filter_check_wanted(). */
 static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
                                             const uint64_t *hash)

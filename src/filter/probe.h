@@ -1,4 +1,4 @@
-/* probe.h - a key being added or looked up, with its hash. */
+/* probe.h - a key that is being added or looked up, with its hash. */
 #ifndef PETAL_FILTER_PROBE_H
 #define PETAL_FILTER_PROBE_H
 
@@ -21,7 +21,7 @@ static inline void petal_probe_hash(const petal_filter *filter, const struct lay
     filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
 }
 
-/* The hash that a layer uses: the probe's, or its own, computed in `own`. */
+/* The hash that a layer uses: the probe's, or the layer's own, computed in `own`. */
 static inline const uint64_t *petal_probe_words(const petal_filter *filter,
                                                 const struct layer *layer,
                                                 const struct probe *probe,

@@ -5,7 +5,7 @@
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* A filter of several layers doesn't know which one a key went into, so it can't decrement
+/* A filter of several layers doesn't know which layer a key was added to, so it can't decrement the
  * counters. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
@@ -103,7 +103,7 @@ petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, 
 
 /* ---- without counts -------------------------------------------------------------------------- */
 
-/* The filter without its bits. */
+/* The same filter without its bits. */
 static petal_status make_frame(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;

@@ -18,7 +18,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
     return filter->kernel->contains_many(&filter->layers->array, words, count, results);
 }
 
-/* ---- plain: nothing but the bits and the count changes --------------------------------------- */
+/* ---- plain: only the bits and the count change ----------------------------------------------- */
 
 static petal_status add_plainly(petal_filter *filter, const struct probe *probe, petal_error *error)
 {
@@ -45,7 +45,7 @@ static petal_status add_piece_plainly(petal_filter *filter, const uint64_t *word
 const struct key_strategy petal_strategy_plain = {
     UNLESS_READ_ONLY(add_plainly), contains, UNLESS_READ_ONLY(add_piece_plainly), contains_piece};
 
-/* ---- careful: a file, or a limit, must be watched -------------------------------------------- */
+/* ---- careful: for files and for limits ------------------------------------------------------- */
 
 static petal_status check_room(bool is_overfull, petal_error *error)
 {
@@ -94,8 +94,8 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
     return status_of_add(changed);
 }
 
-/* Cuts a piece where a block must be checked first, so that the keys before a damaged block are
- * added, as one by one. */
+/* Ends a piece where a block must be checked first. So the keys before a damaged block are added,
+ * as they would be one by one. */
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
                                               size_t count, uint8_t *changed,
                                               struct progress *progress, petal_error *error)
@@ -139,8 +139,8 @@ const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_careful
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
-/* Summing all threads' counts for each key is too expensive: a few keys do it, and the others use
- * their result. */
+/* Summing all threads' counts per key would be too expensive: one key in a few does it, and the
+ * others reuse its result. */
 #define KEYS_PER_SUM 64u
 
 static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
@@ -148,7 +148,7 @@ static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
     return hash % KEYS_PER_SUM == 0 ? petal_is_overfull(filter) : petal_filter_was_overfull(filter);
 }
 
-/* In a map, all blocks were checked when the filter was shared. */
+/* In a map, sharing the filter checked all blocks. */
 static petal_status prepare_shared(petal_filter *filter, const uint64_t *words, size_t count,
                                    petal_error *error)
 {

@@ -1,27 +1,27 @@
 /* strategy.h - how keys are added to a filter and looked up in it.
  *
- * The way depends on the filter's state: how many layers it has, whether several threads add,
- * whether the bits belong to a file. So it is chosen when the state changes (ways.c), not again for
- * each key. */
+ * How that is done depends on the filter's state: how many layers it has, whether several threads
+ * add, whether the bits belong to a file. So the strategy is chosen when the state changes
+ * (ways.c), not again for each key. */
 #ifndef PETAL_FILTER_STRATEGY_H
 #define PETAL_FILTER_STRATEGY_H
 
 #include "filter/probe.h"
 
-/* The progress of a batch: keys added or looked up so far; and results that are 1. */
+/* The progress of a batch: keys added or looked up so far, and how many results are 1. */
 struct progress {
     uint64_t done, positive;
 };
 
-/* Batches are processed in pieces of at most that many words of hashes. */
+/* Batches are processed in pieces of at most this many hash words. */
 #define PETAL_PIECE_WORDS 2048u
 
 struct key_strategy {
     petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
     bool (*contains)(const petal_filter *filter, const struct probe *probe);
-    /* The same for the hashes of a piece: the filter becomes, byte for byte, what adding them one
-     * by one gives. results[i] is 1 or 0 for each key that was done. On failure, error is for the
-     * first key that was not. NULL if each layer has its own hash. */
+    /* The same for the hashes of a piece. The filter becomes, byte for byte, what adding the keys
+     * one by one gives. results[i] is 1 or 0 for each processed key. On failure, error is about the
+     * first key that was not processed. NULL if each layer has its own hash. */
     petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
                               uint8_t *results, struct progress *progress, petal_error *error);
     size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,
@@ -37,11 +37,11 @@ extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer, petal_strategy_in_turn, petal_strategy_collecting;
 
-/* PETAL_ERR_FULL for an overfull filter, if the user chose that. For a read-only filter, its
- * refusal: it accepts no key, not even one that it contains. */
+/* Refuses with PETAL_ERR_FULL if the filter is overfull and the user chose that. For a read-only
+ * filter, its refusal: it accepts no key, even one that it contains. */
 petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error);
 
-/* Adds to the last layer. A key's blocks in a map are checked before any of them changes. */
+/* Adds to the last layer. In a map, checks all of a key's blocks before changing any. */
 petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *words,
                                         petal_error *error);
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,

@@ -32,7 +32,7 @@ static const struct way ways[] = {
     [PLAIN] = {&petal_strategy_plain, ADDS_DIRECTLY},
 };
 
-/* A file, or a limit, must be watched. */
+/* For filters with a file or a limit, which must be watched. */
 static bool needs_care(const petal_filter *filter)
 {
     return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
@@ -52,7 +52,7 @@ static const struct way *choose(const petal_filter *filter)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Finds the kernel's functions for one key; false: there are none. */
+/* Finds the kernel's functions for one key. False if there are none. */
 static bool find_direct(const petal_filter *filter, struct direct *way)
 {
     bool (*fill_in)(struct direct *, uint32_t) = filter->layer_count == 1 ? filter->kernel->direct
@@ -65,7 +65,7 @@ static bool find_direct(const petal_filter *filter, struct direct *way)
                            .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
                            .flips = petal_xxh3_flips(filter->hash_key.seed)};
     return fill_in && !filter->scheme->no_empty_key &&
-           filter->policy.kind != POLICY_TIME && /* a time window's query checks the clock */
+           filter->policy.kind != POLICY_TIME && /* queries of a time window check the clock */
            fill_in(way, filter->hash->id);
 }
 
@@ -122,7 +122,7 @@ static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *f
     return contains_checked(filter, key, sizeof key);
 }
 
-/* Once the guard has no work, this is a load and a jump. */
+/* Once every block is checked, this is a load and a jump. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
