@@ -3,8 +3,7 @@
  *
  * A target defines FORMATS, the names in its family, and includes this. The first byte of an input
  * selects the format, the rest is the file. A refusal is one clear line. A filter that opens
- *     - never held more memory than the limit it was opened with, nor does growing by a layer take
- *       more,
+ *     - never held more memory than its limit, and growing by a layer doesn't exceed that either,
  *     - gives the same answers loaded, viewed, written in its own format and read again, carried in
  *       a petal file and read again,
  *     - takes keys, one by one as in a batch, finds them, and can still be written and read again.

@@ -69,8 +69,7 @@ void memory_free(void *memory, size_t size_bytes)
 {
     if (!memory) return;
     atomic_fetch_sub(&totals.bytes, size_bytes);
-    want_huge_pages(memory, size_bytes, 0); /* otherwise it would still apply when the memory is
-                                               reused */
+    want_huge_pages(memory, size_bytes, 0); /* it would still apply to the reused memory */
     server.Free(memory);
 }
 

@@ -272,7 +272,7 @@ static void check_alike(const struct contender *mine, const struct contender *th
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-/* The same for the minimum times, each in the round that suited it. */
+/* The same for the minimum times, which may be from different rounds. */
 static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
 {
     return spread_of(theirs->ns[phase]).min / spread_of(mine->ns[phase]).min;

@@ -17,7 +17,7 @@
 struct lines {
     uint8_t *bytes;
     uint64_t count;
-    uint64_t sink; /* where results go, so that the compiler keeps the work */
+    uint64_t sink; /* receives results, so that the compiler keeps the work */
 };
 
 static uint64_t high_product(uint64_t a, uint64_t b)

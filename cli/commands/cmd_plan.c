@@ -147,9 +147,7 @@ static void print_overfilled(const petal_info *plan)
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
-        if (keys == shown)
-            continue; /* for one or two keys, a quarter more would double the
-                                        number */
+        if (keys == shown) continue; /* for one or two keys, a quarter more is twice as many */
         shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }

@@ -32,7 +32,7 @@ struct which {
     struct key_reader reader;
     bool prints_rows; /* otherwise prints filters, at the end */
     bool has_rule;    /* rows have several keys; a row is in a filter if all of them are */
-    bool counts_rows; /* keys that have an answer in a filter, not keys: -l with a rule */
+    bool counts_rows; /* for -l with a rule: counts each filter's rows, not its keys */
     uint64_t asked;   /* keys */
     size_t row_words;
     const char **names; /* by place */

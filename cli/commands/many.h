@@ -11,7 +11,7 @@
 struct hashing {
     uint32_t hash, secret_id;
     uint64_t seed;
-    bool is_own; /* the scheme needs more than 64 bits of hash, which filters can't share */
+    bool is_own; /* the scheme needs more than 64 bits of hash; filters can share only 64 */
 };
 
 struct one {

@@ -18,8 +18,8 @@ struct request {
 
 /* Checks that the size options of `args` fit together, and fills in everything. Without any size a
  * filter gets `default_capacity` keys; if that is 0 too, -n stays open (see request_capacity()) if
- * `capacity_later`, and otherwise it is an error. With -p, the caller then handles --memory, and
- * --grow without -n. `command` is for messages. False: reported. */
+ * `capacity_later`, and otherwise it is an error. With -p, --memory is left to the caller, and so
+ * is --grow without -n. `command` is for messages. False: reported. */
 bool request_read(struct request *request, const char *command, const struct args *args,
                   uint64_t default_capacity, bool capacity_later);
 

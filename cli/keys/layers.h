@@ -25,7 +25,7 @@ petal_status add_at_times(petal_filter *filter, const uint64_t *hashes, const ui
 
 /* How late rows came after the rows before them. Starts as {0}. */
 struct lateness {
-    uint64_t rows, most_ms, beyond; /* `beyond`: by more than a window */
+    uint64_t rows, most_ms, beyond; /* `beyond`: number of rows late by more than a window */
 };
 void note_lateness(struct lateness *late, const uint64_t *times, size_t count, uint64_t clock,
                    uint64_t window_ms);

@@ -41,10 +41,8 @@ struct text grouped(uint64_t n);                   /* 29,619 */
 struct text compact(uint64_t n);                   /* 100M if that is exact, otherwise 29,619 */
 struct text rounded(double n);                     /* 38.1M; exact below 10,000 */
 struct text size_text(uint64_t bytes, int digits); /* 118.6 MiB */
-struct text rate_text(double rate, int digits);    /* 0.995 %; or 1 in 12.3M if that is easier to
-                                                   read */
-struct text asked_rate(double rate); /* 1 %: a number that was chosen, without trailing
-                                                   zeros */
+struct text rate_text(double rate, int digits);    /* 0.995 %, or 1 in 12.3M if easier to read */
+struct text asked_rate(double rate); /* 1 %: a chosen number, without trailing zeros */
 struct text significant(double value, int digits); /* 9.95, 12, 0.0012: never an exponent */
 struct text span_text(uint64_t ms);                /* 7d, 1d 9h: the two largest units */
 struct text one_in(double rate);                   /* 1 in 100 */

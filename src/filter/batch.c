@@ -501,6 +501,7 @@ petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batc
         petal_sized_give(&ours, sizeof ours, outcome);
     }
     if (status == PETAL_OK) return status;
+    /* petal.h promises that a malformed batch leaves the results unwritten. */
     if (results && status != PETAL_ERR_ARGUMENT)
         memset(results + progress->done, 0, (size_t)(batch->count - progress->done));
     return petal_filter_note_error(filter, status, error);
@@ -523,11 +524,13 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
  * caller wants no results, FEW of them go into a local array. */
 #define FEW 512u
 
+/* 1 to `max` keys: an empty batch takes the general way, since 0 - 1 wraps. */
 static inline bool is_direct(uint32_t max, uint64_t count)
 {
     return count - 1 < max;
 }
 
+/* Direct functions don't check blocks, so they are not used while some are unchecked. */
 static inline uint32_t max_to_look_up(const petal_filter *filter)
 {
     return petal_guard_is_up(filter) ? 0 : filter->direct.max_contains;
@@ -545,6 +548,7 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
  * themselves. */
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
+    /* Fields that must be 0 are ORed, so that one branch checks them all. */
     uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
     if (batch->layout == PETAL_LAYOUT_I64)
         unused |= batch->key_bytes | (batch->stride & ~number) | (uintptr_t)batch->data % number;
@@ -648,6 +652,8 @@ static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter,
            go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
+/* Tries the ways from the fastest to the most general: pointers to a few keys, the direct
+ * functions, pieces. */
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
               petal_batch_outcome *outcome, petal_error *error)

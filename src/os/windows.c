@@ -198,8 +198,7 @@ static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
 {
     DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     DWORD flags =
-        FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS; /* FILE_FLAG_BACKUP_SEMANTICS: also
-                                                               opens a folder */
+        FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS; /* the latter: also opens folders */
     HANDLE handle = CreateFileW(path, access, sharing, security, how, flags, NULL);
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }

@@ -190,7 +190,7 @@ static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from,
     return k < from ? from : k > to ? to : (uint32_t)(k + 0.5);
 }
 
-/* The search with one number of lines per key. */
+/* The search for one value of lines_per_key. */
 struct search {
     struct inverse of;
     uint64_t min, fewest;         /* in steps; fewest: the minimum tried so far, 0 for none */

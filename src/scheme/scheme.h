@@ -106,10 +106,10 @@ struct parts {
 #define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
 #endif
 
-/* A key's whole way in one function (hash, positions and bits), for a scheme and the hash that it
- * mostly uses. It gives the same answers and bits as hash and kernel in sequence. add counts keys
- * in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many keys
- * (petal_key[], int64_t[]) return the sum of the results. */
+/* A key's hash, positions and bits in one function, for a scheme and the hash that it mostly uses.
+ * It gives the same answers and bits as hash and kernel in sequence. add counts keys in *items as
+ * the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many keys (petal_key[],
+ * int64_t[]) return the sum of the results. */
 struct direct;
 typedef size_t direct_many(const struct direct *way, const void *keys, size_t count,
                            uint8_t *results);

@@ -92,6 +92,7 @@ static petal_status read_image(struct source *source, struct image *image, petal
                               "another process is changing it; try again when it has finished");
         bool is_settled = head.size_bytes == before.size_bytes &&
                           memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
+        /* No writer is active and two reads agree, so the failure is final. */
         if (!is_busy && (is_settled || reads == MAX_READS)) return status;
         if (is_busy) petal_os_pause();
         before = head;
@@ -142,6 +143,7 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
 {
     static const uint8_t none[PETAL_SECRET_BYTES];
     const void *secret = source->options.secret;
+    /* The hash needs some secret; a filter that lacks the right one refuses keys. */
     bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
@@ -188,6 +190,7 @@ static void give_none(const struct image *image, petal_filter *made)
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error)
 {
+    /* A dirty file's sums are stale, and RESEAL replaces those of a clean one. */
     bool loads = source->mode == PETAL_OPEN_LOAD,
          has_sums = petal_image_is_clean(image) && !source->from.reseal;
     if (loads && !has_sums) petal_backing_count_changed(made, image, bytes);
@@ -392,6 +395,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
         petal_free(made);
         return petal_budget_end(&budget, status, error);
     }
+    /* The budget is on this stack, and the filter outlives it. */
     made->allocator = *inner;
     *filter = made;
     return PETAL_OK;
@@ -442,6 +446,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
     if (status != PETAL_OK) return status;
     source->mode = options->flags & MODES;
     source->header_only = options->flags & PETAL_OPEN_HEADER_ONLY;
+    /* Without bits there is nothing to map. */
     if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;
@@ -528,6 +533,7 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
+    /* Unlike a map, a copy keeps two states mixed if the file changed while it was copied. */
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;

@@ -185,7 +185,7 @@ static void make_files(void)
     if (!file || fclose(file) != 0) give_up("cannot write keys");
 }
 
-/* Writes it like a copy that keeps holes. False: it doesn't fit even so. */
+/* Copies the image to the disk, and leaves holes for zeros. False: it doesn't fit even then. */
 static bool put_image(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);

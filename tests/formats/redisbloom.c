@@ -772,7 +772,7 @@ static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
     }
 }
 
-/* Decoding, copying and compressing each allocate memory, and each may fail to. */
+/* Decoding, copying and compressing each allocate memory, and any of them may fail. */
 static void without_memory_there_is_no_harm(void **state)
 {
     struct bytes dump = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");

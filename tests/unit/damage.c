@@ -736,8 +736,7 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
     unsigned flags =
-        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are known to be
-                                                                     stale */
+        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are stale */
     require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }

@@ -1,7 +1,7 @@
 /* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
  * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. Sound files
  * give the same answers as without it. */
-#include "image.h" /* first: it asks for POSIX */
+#include "image.h" /* must be first, since it requests POSIX */
 
 #include "../amount.h"
 #include "petal/petal_host.h"

@@ -164,8 +164,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     require_that(petal_metadata(to, &bytes), ==, NULL);
     require_that(bytes, ==, 0);
     petal_free(to);
-    options.bits = info_of(from).bits; /* has the size that the plan gave, but records nothing
-                                          else */
+    options.bits = info_of(from).bits; /* the planned size, with nothing else recorded */
     options.hashes = info_of(from).hashes;
     options.capacity = 0;
     options.rate = 0;

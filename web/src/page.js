@@ -202,7 +202,8 @@
     }
     function passes(key) { return known[key].places.every(function (p) { return bits[p]; }); }
 
-    /* What the library says about a key, and about it in a filter with these members. */
+    /* learn() asks the library about a key; compare() asks it about the key in a filter with these
+     * members. */
     function learn(key) {
       if (known[key] && known[key].hash) return Promise.resolve(known[key]);
       return engine('demo').call('toy', { key: key }).then(function (found) { return (known[key] = found); });

@@ -80,7 +80,7 @@ class Foreign
         ExpectOfItsName();
     }
 
-    // C# creates what a Guava funnel created.
+    // C# can pass every key of a Guava funnel as that funnel's type.
     void ExpectOfItsName()
     {
         string funnel = Path.GetFileName(path).Split('_')[0];

@@ -472,8 +472,8 @@ static int kind_of_keys(const struct column *column)
     return column->is_text || column->kind == COLUMN_UCS4 ? KEY_TEXT : KEY_BYTES;
 }
 
-/* If a batch's offsets are wrong, the core processes none of its keys: runs those before the first
- * wrong one. */
+/* If a batch's offsets are wrong, the core processes none of its keys. So this processes the keys
+ * before the first wrong one. */
 static bool run_before_wrong(struct work *work, petal_batch *batch, uint8_t *answers)
 {
     petal_error wrong = work->error;

@@ -133,8 +133,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     if (status != PETAL_OK) return status;
     double hashes = petal_model_ceil(bits / n * ln2);
     shape->hashes =
-        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if there are too
-                                                                many */
+        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
     return PETAL_OK;
 }
 

@@ -54,7 +54,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     uint64_t hashes = petal_model_round(bits / n * PETAL_LN2);
     shape->hashes = hashes == 0           ? 1
                     : hashes < UINT32_MAX ? (uint32_t)hashes
-                                          : UINT32_MAX; /* refused later if there are too many */
+                                          : UINT32_MAX; /* refused later if too many */
     return PETAL_OK;
 }
 

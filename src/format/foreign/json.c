@@ -296,9 +296,7 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
     uint32_t i = 0;
-    while (strcmp(object->names->name[i], name) != 0)
-        i++; /* codecs only ask for names in the
-                                                              list */
+    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs only ask for listed names */
     return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
 }
 

@@ -208,7 +208,7 @@ final class VectorsTest {
             kinds.keys.forEach((type, keys) -> typed.merge(type.name(), keys.size(), Integer::sum));
         }
 
-        /** Java creates what a Guava funnel created. */
+        /** Java can pass every key of a Guava funnel as that funnel's type. */
         private void expectOfItsName(Kinds kinds) {
             String funnel = path.getFileName().toString().replaceAll("_n?[0-9].*", "");
             KeyType type = FUNNELS.get(funnel);
