@@ -142,6 +142,9 @@ cross_jni() {
 # cross_redis SYSTEM OUT: builds the module for Redis and Valkey, with the library inside
 cross_redis() { cross_shared "$1" "$2" redis/*.c $(library_sources); }
 
+# cross_sqlite SYSTEM HEADERS OUT: builds the extension for SQLite, with the library inside
+cross_sqlite() { cross_shared "$1" "$3" -isystem "$2" bindings/sqlite/src/*.c $(library_sources); }
+
 # cross_library SYSTEM OUT: builds the library itself, with the calls of petal.h
 cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 

@@ -87,6 +87,12 @@ needs_bindings() {
     needs_go
     needs_java
     needs_dotnet
+    needs_sqlite
+}
+needs_sqlite() {
+    needs_build
+    need libsqlite3-dev header sqlite3ext.h
+    need sqlite3 have sqlite3
 }
 needs_dotnet() {
     need mono-mcs have mcs
@@ -156,6 +162,7 @@ needs_docs() { # tests/docs without a skip
     needs_dotnet
     need python3-pip python3 -m pip --version
     need redis-server have redis-server
+    needs_sqlite
     need postgresql postgres initdb
     need postgresql-client postgres psql
 }
@@ -183,6 +190,7 @@ needs_packages() { # tests/packages
     needs_java # and for Python for Windows
     needs_dotnet
     needs_go
+    needs_sqlite
     needs_web
     need dpkg have dpkg-deb
     need redis-server have redis-server

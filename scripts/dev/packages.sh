@@ -58,8 +58,8 @@ set_up_packages() {
     say 'making build/packages'
     rm -rf build/packages
     {
-        packaging/make build/packages && packaging/make build/packages nuget &&
-            packaging/make build/packages jar
+        packaging/make build/packages && packaging/make build/packages sqlite &&
+            packaging/make build/packages nuget && packaging/make build/packages jar
     } >build/logs/packages.log 2>&1 ||
         say 'some packages could not be made (build/logs/packages.log)'
 }
@@ -72,6 +72,7 @@ package() {
         npm) needs_wasm && need npm have npm ;;
         jar) needs_java ;;
         nuget) needs_dotnet ;;
+        sqlite) needs_sqlite ;;
         esac
     done
     set_up

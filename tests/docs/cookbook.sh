@@ -98,6 +98,12 @@ three_languages() { # three_languages HERE
     export GOTOOLCHAIN GOWORK GOFLAGS GOPROXY GOSUMDB GOCACHE GOMODCACHE
 }
 
+# SQLite's shell; its extension, which the build makes if SQLite's headers are installed.
+sqlite() { # sqlite HERE
+    needs sqlite3ext.h sqlite3 || return 1
+    cp "$top/${PETAL_BUILD_DIR:-build/release}/bindings/sqlite/petal.so" "$1"
+}
+
 spark() {
     needs java mvn && installed spark-sketch-4.2.0 &&
         maven spark-sketch-4.2.0 org.apache.spark:spark-sketch_2.13:4.2.0 || return 1
@@ -114,6 +120,7 @@ ssh_here() { # ssh HOST COMMAND... runs it here, in the folder HOST
 # impossible.
 provide() { # provide TITLE HERE
     case $1 in
+    *'inside SQLite'*) sqlite "$2" ;;
     *'JSON lines'* | *SQLite*) python ;;
     *PostgreSQL*) python psycopg2-binary==2.9.12 && postgres_start ;;
     *Parquet*) python pyarrow==26.0.1 ;;

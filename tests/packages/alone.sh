@@ -4,7 +4,7 @@
 # something from the tree.
 set -u
 . tests/packages/lib/packages.sh
-needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli || finish
+needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli sqlite3ext.h || finish
 needs_zig
 
 # What was downloaded from registries and servers is not downloaded again. The compiler's cache is

@@ -16,7 +16,7 @@ makes() {
     date=$(git log -1 --format=%ct)
     (
         cd "$elsewhere" && export SOURCE_DATE_EPOCH=$date ZIG_LOCAL_CACHE_DIR=$TMPDIR/cache || exit
-        packaging/make "$TMPDIR/again" || exit
+        packaging/make "$TMPDIR/again" && packaging/make "$TMPDIR/again" sqlite || exit
         [ ! -e "$packages/petal-bloom-$version.jar" ] || packaging/make "$TMPDIR/again" jar || exit
         [ ! -e "$packages/PetalBloom.$version.nupkg" ] || packaging/make "$TMPDIR/again" nuget
     )

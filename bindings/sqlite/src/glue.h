@@ -1,0 +1,120 @@
+/* glue.h - what the files of the SQLite extension share.
+ *
+ *   extension.c   the entry point: the functions and their flags
+ *   contains.c    petal_contains()
+ *   build.c       the aggregates petal_build() and petal_merge()
+ *   info.c        petal_info(): JSON
+ *   source.c      the first argument, a file's name or a blob, becomes a filter
+ *   shelf.c       the filters of files that a connection keeps
+ *   key.c         an SQL value becomes key bytes
+ *   result.c      failures and filters become results; memory comes from SQLite
+ *
+ * SQLite runs the functions of a connection one at a time, so nothing here takes a lock. */
+#ifndef PETAL_SQLITE_GLUE_H
+#define PETAL_SQLITE_GLUE_H
+
+#include <petal/petal_host.h>
+#include <sqlite3ext.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The table of SQLite's calls, which the entry point fills in. Every file but that one. */
+#ifndef PETAL_SQLITE_ENTRY
+SQLITE_EXTENSION_INIT3
+#endif
+
+/* ---- result.c ------------------------------------------------------------------------------- */
+
+/* SQLite's memory, so that `PRAGMA hard_heap_limit` and its counters include filters. */
+extern const petal_allocator sqlite_memory;
+
+/* Ends the call with an error: a format of sqlite3_mprintf(), after the function's name. */
+void fail(sqlite3_context *context, const char *format, ...);
+
+/* The core's failure; `file` is a path or NULL. */
+void fail_with(sqlite3_context *context, const char *file, const petal_error *error);
+
+/* The result is the filter's file in this format (NULL: petal), as a blob. */
+void result_filter(sqlite3_context *context, const petal_filter *filter, const char *format);
+
+/* Bytes that one value of this connection may have. */
+uint64_t limit_of(sqlite3_context *context);
+
+/* ---- key.c ---------------------------------------------------------------------------------- */
+
+struct key {
+    const void *data;
+    size_t size;
+    uint8_t number[8];
+};
+
+const char *key_type_name(uint32_t key_type); /* NULL if there is none */
+
+/* The type that a filter of such values records. */
+uint32_t key_type_of(sqlite3_value *value);
+
+/* Reads the key bytes of a value that is not NULL, for a filter of this key type. The bytes last
+ * until the call ends. False after an error. */
+bool key_read(sqlite3_context *context, sqlite3_value *value, uint32_t key_type, struct key *key);
+
+/* ---- shelf.c -------------------------------------------------------------------------------- */
+
+/* A filter in memory, shared by the shelf and by statements. */
+struct held {
+    petal_filter *filter;
+    uint32_t key_type;
+    unsigned owners;
+    uint64_t bytes; /* of memory */
+};
+
+void held_release(struct held *held); /* NULL is allowed */
+
+/* Returns the filter of this file: the shelf's if the file did not change since, otherwise a new
+ * one. The caller releases it. NULL after an error. */
+struct held *shelf_take(sqlite3_context *context, const char *path, const char *format);
+
+/* One per connection, owned by its functions. */
+struct shelf;
+struct shelf *shelf_create(void); /* NULL if there is no memory */
+void shelf_release(void *shelf);  /* one owner less; the last one frees it */
+struct shelf *shelf_share(struct shelf *shelf);
+
+/* Wraps the filter, which it frees on failure. NULL after an error. */
+struct held *hold(sqlite3_context *context, petal_filter *filter);
+
+/* How this extension opens filters: with SQLite's memory and limits. */
+petal_open_options open_options(sqlite3_context *context, const char *format, uint32_t flags);
+
+/* ---- source.c ------------------------------------------------------------------------------- */
+
+/* A filter during one call: one that is held, or a view of the blob. */
+struct source {
+    struct held *held;
+    petal_filter *view;
+    const petal_filter *filter; /* one of the two */
+    uint32_t key_type;
+    const char *path; /* NULL: a blob */
+};
+
+/* Opens the filter that the argument `filter`, the first one, names; `format` may be missing
+ * (NULL). Neither is NULL in SQL. source_open() is for scalar functions: if the arguments are
+ * constant in the statement, it keeps what it opened. SQLite keeps nothing right for aggregates,
+ * which call source_open_once(). False after an error. */
+bool source_open(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
+                 struct source *source);
+bool source_open_once(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
+                      struct source *source);
+void source_close(struct source *source);
+
+/* ---- the functions --------------------------------------------------------------------------- */
+
+void sql_contains(sqlite3_context *context, int count, sqlite3_value **values);
+void sql_info(sqlite3_context *context, int count, sqlite3_value **values);
+void sql_build_step(sqlite3_context *context, int count, sqlite3_value **values);
+void sql_build_final(sqlite3_context *context);
+void sql_merge_step(sqlite3_context *context, int count, sqlite3_value **values);
+void sql_merge_final(sqlite3_context *context);
+
+#endif
