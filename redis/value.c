@@ -567,8 +567,7 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
         uint8_t *bytes = server.Alloc(room);
         struct beginning to = {bytes, 0, room};
         petal_status status = petal_write(value->handle->filter, NULL, take, &to, NULL);
-        bool written = status == PETAL_OK || status == PETAL_ERR_IO; /* `take` stops if the room is
-                                                                        full */
+        bool written = status == PETAL_OK || status == PETAL_ERR_IO; /* `take` stops at the room */
         *size_bytes = written ? to.size_bytes : 0;
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;
