@@ -1,5 +1,6 @@
 /* build_static.c - see build_static.h. Keys are read once, whatever their number: their hashes are
- * collected first, and sorted and solved at the end. */
+ * collected first, and sorted and solved at the end. With --memory the library keeps those that do
+ * not fit it in a temporary file. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/build_static.h"
@@ -66,6 +67,15 @@ static void hash_block(void *context, struct key_block *block)
     hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
 }
 
+/* Adds what the user can change. False. */
+static bool complain_of_build(const petal_error *error)
+{
+    const char *way_out = error->status == PETAL_ERR_IO
+                              ? "; set TMPDIR to a folder with more room, or raise --memory"
+                              : "";
+    return complain(NULL, "%s%s", error->message, way_out);
+}
+
 static bool add(struct collecting *collecting, const uint64_t *hashes, size_t count)
 {
     petal_batch batch = hashes_batch(hashes, count);
@@ -74,7 +84,7 @@ static bool add(struct collecting *collecting, const uint64_t *hashes, size_t co
         memcpy(collecting->first + collecting->count, hashes, count * sizeof *hashes);
     collecting->count += count;
     return petal_static_add(collecting->builder, 0, &batch, &error) == PETAL_OK ||
-           complain(NULL, "%s", error.message);
+           complain_of_build(&error);
 }
 
 static bool enter_block(void *context, struct key_block *block)
@@ -165,12 +175,33 @@ static petal_filter *finish(struct collecting *collecting, const petal_options *
     progress_end();
     collecting->builder = NULL;
     if (status == PETAL_OK) return smaller_of_both(collecting, options, filter, avoided_bytes);
-    complain(NULL, "%s", error.message);
+    complain_of_build(&error);
     return NULL;
 }
 
+/* The folder for the temporary file, from malloc(). */
+static char *spill_folder(const char *output)
+{
+    const char *chosen = getenv("TMPDIR");
+    if (chosen && *chosen) return strdup(chosen);
+    const char *slash = strrchr(output, '/'); /* of "-" the folder is the current one */
+    return slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
+}
+
+static bool limit_memory(petal_static_builder *builder, const struct args *args)
+{
+    petal_error error;
+    char *folder = spill_folder(args->output);
+    if (!folder) return complain(NULL, "out of memory");
+    petal_status status = petal_static_spill(builder, folder, args->memory_bytes, &error);
+    free(folder);
+    return status == PETAL_OK ||
+           (status == PETAL_ERR_IO ? complain_of_build(&error)
+                                   : complain("--memory", "%s", error.message));
+}
+
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
-                           uint64_t *avoided_bytes)
+                           const struct args *args, uint64_t *avoided_bytes)
 {
     petal_filter *filter = NULL;
     petal_error error;
@@ -183,7 +214,9 @@ petal_filter *build_static(struct key_reader *reader, const struct request *requ
     if (collecting->hasher && petal_static_create(&request->options, thread_limit(reader->threads),
                                                   &collecting->builder, &error) != PETAL_OK)
         complain(NULL, "%s", error.message);
-    if (collecting->builder && collect(reader, collecting))
+    bool is_ready =
+        collecting->builder && (!args->memory_bytes || limit_memory(collecting->builder, args));
+    if (is_ready && collect(reader, collecting))
         filter = finish(collecting, &request->options, avoided_bytes);
     if (petal_static_finish(collecting->builder, NULL, NULL, NULL, &error) != PETAL_OK)
         complain(NULL, "%s", error.message);

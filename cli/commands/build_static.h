@@ -6,9 +6,10 @@
 #include "keys/keys.h"
 
 /* Builds a static filter of all keys of the reader, or a classic one if that is smaller;
- * *avoided_bytes is then the static one's size. NULL: reported. */
+ * *avoided_bytes is then the static one's size. Keys beyond --memory are kept in a temporary file,
+ * in TMPDIR or, if that is not set, beside the output. NULL: reported. */
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
-                           uint64_t *avoided_bytes);
+                           const struct args *args, uint64_t *avoided_bytes);
 
 /* Prints that remark once the file is written; 0: no remark. */
 void remark_classic(const char *path, const petal_filter *filter, uint64_t avoided_bytes);

@@ -377,7 +377,7 @@ static int build(const struct args *args, struct request *request)
         return STATUS_ERROR;
     catch_stop_signals(); /* so that a signal leaves no temporary file */
     progress_start(args->progress, false);
-    filter = is_static ? build_static(&reader, request, &avoided_bytes)
+    filter = is_static ? build_static(&reader, request, args, &avoided_bytes)
              : planned ? build_planned(&reader, request, args->output)
              : twice   ? build_twice(&reader, request, args)
                        : build_counted(&reader, request, args);

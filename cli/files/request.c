@@ -147,10 +147,12 @@ static bool read_size(const char *command, const struct args *args, uint64_t def
     if (grows_later && !may_grow_later(command, args)) return false;
     if (o->bits) return true;
     bool memory_alone = args->memory_bytes && !o->capacity && !capacity_later;
-    bool limits_memory = args->memory_bytes && capacity_later && (o->rate > 0 || args->grow);
-    if (limits_memory && (o->format || o->scheme > PETAL_SCHEME_CLASSIC))
-        return misused(command, "-p with --memory is for blocked and classic; leave one out") ==
-               STATUS_OK;
+    bool is_static = o->scheme == PETAL_SCHEME_STATIC && !o->format;
+    bool limits_memory =
+        args->memory_bytes && capacity_later && (o->rate > 0 || args->grow || is_static);
+    if (limits_memory && (o->format || o->scheme == PETAL_SCHEME_COUNTING))
+        return misused(command, "-p with --memory is for blocked, classic and static; leave one "
+                                "out") == STATUS_OK;
     if (o->rate == 0 && (memory_alone || limits_memory || !args->memory_bytes))
         o->rate = DEFAULT_RATE;
     o->memory_bytes = limits_memory ? 0 : args->memory_bytes;

@@ -105,11 +105,29 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_create(const petal_options *
                                                            petal_static_builder **builder,
                                                            petal_error *error);
 
+/* Limits the memory of a build, before the first key is added: hashes that it has no room for go to
+ * a temporary file in `folder`, 8 bytes for each key that is added. The file has no name, so
+ * nothing is left if the process is killed. The filter has the same bytes as without a limit; the
+ * build takes about half as long again.
+ * `memory_bytes` is for the keys and, at the end, the filter, which must be in memory: a tenth more
+ * than the filter (petal_plan() knows its size) suffices. If the filter takes more than 7/8 of it,
+ * keys get 1/8 on top. Besides, a worker takes up to 2 MB for the page that it solves. Keys that
+ * somebody chose to be in one page are in memory together.
+ * On failure the builder has no limit.
+ *   PETAL_ERR_ARGUMENT     it has keys or a limit already; or less than 64 KiB for each worker
+ *   PETAL_ERR_IO           no file can be created in the folder
+ *   PETAL_ERR_MEMORY
+ *   PETAL_ERR_UNSUPPORTED  a build without files */
+PETAL_NODISCARD PETAL_API petal_status petal_static_spill(petal_static_builder *builder,
+                                                          const char *folder, uint64_t memory_bytes,
+                                                          petal_error *error);
+
 /* Adds keys as worker number `worker`, from 0. One thread at a time may use a worker. Their hashes
  * are kept, 8 bytes each, repeats included. The first failure is also that of
  * petal_static_finish().
  *   PETAL_ERR_ARGUMENT  no such worker; or the batch is malformed
  *   PETAL_ERR_MEMORY    some of the keys may be in
+ *   PETAL_ERR_IO        the temporary file of petal_static_spill() can't be written
  * Cost: O(keys). */
 PETAL_API petal_status petal_static_add(petal_static_builder *builder, uint32_t worker,
                                         const petal_batch *batch, petal_error *error);
@@ -125,8 +143,9 @@ typedef void (*petal_run)(void *context, petal_task task, void *argument, uint32
  * then this thread does all. If `filter` is NULL, the keys are dropped and nothing is built. On
  * failure *filter is NULL.
  *   PETAL_ERR_MEMORY  besides the filter it takes 16 bytes for each key that was added, and up to
- *                     800 KB per worker (6 MB for rates above 25 %)
+ *                     800 KB per worker (6 MB for rates above 25 %); or see petal_static_spill()
  *   PETAL_ERR_LIMIT   more than 2^46 keys
+ *   PETAL_ERR_IO      the temporary file can't be written or read
  * or the first failure of petal_static_add().
  * Cost: O(keys), about 0.1 us each. */
 PETAL_NODISCARD PETAL_API petal_status petal_static_finish(petal_static_builder *builder,

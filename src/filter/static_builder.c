@@ -6,19 +6,17 @@
  *                layer 1: these, with another hash, sorted; and so on until none is left
  *
  * This takes at most 16 bytes per key. A chunk is released when its hashes have been moved to their
- * parts, but an allocator may keep the memory. Parts and pages are tasks that any number of threads
- * take in turn; the result does not depend on which thread took which. */
+ * parts, but an allocator may keep the memory. With less memory, static_spill.c does it. Parts and
+ * pages are tasks that any number of threads take in turn; the result does not depend on which
+ * thread took which. */
 #include "filter/static_builder.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "filter/batch.h"
 #include "filter/missing_bits.h"
-#include "scheme/static.h"
-
-#include <stdatomic.h>
+#include "filter/static_work.h"
 
 #define MAX_WORKERS 1024u
 
@@ -26,40 +24,11 @@
 #define FIRST_CHUNK_HASHES 512u
 #define MAX_CHUNK_HASHES 131072u
 
-struct chunk {
-    struct chunk *next;
-    uint64_t count, room;
-    uint64_t hashes[];
-};
-
-struct worker {
-    struct chunk *chunks; /* the latest first */
-    uint64_t keys;
-    petal_error failure; /* the first there was */
-    struct static_room room;
-    uint8_t pad[PETAL_LINE_BYTES]; /* its neighbour is another thread's */
-};
-
-struct petal_static_builder {
-    petal_filter *filter; /* without bits; it owns the builder */
-    petal_allocator allocator;
-    struct shape shape; /* the layer's, except its starts */
-    uint32_t worker_count;
-    struct worker *workers;
-    uint64_t *keys; /* the hashes for the layer being built */
-    uint64_t key_room, key_count;
-    uint64_t part_begins[PETAL_SORT_PARTS + 1];
-    struct layer *layer;
-    /* for each page: where its hashes begin (plus one entry for the end), and how many it has
-     * bumped */
-    uint64_t *page_begins, *page_bumped;
-};
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 struct job {
     petal_static_builder *builder;
-    void (*step)(petal_static_builder *builder, struct worker *worker, uint64_t number);
+    static_step *step;
     uint64_t count;
     _Atomic uint64_t next;
 };
@@ -72,16 +41,8 @@ static void take_steps(void *argument, uint32_t worker)
         job->step(job->builder, &job->builder->workers[worker], number);
 }
 
-struct runner {
-    petal_run run;
-    void *context;
-};
-
-/* Executes all steps, whatever the runner does. */
-static void do_job(petal_static_builder *builder, const struct runner *runner,
-                   void (*step)(petal_static_builder *builder, struct worker *worker,
-                                uint64_t number),
-                   uint64_t count)
+void petal_static_do_steps(petal_static_builder *builder, const struct runner *runner,
+                           static_step *step, uint64_t count)
 {
     struct job job = {.builder = builder, .step = step, .count = count};
     if (runner->run && count > 1)
@@ -96,18 +57,52 @@ static uint64_t chunk_bytes(uint64_t room)
     return sizeof(struct chunk) + room * sizeof(uint64_t);
 }
 
-/* A chunk with room, or NULL if out of memory. */
-static struct chunk *chunk_of(petal_static_builder *builder, struct worker *worker)
+petal_status petal_static_add_chunk(petal_static_builder *builder, struct worker *worker,
+                                    uint64_t room, petal_error *error)
 {
-    struct chunk *last = worker->chunks;
-    if (last && last->count < last->room) return last;
-    uint64_t room = !last ? FIRST_CHUNK_HASHES : at_most(2 * last->room, MAX_CHUNK_HASHES);
     struct chunk *made = petal_alloc(&builder->allocator, chunk_bytes(room));
-    if (!made) return NULL;
-    made->next = last;
+    if (!made) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    made->next = worker->chunks;
     made->room = room;
     worker->chunks = made;
-    return made;
+    atomic_fetch_add(&builder->held_bytes, chunk_bytes(room));
+    return PETAL_OK;
+}
+
+void petal_static_drop_chunk(petal_static_builder *builder, struct worker *worker)
+{
+    struct chunk *chunk = worker->chunks;
+    worker->chunks = chunk->next;
+    atomic_fetch_sub(&builder->held_bytes, chunk_bytes(chunk->room));
+    petal_release(&builder->allocator, chunk, chunk_bytes(chunk->room));
+}
+
+/* Makes sure that the latest chunk has room. */
+static petal_status prepare_chunk(petal_static_builder *builder, struct worker *worker,
+                                  petal_error *error)
+{
+    const struct chunk *last = worker->chunks;
+    if (last && last->count < last->room) return PETAL_OK;
+    uint64_t room = at_most(last ? 2 * last->room : FIRST_CHUNK_HASHES, builder->max_chunk_hashes);
+    if (last && builder->spill &&
+        atomic_load(&builder->held_bytes) + chunk_bytes(room) > builder->max_held_bytes)
+        return builder->spill->calls->empty_chunk(builder, worker, error);
+    return petal_static_add_chunk(builder, worker, room, error);
+}
+
+petal_status petal_static_keep(petal_static_builder *builder, struct worker *worker,
+                               const uint64_t *hashes, uint64_t count, petal_error *error)
+{
+    for (uint64_t done = 0, piece; done < count; done += piece) {
+        petal_status status = prepare_chunk(builder, worker, error);
+        if (status != PETAL_OK) return status;
+        struct chunk *chunk = worker->chunks;
+        piece = at_most(count - done, chunk->room - chunk->count);
+        memcpy(chunk->hashes + chunk->count, hashes + done, (size_t)piece * sizeof *hashes);
+        chunk->count += piece;
+        worker->keys += piece;
+    }
+    return PETAL_OK;
 }
 
 petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, size_t count,
@@ -119,24 +114,19 @@ petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, s
         *error = worker->failure;
         return error->status;
     }
-    for (size_t done = 0, piece; done < count; done += piece) {
-        struct chunk *chunk = chunk_of(builder, worker);
-        if (!chunk) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-        piece = (size_t)at_most(count - done, chunk->room - chunk->count);
-        memcpy(chunk->hashes + chunk->count, words + done, piece * sizeof *words);
-        chunk->count += piece;
-        worker->keys += piece;
-        filter->layers->items += piece;
-    }
-    return PETAL_OK;
+    uint64_t before = worker->keys;
+    petal_status status = petal_static_keep(builder, worker, words, count, error);
+    filter->layers->items += worker->keys - before;
+    return status;
 }
 
 static petal_status add(petal_static_builder *builder, struct worker *worker,
                         const petal_batch *batch, petal_error *error)
 {
     for (uint64_t done = 0, piece; done < batch->count; done += piece) {
-        struct chunk *chunk = chunk_of(builder, worker);
-        if (!chunk) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+        petal_status status = prepare_chunk(builder, worker, error);
+        if (status != PETAL_OK) return status;
+        struct chunk *chunk = worker->chunks;
         uint64_t *to = chunk->hashes + chunk->count;
         piece = at_most(batch->count - done, chunk->room - chunk->count);
         const uint64_t *words = petal_batch_words(builder->filter, batch, done, (size_t)piece, to);
@@ -176,13 +166,6 @@ static void count_parts(petal_static_builder *builder)
     for (uint32_t part = 0; part < PETAL_SORT_PARTS; part++) begins[part + 1] += begins[part];
 }
 
-static void drop_chunk(petal_static_builder *builder, struct worker *worker)
-{
-    struct chunk *chunk = worker->chunks;
-    worker->chunks = chunk->next;
-    petal_release(&builder->allocator, chunk, chunk_bytes(chunk->room));
-}
-
 static void deal_parts(petal_static_builder *builder)
 {
     uint64_t next[PETAL_SORT_PARTS];
@@ -193,7 +176,7 @@ static void deal_parts(petal_static_builder *builder)
             const struct chunk *chunk = worker->chunks;
             for (uint64_t k = 0; k < chunk->count; k++)
                 builder->keys[next[sort_part(chunk->hashes[k])]++] = chunk->hashes[k];
-            drop_chunk(builder, worker);
+            petal_static_drop_chunk(builder, worker);
         }
     }
 }
@@ -205,17 +188,19 @@ static void sort_one_part(petal_static_builder *builder, struct worker *worker, 
     petal_sort64_part(builder->keys + from, to - from);
 }
 
-static void drop_equal(petal_static_builder *builder)
+uint64_t petal_static_drop_equal(uint64_t *hashes, uint64_t count)
 {
-    uint64_t *keys = builder->keys, kept = 0;
-    for (uint64_t i = 0; i < builder->key_count; i++)
-        if (kept == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
-    builder->key_count = kept;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (kept == 0 || hashes[i] != hashes[kept - 1]) hashes[kept++] = hashes[i];
+    return kept;
 }
 
 static petal_status gather(petal_static_builder *builder, const struct runner *runner,
                            petal_error *error)
 {
+    if (builder->spill && builder->spill->calls->has_runs(builder))
+        return builder->spill->calls->gather(builder, runner, error);
     for (uint32_t i = 0; i < builder->worker_count; i++)
         builder->key_room = saturating_add(builder->key_room, builder->workers[i].keys);
     builder->key_count = builder->key_room;
@@ -228,8 +213,8 @@ static petal_status gather(petal_static_builder *builder, const struct runner *r
                           (unsigned long long)builder->key_room);
     count_parts(builder);
     deal_parts(builder);
-    do_job(builder, runner, sort_one_part, PETAL_SORT_PARTS);
-    drop_equal(builder);
+    petal_static_do_steps(builder, runner, sort_one_part, PETAL_SORT_PARTS);
+    builder->key_count = petal_static_drop_equal(builder->keys, builder->key_count);
     return PETAL_OK;
 }
 
@@ -263,7 +248,7 @@ static void solve_pages(petal_static_builder *builder, const struct runner *runn
     for (uint64_t page = 0; page < pages; page++)
         builder->page_begins[page] = petal_static_page_begin(array, page, builder->keys, keys);
     builder->page_begins[pages] = keys;
-    do_job(builder, runner, solve_page, pages);
+    petal_static_do_steps(builder, runner, solve_page, pages);
     bring_bumped(builder);
     builder->layer->items = builder->layer->capacity = keys - builder->key_count;
     petal_sort64(builder->keys, builder->key_count);
@@ -322,8 +307,20 @@ static petal_status make_layer(petal_static_builder *builder, const struct runne
     if (status == PETAL_OK) status = begin_layer(builder, &shape, error);
     if (status != PETAL_OK) return status;
     builder->layer->target_rate = rate;
+    if (builder->key_count > 0 && !builder->keys)
+        return builder->spill->calls->fill(builder, runner, error);
     if (!is_list) return fill_with_pages(builder, runner, error);
     fill_with_hashes(builder);
+    return PETAL_OK;
+}
+
+petal_status petal_static_first_failure(const petal_static_builder *builder, petal_error *error)
+{
+    for (uint32_t i = 0; i < builder->worker_count; i++)
+        if (builder->workers[i].failure.status != PETAL_OK) {
+            *error = builder->workers[i].failure;
+            return error->status;
+        }
     return PETAL_OK;
 }
 
@@ -359,6 +356,8 @@ static petal_status make_all(petal_static_builder *builder, const struct runner 
     if (status == PETAL_OK) status = make_rooms(builder, runner, error);
     uint32_t number = 0;
     do {
+        if (status == PETAL_OK && number > 0 && !builder->keys)
+            status = gather(builder, runner, error); /* what a layer made from the file bumped */
         if (status == PETAL_OK) status = make_layer(builder, runner, number++, error);
     } while (status == PETAL_OK && builder->key_count > 0);
     return status;
@@ -369,9 +368,10 @@ void petal_static_builder_release(petal_filter *filter)
     petal_static_builder *builder = filter->builder;
     const petal_allocator *memory = &filter->allocator;
     if (!builder) return;
+    if (builder->spill) builder->spill->calls->release(builder);
     for (uint32_t i = 0; i < builder->worker_count; i++) {
         struct worker *worker = &builder->workers[i];
-        while (worker->chunks) drop_chunk(builder, worker);
+        while (worker->chunks) petal_static_drop_chunk(builder, worker);
         petal_release(memory, worker->room.rows, worker->room.count * sizeof *worker->room.rows);
         petal_release(memory, worker->room.sums, worker->room.count * sizeof *worker->room.sums);
     }
@@ -386,6 +386,11 @@ void petal_static_builder_follow(petal_filter *filter)
     filter->builder->filter = filter;
 }
 
+const petal_allocator *petal_static_builder_allocator(const petal_static_builder *builder)
+{
+    return &builder->allocator;
+}
+
 uint64_t petal_static_builder_bytes(const petal_filter *filter)
 {
     const petal_static_builder *builder = filter->builder;
@@ -394,16 +399,6 @@ uint64_t petal_static_builder_bytes(const petal_filter *filter)
         for (struct chunk *chunk = builder->workers[i].chunks; chunk; chunk = chunk->next)
             sum += chunk_bytes(chunk->room);
     return sum;
-}
-
-static petal_status first_failure(const petal_static_builder *builder, petal_error *error)
-{
-    for (uint32_t i = 0; i < builder->worker_count; i++)
-        if (builder->workers[i].failure.status != PETAL_OK) {
-            *error = builder->workers[i].failure;
-            return error->status;
-        }
-    return PETAL_OK;
 }
 
 /* After a failure the layers hold only some of the keys, so they must not answer. */
@@ -419,7 +414,7 @@ static void drop_bits(petal_filter *filter)
 static petal_status build(petal_filter *filter, const struct runner *runner, petal_error *error)
 {
     petal_static_builder *builder = filter->builder;
-    petal_status status = first_failure(builder, error);
+    petal_status status = petal_static_first_failure(builder, error);
     if (status == PETAL_OK) status = make_all(builder, runner, error);
     if (status != PETAL_OK) {
         drop_bits(filter);
@@ -473,6 +468,7 @@ petal_status petal_static_builder_attach(petal_filter *filter, uint32_t workers,
     made->shape = filter->layers->array.shape;
     made->worker_count = workers;
     made->workers = list;
+    made->max_chunk_hashes = MAX_CHUNK_HASHES;
     filter->builder = made;
     petal_filter_note_bits(filter);
     return PETAL_OK;

@@ -24,6 +24,25 @@ void petal_static_builder_release(petal_filter *filter);
 /* Call it after the filter has moved in memory. */
 void petal_static_builder_follow(petal_filter *filter);
 
+/* A file for what memory has no room for. Bytes are written once, in pieces that different threads
+ * write at a time, and read by one thread. close() releases the context. */
+struct static_spill_file {
+    void *context;
+    petal_status (*write)(void *context, uint64_t offset, const void *bytes, uint64_t size_bytes,
+                          petal_error *error);
+    petal_status (*read)(void *context, uint64_t offset, void *bytes, uint64_t size_bytes,
+                         petal_error *error);
+    void (*close)(void *context);
+};
+
+/* Gives a builder that file, and a limit. First check whether it can be; after a failure the file
+ * is still the caller's. */
+petal_status petal_static_builder_check_spill(const petal_static_builder *builder,
+                                              uint64_t memory_bytes, petal_error *error);
+petal_status petal_static_builder_spill(petal_static_builder *builder, uint64_t memory_bytes,
+                                        const struct static_spill_file *file, petal_error *error);
+const petal_allocator *petal_static_builder_allocator(const petal_static_builder *builder);
+
 /* The bytes it has allocated for keys; 0 without a builder. */
 uint64_t petal_static_builder_bytes(const petal_filter *filter);
 

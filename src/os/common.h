@@ -47,6 +47,10 @@ bool petal_os_random(void *bytes, size_t size_bytes);
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error);
 
+/* Opens a file that never has a name. False without a reason: this system, or this file system, has
+ * none. */
+bool petal_os_create_nameless(const char *folder, struct file *file);
+
 /* Locks an open file, without waiting. */
 petal_status petal_os_lock(const struct file *file, petal_error *error);
 

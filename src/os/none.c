@@ -78,6 +78,13 @@ petal_status petal_os_write(const struct file *file, uint64_t offset, const void
     return no_files(error);
 }
 
+petal_status petal_os_open_temporary(const char *folder, struct file *file, petal_error *error)
+{
+    (void)folder;
+    *file = PETAL_NO_FILE;
+    return no_files(error);
+}
+
 void petal_os_pause(void)
 {
 }

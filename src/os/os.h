@@ -81,6 +81,10 @@ petal_status petal_os_read(const struct file *file, uint64_t offset, void *bytes
 petal_status petal_os_write(const struct file *file, uint64_t offset, const void *bytes,
                             uint64_t size_bytes, petal_error *error);
 
+/* Creates a file without a name in this folder, for reading and writing: it is gone once it is
+ * closed, and when the process ends. */
+petal_status petal_os_open_temporary(const char *folder, struct file *file, petal_error *error);
+
 /* Waits about a millisecond, so that another process can proceed. */
 void petal_os_pause(void);
 

@@ -513,6 +513,17 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
     return status;
 }
 
+bool petal_os_create_nameless(const char *folder, struct file *file)
+{
+#ifdef O_TMPFILE
+    file->descriptor = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    file->process = getpid();
+#else
+    (void)folder;
+#endif
+    return file->descriptor >= 0;
+}
+
 static int flush(int descriptor)
 {
 #ifdef F_FULLFSYNC

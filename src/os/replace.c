@@ -97,6 +97,38 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
     return petal_fail_errno(error, EEXIST, "cannot write a file in its folder");
 }
 
+/* ---- a file without a name ------------------------------------------------------------------- */
+
+/* If the process is killed in between, the name stays; the next replacement in this folder removes
+ * it. */
+static petal_status try_nameless(const char *folder, struct file *file, petal_error *error)
+{
+    size_t room = strlen(folder) + sizeof "/" TEMPORARY + TEMPORARY_DIGITS;
+    unsigned long long number;
+    if (!petal_os_random(&number, sizeof number))
+        return petal_os_fail(error, "cannot make a random name");
+    file->path = malloc(room);
+    if (!file->path) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    snprintf(file->path, room, "%s/" TEMPORARY "%016llx", folder, number);
+    petal_status status = petal_os_create(file, NULL, 0, error);
+    if (status == PETAL_OK) petal_os_remove(file->path);
+    return status;
+}
+
+petal_status petal_os_open_temporary(const char *folder, struct file *file, petal_error *error)
+{
+    petal_status status = PETAL_ERR_EXISTS;
+    *file = PETAL_NO_FILE;
+    if (petal_os_create_nameless(folder, file)) return PETAL_OK;
+    for (int attempt = 0; attempt < PETAL_OS_ATTEMPTS && status == PETAL_ERR_EXISTS; attempt++) {
+        petal_os_close(file);
+        status = try_nameless(folder, file, error);
+    }
+    if (status != PETAL_OK) petal_os_close(file);
+    return status == PETAL_ERR_EXISTS ? petal_fail_errno(error, EEXIST, "cannot create a file")
+                                      : status;
+}
+
 /* ---- begin ----------------------------------------------------------------------------------- */
 
 /* Is this the path by which the file was opened, or what that resolves to? If so, another file has

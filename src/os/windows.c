@@ -519,6 +519,12 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
     return petal_fail_errno(error, errno_of(failure), "cannot write a file in its folder");
 }
 
+bool petal_os_create_nameless(const char *folder, struct file *file)
+{
+    (void)folder, (void)file;
+    return false;
+}
+
 petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, petal_error *error)
 {
     HANDLE handle = handle_of(file);

@@ -82,7 +82,6 @@ load helper
     refuses "never changes" petal create --template s.petal -o t.petal
     refuses "built from all its keys at once" petal create --scheme static -n 10 -o c.petal
     refuses "leave out -n" petal build --scheme static -n 10 -o c.petal keys
-    refuses "made for a rate" petal build --scheme static --memory 1MiB -o c.petal keys
     refuses "lowest it reaches" petal build --scheme static -p 1e-12 -o c.petal keys
     refuses "leave out --chart" petal plan -n 1M --scheme static --chart c.svg
     cmp s.petal before.petal
@@ -102,4 +101,66 @@ load helper
         run petal verify cut.petal
         [ "$status" -ne 0 ]
     done
+}
+
+@test "build --scheme static --memory: less memory, the same file, and nothing beside it" {
+    seq 300000 >keys
+    petal build --scheme static -o s.petal keys
+    mkdir spare out
+    for limit in 64KiB 200KB 1MiB 3MiB 1GiB; do
+        run -0 --separate-stderr env TMPDIR=spare petal build --scheme static --memory $limit \
+            --threads 1 --force -o out/f.petal keys keys
+        is "$output$stderr" ""
+        cmp s.petal out/f.petal
+    done
+    seq 300000 | petal build --scheme static --memory 1MiB --threads 2 -p 1% -o - >piped.petal
+    cmp s.petal piped.petal
+    is "$(ls -A spare; ls -A out)" f.petal
+}
+
+@test "the temporary file of --memory is in TMPDIR, or else beside the output" {
+    seq 100 >keys
+    mkdir out
+    run -2 --separate-stderr env TMPDIR=no/such petal build --scheme static --memory 1MiB \
+        --threads 1 -o out/f.petal keys
+    contains "$stderr" "petal: cannot create a temporary file in no/such: No such file or directory; set TMPDIR"
+    is "$(wc -l <<<"$stderr")" 1
+    [ ! -e out/f.petal ]
+    env -u TMPDIR petal build --scheme static --memory 1MiB --threads 1 -o out/f.petal keys
+    is "$(petal check -c out/f.petal keys)" 100
+    is "$(ls -A out)" f.petal
+    env TMPDIR= petal build --scheme static --memory 1MiB --threads 1 -o g.petal keys
+    cmp g.petal out/f.petal
+    refuses "--memory: 1000 bytes of memory are too few; the least is 65536 per thread" \
+        petal build --scheme static --memory 1000 --threads 1 -o c.petal keys
+    [ ! -e c.petal ]
+}
+
+@test "a build with --memory that is killed leaves no file" {
+    mkdir spare out
+    mkfifo pipe
+    TMPDIR=spare petal build --scheme static --memory 64KiB --threads 1 -o out/f.petal pipe 3>&- &
+    pid=$!
+    exec 9>pipe
+    seq 200000 >&9
+    is "$(ls -A spare; ls -A out)" ""
+    kill -KILL $pid
+    wait $pid || true
+    exec 9>&-
+    is "$(ls -A spare; ls -A out)" ""
+}
+
+@test "a temporary file that gets no more room is one line, and the old file stays" {
+    seq 300000 >keys
+    seq 10 >few
+    petal build --scheme static -o f.petal few 2>remark
+    cp f.petal before.petal
+    mkdir spare
+    export TMPDIR=$PWD/spare
+    run -2 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 1000; exec petal build --scheme static \
+        --memory 64KiB --threads 1 --force -o f.petal keys"
+    contains "$stderr" "petal: cannot write a temporary file in $TMPDIR: File too large; set TMPDIR"
+    is "$(wc -l <<<"$stderr")" 1
+    cmp f.petal before.petal
+    is "$(ls -A spare)" ""
 }

@@ -14,6 +14,7 @@
 
 #define OLD_KEYS 100u
 #define ALL_KEYS 200u
+#define MANY_KEYS 80000u /* hashes that take 640 KB */
 
 /* ---- a small disk ---------------------------------------------------------------------------- */
 
@@ -97,6 +98,13 @@ static const struct job jobs[] = {
      OLD_KEYS,
      ALL_KEYS,
      NULL},
+    {"build --scheme static --memory",
+     {"build", "--force", "--scheme", "static", "--memory", "64KiB", "--threads", "1", "-o", "FILE",
+      "MANY"},
+     CLEAN,
+     OLD_KEYS,
+     MANY_KEYS,
+     NULL},
     {"build --to",
      {"build", "--to", "guava", "-n", "300000", "-o", "FILE", "KEYS"},
      NOTHING,
@@ -128,7 +136,7 @@ static const struct job jobs[] = {
 };
 
 static struct bytes images[STARTS];
-static const char *in, *twin, *keys;
+static const char *in, *twin, *keys, *many;
 static uint64_t runs, failures, opens;
 
 static petal_filter *filter_of(enum start start, uint64_t from, uint64_t to)
@@ -171,6 +179,15 @@ static struct bytes dirty_image(const char *file)
     return read_file(file);
 }
 
+static const char *save_keys(const char *name, unsigned to)
+{
+    const char *saved = strdup(in_folder(name));
+    FILE *file = fopen(saved, "w");
+    for (unsigned i = OLD_KEYS; file && i < to; i++) fprintf(file, "k%u\n", i);
+    if (!file || fclose(file) != 0) give_up("cannot write keys");
+    return saved;
+}
+
 static void make_files(void)
 {
     images[CLEAN] = read_file(save_image("clean", CLEAN, 0, OLD_KEYS));
@@ -179,10 +196,8 @@ static void make_files(void)
     images[DIRTY] = dirty_image(save_image("dirty", CLEAN, 0, OLD_KEYS));
     in = save_image("in", CLEAN, OLD_KEYS, ALL_KEYS);
     twin = save_image("twin", CLEAN, OLD_KEYS, ALL_KEYS);
-    keys = strdup(in_folder("keys"));
-    FILE *file = fopen(keys, "w");
-    for (unsigned i = OLD_KEYS; file && i < ALL_KEYS; i++) fprintf(file, "k%u\n", i);
-    if (!file || fclose(file) != 0) give_up("cannot write keys");
+    keys = save_keys("keys", ALL_KEYS);
+    many = save_keys("many", MANY_KEYS);
 }
 
 /* Copies the image to the disk, and leaves holes for zeros. False: it doesn't fit even then. */
@@ -251,6 +266,7 @@ static void run_job(const struct job *job, unsigned kib)
                            : strcmp(text, "IN") == 0   ? in
                            : strcmp(text, "TWIN") == 0 ? twin
                            : strcmp(text, "KEYS") == 0 ? keys
+                           : strcmp(text, "MANY") == 0 ? many
                                                        : text;
     }
     if (!mount_disk(kib)) give_up("cannot mount");
@@ -350,6 +366,7 @@ int main(int argc, char **argv)
     path = strdup(in_folder("disk/f.petal"));
     filler = strdup(in_folder("disk/filler"));
     if (step == 0) step = 4;
+    setenv("TMPDIR", disk, 1); /* for the tool: what it keeps for a while is on the small disk */
     bool may_mount = mount_disk(64) || (enter_name_spaces() && mount_disk(64));
     if (may_mount) make_files();
     for (size_t i = 0; i < COUNT(jobs); i++) {

@@ -46,6 +46,7 @@ int main(int count, char **arguments)
     refused("share", petal_allow_threads(filter, &error), &error);
     refused("builder", petal_builder_create(filter, &workers, &builder, &error), &error);
     refused("static", petal_static_create(&options, 1, &sets, &error), &error);
+    refused("spill", petal_static_spill(sets, ".", 1 << 20, &error), &error);
     refused("inline", petal_inline_begin_adding(filter, &hot, &error), &error);
     petal_status one = petal_add(filter, "b", 1), i64 = petal_add_i64(filter, 1);
     petal_free(filter);
