@@ -26,7 +26,7 @@ struct delivery {
     uint64_t *times; /* --time-field: the time of each; otherwise NULL */
     uint64_t clock;  /* the follower's */
     size_t first, count, room;
-    bool failed; /* following failed, which was reported */
+    bool failed; /* the follower failed; reported */
 };
 
 /* Can the program know how much of stdout was delivered? Yes for a file, a terminal or a pipe. */

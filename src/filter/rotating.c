@@ -1,10 +1,10 @@
 /* rotating.c - see rotating.h.
  *
- * All keys go into the newest generation. When it is used up a new one is begun, and the oldest is
+ * All keys go into the newest generation. When it is used up, a new one is begun. The oldest is
  * dropped when all of its keys are older than the window. A key is found if any generation contains
  * it, so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
  *
- * By keys: a generation is used up when its share of keys has been passed to add. Then there is a
+ * By keys: a generation is used up when its share of keys has been passed to add. There is then a
  * ring of G generations, and beginning one drops the oldest:
  *
  *     share    0        1        2        3        4             window = 3 shares, G = 4
@@ -12,9 +12,9 @@
  *                       bbbbbbbb cccccccc dddddddd eeee          a is dropped as the first e comes
  *                       |<------- window ------->|
  *
- * By time: a generation is used up when its span of the window, 1 / (G - 1), is over, or when it
- * holds a share of keys, whichever comes first: a burst begins generations but doesn't lengthen the
- * time. Closed ones are dropped when their last key has left the window:
+ * By time: a generation is used up when its span, 1 / (G - 1) of the window, is over, or when it
+ * holds its share of keys, whichever comes first. So a burst of keys begins generations but doesn't
+ * make keys stay longer. Closed ones are dropped when their last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1
@@ -34,12 +34,12 @@
  * tests/unit/layers.c checks it over many plans.
  *
  * The number. Of the generations that began after the oldest one's last key, s were closed because
- * they were full and t because their time was over. Full ones hold a share each, so s <= G - 1, and
- * if s = G - 1 the window has no keys left for others: t = 0. Otherwise t <= G - 1, since their
- * spans lie in one window. With the oldest and the newest that makes 2G - 1. If there are that many
- * and the newest is used up too, a window holds more keys than planned. Then the newest accepts
- * more than its share and stays open longer: the rate rises and keys are forgotten late, but none
- * is lost. */
+ * they were full, and t because their time was over. Each full one holds a share, so s <= G - 1;
+ * and if s = G - 1, the window has no keys left for others, so t = 0. Otherwise t <= G - 1, since
+ * their spans lie in one window. With the oldest and the newest that makes 2G - 1. If there are
+ * that many and the newest is used up too, the window holds more keys than planned. In that case
+ * the newest accepts more than its share and stays open longer: the rate rises and keys are
+ * forgotten late, but none is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
@@ -51,8 +51,8 @@
 
 #include <string.h>
 
-/* Among numbers of generations whose memory differs by less, the lowest is chosen: each generation
- * is one more place to look. */
+/* If numbers of generations differ in memory by less than this, the lowest is chosen, since every
+ * query reads every generation. */
 #define NEARLY 1.01
 #define MAX_WORTH_TRYING 16u /* memory is minimal near 8 */
 
@@ -85,7 +85,7 @@ bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_coun
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
 }
 
-/* The newest has the date of its span's last millisecond, unless it stays open longer. */
+/* The newest generation's date is the last millisecond of its span, unless it stays open longer. */
 bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
                              uint64_t before, uint64_t until_ms)
 {
@@ -173,8 +173,9 @@ static void recycle_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-/* By time: begins a generation, or leaves the newest open if the maximum exists. Dates the newest:
- * `until` is the clock if it is closed now, or must stay open though its time is over. */
+/* By time: begins a generation, or leaves the newest open if there are already as many as allowed.
+ * Dates the newest: `until` is the clock if it is closed now, or if it must stay open although its
+ * time is over. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;
@@ -258,7 +259,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     struct policy *policy = &filter->policy;
     petal_status status = check_time(filter, now_ms, error);
     if (status != PETAL_OK || now_ms <= policy->clock_ms)
-        return status; /* clocks are sometimes set back: nothing is dropped early */
+        return status; /* a clock that was set back must not drop anything early */
     status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;
@@ -277,8 +278,8 @@ petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error 
     return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
 }
 
-/* Finds the generations that forget() would drop at that time: those dated before the cutoff.
- * Without a clock they have no dates, and all count. */
+/* Finds the generations that forget() would drop at that time: those dated before the cutoff. Until
+ * the clock is set, generations have no dates and all of them count. */
 static petal_status set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
     const struct policy *policy = &filter->policy;

@@ -133,7 +133,7 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         double angle = TWO_PI / points * i;
         struct complex z = at_angle(angle);
         z.re *= r, z.im *= r;
-        if ((m - k) * (r - z.re) > 42) break; /* e^-42, and less from here on */
+        if ((m - k) * (r - z.re) > 42) break; /* e^-42 here, and less further on */
         struct complex clear = at_angle(-z.im);
         double size = exp(-z.re), height = exp(m * (z.re - r));
         struct complex q =

@@ -2,8 +2,8 @@
  * reports that it is dirty.
  *
  * One process adds and syncs, opens and closes, and sometimes saves a new file over the old one.
- * Eight others open the file in every mode, as fast as they can. Every result must be true of a
- * healthy file: PETAL_OK with every key of the last sync that ended before the call,
+ * Eight others open the file in every mode, as fast as they can. Every result must be possible for
+ * a healthy file: PETAL_OK with every key of the last sync that ended before the call,
  * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
  * file open. Verifying and copying an open map that changes meanwhile may give PETAL_ERR_BUSY, but
  * never finds damage. The amount is the number of opens. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sqlite.sh - the extension for SQLite that ./dev package sqlite makes: glibc 2.17 or later and no
-# other library. SQLite here loads the file of each CPU, the one for ARM under QEMU.
+# sqlite.sh - the extension for SQLite that ./dev package sqlite makes needs glibc 2.17 or later and
+# no other library. SQLite here loads the file of each CPU, the one for ARM under QEMU.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh

@@ -423,7 +423,7 @@ static int in_order(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Solves every page, for the first `count` of the hashes, which it sorts. */
+/* Sorts the first `count` hashes, and solves every page for them. */
 static void solve(const struct bit_array *array, uint64_t *hashes, uint64_t count)
 {
     uint32_t rows = static_page_rows(&array->pages.full);

@@ -1,5 +1,5 @@
-/* theme.js - light or dark as the system says, until the button says otherwise; before first paint.
- * A page without storage (some browsers, from file:) follows the system. */
+/* theme.js - light or dark as the system prefers, until the reader uses the button; applied before
+ * the first paint. A page without storage (some browsers, from file:) follows the system. */
 (function () {
   var dark = matchMedia('(prefers-color-scheme: dark)');
   var chosen = null;

@@ -6,8 +6,8 @@
  * progress}; {id, op: 'cancel'} aborts. Each worker of the page has its own state.
  *
  * The library doesn't show the bits of a single key, so this file repeats the rules of
- * docs/format.md, section 2, for the two filters that are drawn. It looks those bits up in the
- * library's own, and the page compares what they mean with the library's answer. */
+ * docs/format.md, section 2, for the two filters that are drawn. It reads those bits from the
+ * library's array, and the page compares the result with the library's answer. */
 (function () {
   'use strict';
   var P = self.petal, Filter = P.Filter;
@@ -78,8 +78,8 @@
     };
   }
 
-  /* Three passes: count the lines; count the distinct ones, with a filter that takes hardly any for
-   * a repeat (one in a million, in huge lists one in ten thousand); then plan and fill the
+  /* Three passes: count the lines; count the distinct ones, with a filter that mistakes hardly any
+   * for repeats (one in a million, in huge lists one in ten thousand); then plan and fill the
    * filter. */
   async function build(file, rate, isStatic, signal, progress) {
     var pace = paced(progress), lines = 0, distinct = 0, keys = 0, total = file.size;
@@ -104,7 +104,7 @@
     return { filter: filter, lines: lines, distinct: distinct, crlf: crlf };
   }
 
-  /* One pass: the filter is as large as the keys need. */
+  /* One pass: the filter grows to the size that the keys need. */
   async function buildStatic(pass, rate, crlf) {
     var filter = await Filter.create({ scheme: 'static', rate: rate, keyType: 'text' }), lines = 0;
     try {
@@ -155,7 +155,8 @@
       return Object.assign(await open(Object.assign({}, args, { file: unpacked }), signal, progress), { gzip: true });
     }
     if (kind === 'marked') return open(Object.assign({}, args, { file: file.slice(3), list: true }), signal, progress);
-    if (/^utf-16/.test(kind)) { // what some programs of Windows write; its byte order mark is no key
+    if (/^utf-16/.test(kind)) { // what some Windows programs write; its byte order mark is not a
+                                // key
       var text = file.stream().pipeThrough(new TextDecoderStream(kind)).pipeThrough(new TextEncoderStream());
       var utf8 = await new Response(text).blob();
       signal.throwIfAborted();
@@ -204,7 +205,7 @@
   function keyOf(text, type) {
     try { return READ[type](text); } catch (error) { throw Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
   }
-  /* The other types as which it would pass, in a filter that doesn't record its key type. */
+  /* In a filter that doesn't record its key type: the other types for which it would pass. */
   function passesAs(text, type) {
     if (held.info.keyType !== 'none') return [];
     return Object.keys(READ).filter(function (other) {
@@ -408,7 +409,7 @@
     return done(await plan({ capacity: w.n, rate: rateOf(i) }), { asked: rateOf(i) });
   }
 
-  /* What each bit per key gains: the same for every plan. */
+  /* The gain of each bit per key: the same for every plan. */
   var bought;
   async function purchases() {
     if (bought) return bought;

@@ -100,7 +100,7 @@ static uint64_t place_of(const struct column *column, uint64_t row)
     return load(index, item(index, row), index->width);
 }
 
-/* A row that refers to no value: the producer is wrong. */
+/* A row that refers to no value: the producer made an error. */
 static bool is_stray(const struct column *column, uint64_t row)
 {
     return column->index && has_bit(column->index, row) &&

@@ -1,7 +1,7 @@
 /* contains.c - petal_contains(filter, key [, format]): 1 probably, 0 certainly not. */
 #include "glue.h"
 
-/* A damaged block answers "probably", and is the first failure of its filter. */
+/* If a key's block is damaged, the answer is "probably", and the filter records the failure. */
 static bool is_damaged(const struct source *source, petal_error *error)
 {
     return source->view && petal_last_error(source->filter, error) == PETAL_ERR_DAMAGED;

@@ -36,10 +36,10 @@ void fail(sqlite3_context *context, const char *format, ...);
 /* The core's failure; `file` is a path or NULL. */
 void fail_with(sqlite3_context *context, const char *file, const petal_error *error);
 
-/* The result is the filter's file in this format (NULL: petal), as a blob. */
+/* Sets the result to the filter's file in this format (NULL: petal), as a blob. */
 void result_filter(sqlite3_context *context, const petal_filter *filter, const char *format);
 
-/* Bytes that one value of this connection may have. */
+/* The maximum size of a value in this connection, in bytes. */
 uint64_t limit_of(sqlite3_context *context);
 
 /* ---- key.c ---------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ struct held {
 
 void held_release(struct held *held); /* NULL is allowed */
 
-/* Returns the filter of this file: the shelf's if the file did not change since, otherwise a new
+/* Returns the filter of this file: the shelf's if the file has not changed since, otherwise a new
  * one. The caller releases it. NULL after an error. */
 struct held *shelf_take(sqlite3_context *context, const char *path, const char *format);
 
@@ -100,8 +100,8 @@ struct source {
 
 /* Opens the filter that the argument `filter`, the first one, names; `format` may be missing
  * (NULL). Neither is NULL in SQL. source_open() is for scalar functions: if the arguments are
- * constant in the statement, it keeps what it opened. SQLite keeps nothing right for aggregates,
- * which call source_open_once(). False after an error. */
+ * constant in the statement, it keeps the opened filter. Aggregates call source_open_once(), since
+ * SQLite can't keep data for them reliably. False after an error. */
 bool source_open(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
                  struct source *source);
 bool source_open_once(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,

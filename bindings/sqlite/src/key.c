@@ -77,7 +77,7 @@ static bool read_bytes(sqlite3_context *context, const void *bytes, int size, st
 
 static bool read_text(sqlite3_context *context, sqlite3_value *value, bool wide, struct key *key)
 {
-    /* First the bytes: this may convert the text, which changes its size. */
+    /* The bytes first: getting them may convert the text, which changes its size. */
     const void *bytes = wide ? sqlite3_value_text16le(value) : sqlite3_value_text(value);
     if (!bytes) { /* an empty text has bytes */
         sqlite3_result_error_nomem(context);

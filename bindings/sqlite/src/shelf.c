@@ -1,4 +1,4 @@
-/* shelf.c - the filters of files that a connection keeps, so that a statement that runs again does
+/* shelf.c - keeps the filters of files for a connection, so that a statement that runs again does
  * not read its file again.
  *
  * Files are read into memory, not mapped: if somebody truncates a mapped file, the next access ends
@@ -147,7 +147,7 @@ static void put(struct shelf *shelf, const char *path, const char *format, struc
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* False if there is no such file: opening it says why. */
+/* False if there is no such file: opening it gives the reason. */
 static bool identify(const char *path, struct identity *identity)
 {
     struct stat about;

@@ -3,9 +3,10 @@
  *
  * If the arguments are constant in a statement (literals, parameters), the filter is opened once:
  * sqlite3_set_auxdata() keeps it until the statement ends. So a statement sees one state of a file,
- * whatever happens to the file meanwhile. A blob that comes from a row is viewed where it is, which
- * takes constant time; damaged blocks are noticed when a key needs them. Whether a blob is constant
- * shows at the second row, so the first one leaves a mark; only then is the blob copied. */
+ * whatever happens to the file meanwhile. A blob from a row is viewed in place, which takes
+ * constant time; damaged blocks are noticed when a key needs them. Only the second row shows
+ * whether a blob is constant. So the first row leaves a mark, and the blob is copied only at the
+ * second. */
 #include "glue.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The extension that the build makes, loaded by Debian's SQLite: every vector, the cases of all
-# bindings, SQL's types and flags, files that change, misuse; the same under AddressSanitizer; what
-# docs/sqlite.md shows.
+# bindings, SQL's types and flags, files that change, misuse; the same under AddressSanitizer; and
+# the examples of docs/sqlite.md.
 set -u
 . tests/install/lib/tap.sh
 . bindings/binary.sh

@@ -51,7 +51,7 @@ def table(base, keys, name="keys"):
 
 
 def typed_keys(key):
-    """The SQL values that are this key where a file records no type."""
+    """The SQL values that are this key if a file records no type."""
     yield key
     try:
         yield key.decode()
@@ -65,7 +65,7 @@ def typed_keys(key):
 
 
 def rows(path):
-    """The words of each line that is no comment."""
+    """The words of each line that is not a comment."""
     for line in (VECTORS / path).read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split()

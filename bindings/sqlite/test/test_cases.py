@@ -1,5 +1,5 @@
-"""The table of cases that every binding runs (vectors/bindings/cases.txt), as far as SQL has words
-for it: hashes of keys, false positives, content ids, failures in the words of the core."""
+"""The table of cases that every binding runs (vectors/bindings/cases.txt), as far as SQL can
+express it: hashes of keys, false positives, content ids, and failures with the core's messages."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def test_filters_err_as_the_core_does():
 
 
 def test_keys_have_the_hashes_of_the_core():
-    """The keys of a type, in one filter, are those of the tool's."""
+    """The keys of one type, in one filter, are the same as the tool's."""
     base, path = connect(), os.environ["TMPDIR"] + "/hashed"
     keys = {"text": [], "i64": [], "f64": []}
     for (type, value), _ in cases("hash"):
@@ -83,7 +83,7 @@ def test_keys_have_the_hashes_of_the_core():
         else:
             keys[type].append(struct.unpack(">d", bytes.fromhex(value))[0])
     for type, values in keys.items():
-        # A NaN is NULL to SQLite, and no line of the tool is an empty key.
+        # SQLite treats a NaN as NULL, and for the tool no line is an empty key.
         values = [value for value in values if value == value and value != ""]
         options = {"capacity": "100", "rate": "1e-9"}
         tool_build(path, type, [repr(v) if type == "f64" else v for v in values], options)

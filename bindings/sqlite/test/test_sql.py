@@ -1,5 +1,5 @@
-"""What SQL sees: types, NULL, options, flags, statements that keep a filter, files that change,
-limits, misuse, and connections in several threads."""
+"""The functions as seen from SQL: types, NULL, options, flags, statements that keep a filter, files
+that change, limits, misuse, and connections in several threads."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SERIES = "with recursive s(i) as (select {0} union all select i + 1 from s where
 
 
 def filter_file(name, keys, *options):
-    """A file of these text keys, made by the tool, old enough to be kept."""
+    """A file with these text keys, made by the tool, and old enough to be kept."""
     path = f"{HERE}/{name}"
     words = ["petal", "build", "--force", "-n", "1000", "-o", path, *options]
     subprocess.run(words, input="".join(f"{key}\n" for key in keys), text=True, check=True)
@@ -244,7 +244,7 @@ def test_wrong_arguments_are_errors():
         error_of(base, "select petal_contains(b, 'a') from (select ? b)", blob)
     error_of(base, "select petal_contains(zeroblob(100000000), 'a')")
     os.mkfifo(f"{HERE}/fifo")
-    error_of(base, query, f"{HERE}/fifo", "a")  # refused, not waited for
+    error_of(base, query, f"{HERE}/fifo", "a")  # refused without waiting
 
 
 def test_huge_keys_are_keys():
@@ -369,7 +369,7 @@ def test_many_statements_take_no_more_memory():
 
 
 def shell(script):
-    """What SQLite's shell prints, and its errors; it goes on after each."""
+    """The output and the errors of SQLite's shell, which continues after each error."""
     script = f".load {EXTENSION}\n{script}\nselect 'still here';\n"
     ran = subprocess.run(["sqlite3", ":memory:"], input=script, capture_output=True, text=True)
     assert ran.stdout.endswith("still here\n"), ran

@@ -1,5 +1,5 @@
-"""Every vector: the files of other libraries and Petal's own answer as they must, by name and as
-blobs, for each SQL type; broken ones are refused in the words of the core."""
+"""Every vector: other libraries' files and Petal's own give the expected answers, by name and as
+blobs, for each SQL type; broken ones are refused with the core's messages."""
 
 import json
 import subprocess
@@ -79,7 +79,7 @@ def test_golden_files_answer_and_describe_themselves_as_the_tool_says():
             info = json.loads(one(base, "select petal_info(?)", filter))
             assert info == {name: expected[name] for name in info}, file
             assert len(info) >= 25
-        # The tool asks a window of time as of now, SQL as of the file's clock.
+        # The tool queries a time window as of now, SQL as of the file's clock.
         if expected["key_type"] not in (None, "text") or expected["policy"] == "last time":
             continue
         ask = ["petal", "check", "-n", "--key-type", "text", file]
