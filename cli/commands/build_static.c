@@ -185,7 +185,9 @@ static char *spill_folder(const char *output)
     const char *chosen = getenv("TMPDIR");
     if (chosen && *chosen) return strdup(chosen);
     const char *slash = strrchr(output, '/'); /* of "-" the folder is the current one */
-    return slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
+    char *folder = strdup(slash ? output : ".");
+    if (folder && slash) folder[slash - output + 1] = '\0';
+    return folder;
 }
 
 static bool limit_memory(petal_static_builder *builder, const struct args *args)
