@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 const [modules, dist] = process.argv.slice(2);
 const source = new URL('src/', import.meta.url);
-const order = ['errors', 'keys', 'engine', 'load', 'filter', 'range', 'hosting'];
+const order = ['errors', 'slots', 'keys', 'engine', 'load', 'filter', 'range', 'hosting'];
 const exported = [
     ...readFileSync(new URL('index.js', source), 'utf8').matchAll(/^export \{([^}]*)\}/gm),
 ].flatMap((match) =>

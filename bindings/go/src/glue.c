@@ -6,16 +6,18 @@
  * internal/wasm runs it as WebAssembly.
  *
  * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are a
- * failure's errno and offset; its message goes into the caller's 240 bytes. core.go documents the
- * words and their order. */
+ * failure's errno and offset; its message goes into the caller's 240 bytes. slots.h has the order
+ * of those that hold a struct. */
 #include "petal_host.h"
 #include "petal_inline.h"
 #include "petal_parquet.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
+_Static_assert((int)INFO_COUNT <= (int)WORD_ADDED, "an info leaves room for the other words");
 
 /* core.go has the same names. */
 enum op {
@@ -96,12 +98,9 @@ static petal_filter *filter_of(uint64_t handle)
     return (petal_filter *)(uintptr_t)handle;
 }
 
-static uint64_t *put_estimate(uint64_t *words, petal_estimate estimate)
+static slot *slots_of(const struct call *call)
 {
-    *words++ = from_double(estimate.value);
-    *words++ = from_double(estimate.low);
-    *words++ = from_double(estimate.high);
-    return words;
+    return (slot *)call->words;
 }
 
 /* Copies strings into the caller's bytes, each with its terminating 0; NULL becomes an empty
@@ -127,100 +126,29 @@ static const char *text_at(const struct call *call, uint64_t offset)
 
 /* ---- making and opening ---------------------------------------------------------------------- */
 
-static petal_options options_of(const struct call *call)
+/* data: the format's name with its 0, metadata, secret */
+static petal_options create_options_of(const struct call *call)
 {
-    petal_options options = PETAL_OPTIONS_INIT;
-    const uint64_t *w = call->words;
-    options.scheme = (uint32_t)w[0];
-    options.key_type = (uint32_t)w[1];
-    options.capacity = w[2];
-    options.rate = to_double(w[3]);
-    options.memory_bytes = w[4];
-    options.bits = w[5];
-    options.hashes = (uint32_t)w[6];
-    options.lines_per_key = (uint32_t)w[7];
-    options.seed = w[8];
-    options.growth = (uint8_t)w[9];
-    options.refuse_overfull = (uint8_t)w[10];
-    options.growth_step = (uint32_t)w[11];
-    options.growth_ratio = to_double(w[12]);
-    options.window_keys = w[13];
-    options.window_ms = w[14];
-    options.generations = (uint32_t)w[15];
-    options.foldable = (uint8_t)w[19];
-    /* data: the format's name with its 0, metadata, secret */
-    options.format = text_at(call, 0);
-    options.metadata = call->data + w[16];
-    options.metadata_bytes = w[17];
-    if (w[18]) options.secret = call->data + w[16] + w[17];
+    const uint8_t *metadata = call->data + strlen((const char *)call->data) + 1;
+    petal_options options = options_of(slots_of(call), NULL, metadata, text_at(call, 0));
+    const uint8_t *secret = metadata + options.metadata_bytes;
+    if (secret < call->data + call->data_bytes) options.secret = secret;
     return options;
 }
 
-/* What petal.h reports about a filter without reading its bits: one struct in Go. */
-struct inside {
-    petal_info info;
-    petal_layers_info layers;
-    petal_file_info file;
-};
-
-static struct inside inside_init(void)
+static petal_status with_names(struct call *call, petal_status status)
 {
-    struct inside made = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};
-    return made;
-}
-
-static void put_info(struct call *call, const struct inside *inside)
-{
-    const petal_info *info = &inside->info;
-    const petal_layers_info *layers = &inside->layers;
-    const petal_file_info *file = &inside->file;
-    const char *names[] = {info->scheme_name, info->hash_name, info->format_name, info->kernel_name,
-                           file->format_name};
-    const uint64_t words[] = {info->abilities,
-                              info->scheme,
-                              info->hash,
-                              info->hashes,
-                              info->lines_per_key,
-                              info->layers,
-                              info->counter_bits,
-                              info->bits,
-                              info->bytes,
-                              info->memory_bytes,
-                              info->capacity,
-                              from_double(info->target_rate),
-                              from_double(info->predicted_rate),
-                              info->items,
-                              info->seed,
-                              info->metadata_bytes,
-                              info->secret_id,
-                              info->key_type,
-                              info->policy,
-                              layers->growth_step,
-                              from_double(layers->growth_ratio),
-                              layers->window_keys,
-                              layers->window_ms,
-                              layers->clock_ms,
-                              layers->generations,
-                              info->keyed,
-                              file->live,
-                              layers->earliest_ms,
-                              layers->latest_ms,
-                              file->recovered_blocks,
-                              file->compared_blocks,
-                              file->verifiable,
-                              file->verifies_on_use,
-                              file->unchecked_blocks};
-    memcpy(call->words, words, sizeof words);
-    put_texts(call, names, 5);
+    const char *names[INFO_NAMES];
+    if (status < 0) return status;
+    for (int i = 0; i < INFO_NAMES; i++) names[i] = slots_of(call)[INFO_FIRST_NAME + i].text;
+    put_texts(call, names, INFO_NAMES);
+    return status;
 }
 
 static petal_status make_plan(struct call *call)
 {
-    petal_options options = options_of(call);
-    struct inside inside = inside_init();
-    petal_status status = petal_plan(&options, &inside.info, &inside.layers, call->error);
-    if (status >= 0) put_info(call, &inside);
-    return status;
+    petal_options options = create_options_of(call);
+    return with_names(call, plan_slots(&options, slots_of(call), call->error));
 }
 
 static petal_open_options open_options_of(const struct call *call)
@@ -292,7 +220,7 @@ static petal_status make(enum op op, uint64_t handle, struct call *call)
     petal_status status = PETAL_OK;
     switch (op) {
     case OP_CREATE:
-        options = options_of(call);
+        options = create_options_of(call);
         status = petal_create(&options, &made, call->error);
         break;
     case OP_OPEN: status = open_file(call, &made); break;
@@ -312,62 +240,8 @@ static petal_status make(enum op op, uint64_t handle, struct call *call)
 
 static petal_status get_info(struct call *call)
 {
-    struct inside inside = inside_init();
     uint32_t layer = (uint32_t)call->words[0];
-    petal_status status = petal_get_info(call->filter, layer, &inside.info, call->error);
-    if (status < 0) return status;
-    petal_get_layers_info(call->filter, layer, &inside.layers, NULL);
-    petal_get_file_info(call->filter, &inside.file, NULL);
-    put_info(call, &inside);
-    return status;
-}
-
-static petal_status get_stats(struct call *call)
-{
-    petal_stats stats = PETAL_STATS_INIT;
-    petal_status status =
-        petal_get_stats(call->filter, (uint32_t)call->words[0], &stats, call->error);
-    uint64_t *words = call->words;
-    if (status < 0) return status;
-    *words++ = stats.saturated;
-    *words++ = stats.overfull;
-    *words++ = stats.bits_set;
-    *words++ = stats.saturated_counters;
-    *words++ = from_double(stats.fill);
-    words = put_estimate(words, stats.estimated_items);
-    *words = from_double(stats.estimated_rate);
-    return status;
-}
-
-static petal_status compare(struct call *call)
-{
-    petal_comparison found = PETAL_COMPARISON_INIT;
-    petal_status status = petal_compare(call->filter, call->other, &found, call->error);
-    uint64_t *words = call->words;
-    if (status < 0) return status;
-    *words++ = found.saturated;
-    words = put_estimate(words, found.items_a);
-    words = put_estimate(words, found.items_b);
-    words = put_estimate(words, found.union_items);
-    words = put_estimate(words, found.intersection);
-    words = put_estimate(words, found.jaccard);
-    words = put_estimate(words, found.containment_a_in_b);
-    put_estimate(words, found.containment_b_in_a);
-    return status;
-}
-
-static petal_status predict_rate(struct call *call)
-{
-    petal_info info = PETAL_INFO_INIT;
-    uint64_t *w = call->words;
-    info.scheme = (uint32_t)w[0];
-    info.hashes = (uint32_t)w[1];
-    info.lines_per_key = (uint32_t)w[2];
-    info.layers = (uint32_t)w[3];
-    info.bits = w[4];
-    info.policy = (uint32_t)w[5];
-    w[0] = from_double(petal_predict_rate(&info, w[6]));
-    return PETAL_OK;
+    return with_names(call, info_slots(call->filter, layer, slots_of(call), call->error));
 }
 
 static petal_status get_metadata(struct call *call)
@@ -424,7 +298,7 @@ static petal_status get_parquet(struct call *call)
     return status;
 }
 
-static petal_status put_text(struct call *call, const char *text)
+static petal_status give_text(struct call *call, const char *text)
 {
     put_texts(call, &text, 1);
     return PETAL_OK;
@@ -483,14 +357,14 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
     case OP_ADVANCE: return petal_set_clock(f, w[0], error);
     case OP_MERGE: return petal_merge(f, call->other, error);
     case OP_INTERSECT: return petal_intersect(f, call->other, error);
-    case OP_COMPARE: return compare(call);
+    case OP_COMPARE: return comparison_slots(f, call->other, slots_of(call), error);
     case OP_INFO: return get_info(call);
-    case OP_STATS: return get_stats(call);
+    case OP_STATS: return stats_slots(f, (uint32_t)w[0], slots_of(call), error);
     case OP_CONTENT_ID: return petal_content_id(f, &w[0], error);
     case OP_OVERFULL: w[0] = petal_is_overfull(f); return PETAL_OK;
     case OP_METADATA: return get_metadata(call);
     case OP_SET_METADATA: return petal_set_metadata(f, call->data, call->data_bytes, error);
-    case OP_PREDICT: return predict_rate(call);
+    case OP_PREDICT: w[0] = from_double(slots_rate(slots_of(call), w[INFO_COUNT])); return PETAL_OK;
     case OP_HASH: w[0] = petal_hash_key(f, call->data, (size_t)call->data_bytes); return PETAL_OK;
     case OP_FORMAT_AT: return get_format(call);
     case OP_RECOGNIZE: return recognize(call);
@@ -498,12 +372,12 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
     case OP_SHARD:
         w[0] = petal_shard_of(call->data, (size_t)call->data_bytes, (uint32_t)w[0]);
         return PETAL_OK;
-    case OP_VERSION: return put_text(call, petal_version());
+    case OP_VERSION: return give_text(call, petal_version());
     case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
     case OP_BITS: return get_bits(call);
     case OP_BEGIN: return begin_adding(call);
     case OP_END: return end_adding(call);
-    case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
+    case OP_STATUS_NAME: return give_text(call, petal_status_name((petal_status)w[0]));
     default: return make(op, handle, call);
     }
 }

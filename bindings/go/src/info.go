@@ -78,21 +78,27 @@ type Info struct {
 }
 
 func infoOf(w *words, names []byte) Info {
-	name := texts(names, 5)
-	rate := math.Float64frombits
+	list := texts(names, infoCount-infoSchemeName)
+	name := func(slot int) string { return list[slot-infoSchemeName] }
 	return Info{
-		Abilities: uint32(w[0]), scheme: uint32(w[1]),
-		Hashes: uint32(w[3]), LinesPerKey: uint32(w[4]), Layers: uint32(w[5]),
-		CounterBits: uint32(w[6]), Bits: w[7], Bytes: w[8], MemoryBytes: w[9], Capacity: w[10],
-		TargetRate: rate(w[11]), PredictedRate: rate(w[12]), Items: w[13], Seed: w[14],
-		MetadataBytes: w[15], SecretID: uint32(w[16]), KeyType: KeyType(w[17]),
-		Policy: Policy(w[18]), GrowthStep: uint32(w[19]), GrowthRatio: rate(w[20]),
-		WindowKeys: w[21], WindowMs: w[22], ClockMs: w[23], Generations: uint32(w[24]),
-		Keyed: w[25] != 0, Live: w[26] != 0, FromMs: w[27], ToMs: w[28],
-		RecoveredBlocks: w[29], Blocks: w[30],
-		Verifiable: w[31] != 0, Verifies: w[32] != 0, UncheckedBlocks: w[33],
-		Scheme: name[0], Hash: name[1], Format: name[2], Kernel: name[3],
-		FileFormat: name[4],
+		Abilities: uint32(w[infoAbilities]), scheme: uint32(w[infoScheme]),
+		Hashes: uint32(w[infoHashes]), LinesPerKey: uint32(w[infoLinesPerKey]),
+		Layers: uint32(w[infoLayers]), CounterBits: uint32(w[infoCounterBits]),
+		Bits: w[infoBits], Bytes: w[infoBytes], MemoryBytes: w[infoMemoryBytes],
+		Capacity: w[infoCapacity], TargetRate: realOf(w[infoTargetRate]),
+		PredictedRate: realOf(w[infoPredictedRate]), Items: w[infoItems], Seed: w[infoSeed],
+		MetadataBytes: w[infoMetadataBytes], SecretID: uint32(w[infoSecretId]),
+		KeyType: KeyType(w[infoKeyType]), Policy: Policy(w[infoPolicy]),
+		GrowthStep: uint32(w[infoGrowthStep]), GrowthRatio: realOf(w[infoGrowthRatio]),
+		WindowKeys: w[infoWindowKeys], WindowMs: w[infoWindowMs], ClockMs: w[infoClockMs],
+		Generations: uint32(w[infoGenerations]), Keyed: w[infoKeyed] != 0,
+		Live: w[infoFileLive] != 0, FromMs: w[infoEarliestMs], ToMs: w[infoLatestMs],
+		RecoveredBlocks: w[infoFileRecoveredBlocks], Blocks: w[infoFileComparedBlocks],
+		Verifiable: w[infoFileVerifiable] != 0, Verifies: w[infoFileVerifiesOnUse] != 0,
+		UncheckedBlocks: w[infoFileUncheckedBlocks],
+		Scheme:          name(infoSchemeName), Hash: name(infoHashName),
+		Format: name(infoFormatName), Kernel: name(infoKernelName),
+		FileFormat: name(infoFileFormatName),
 	}
 }
 
@@ -106,10 +112,11 @@ func (i Info) BitsPerKey() float64 {
 
 // RateAt is the exact model's rate for this number of distinct keys; NaN for several layers.
 func (i Info) RateAt(keys uint64) float64 {
-	w := words{uint64(i.scheme), uint64(i.Hashes), uint64(i.LinesPerKey), uint64(i.Layers), i.Bits,
-		uint64(i.Policy), keys}
+	w := words{infoScheme: uint64(i.scheme), infoHashes: uint64(i.Hashes),
+		infoLinesPerKey: uint64(i.LinesPerKey), infoLayers: uint64(i.Layers), infoBits: i.Bits,
+		infoPolicy: uint64(i.Policy), infoCount: keys}
 	coreCall(opPredict, 0, 0, &w, nil, nil)
-	return math.Float64frombits(w[0])
+	return realOf(w[0])
 }
 
 // Info describes the whole filter. It takes negligible time.
@@ -139,10 +146,9 @@ func infoOfHandle(handle, layer uint64) (Info, error) {
 // Estimate is a number with its 95 % interval.
 type Estimate struct{ Value, Low, High float64 }
 
-func estimateOf(w []uint64) Estimate {
-	return Estimate{math.Float64frombits(w[0]), math.Float64frombits(w[1]),
-		math.Float64frombits(w[2])}
-}
+func realOf(word uint64) float64 { return math.Float64frombits(word) }
+
+func estimateOf(w []uint64) Estimate { return Estimate{realOf(w[0]), realOf(w[1]), realOf(w[2])} }
 
 // Stats is computed from the bits.
 type Stats struct {
@@ -167,9 +173,10 @@ func (f *Filter) statsOf(layer uint64) (Stats, error) {
 		return Stats{}, err
 	}
 	return Stats{
-		Saturated: w[0] != 0, Overfull: w[1] != 0, BitsSet: w[2], SaturatedCounters: w[3],
-		Fill: math.Float64frombits(w[4]), EstimatedItems: estimateOf(w[5:]),
-		EstimatedRate: math.Float64frombits(w[8]),
+		Saturated: w[statsSaturated] != 0, Overfull: w[statsOverfull] != 0,
+		BitsSet: w[statsBitsSet], SaturatedCounters: w[statsSaturatedCounters],
+		Fill: realOf(w[statsFill]), EstimatedItems: estimateOf(w[statsEstimatedItems:]),
+		EstimatedRate: realOf(w[statsEstimatedRate]),
 	}, nil
 }
 
@@ -182,8 +189,14 @@ type Comparison struct {
 }
 
 func comparisonOf(w *words) Comparison {
-	return Comparison{w[0] != 0, estimateOf(w[1:]), estimateOf(w[4:]), estimateOf(w[7:]),
-		estimateOf(w[10:]), estimateOf(w[13:]), estimateOf(w[16:]), estimateOf(w[19:])}
+	return Comparison{
+		Saturated: w[comparisonSaturated] != 0, ItemsA: estimateOf(w[comparisonItemsA:]),
+		ItemsB: estimateOf(w[comparisonItemsB:]), Union: estimateOf(w[comparisonUnionItems:]),
+		Intersection:    estimateOf(w[comparisonIntersection:]),
+		Jaccard:         estimateOf(w[comparisonJaccard:]),
+		ContainmentAInB: estimateOf(w[comparisonContainmentAInB:]),
+		ContainmentBInA: estimateOf(w[comparisonContainmentBInA:]),
+	}
 }
 
 // ContentID is equal for equal parameters and bits, in whatever order keys were added.

@@ -56,37 +56,39 @@ type options struct {
 // Option is an option of New and Plan.
 type Option func(*options)
 
+func slotOption(slot int, value uint64) Option {
+	return func(o *options) { o.words[slot] = value }
+}
+
 // WithScheme sets the scheme; the default is Blocked.
-func WithScheme(scheme Scheme) Option { return func(o *options) { o.words[0] = uint64(scheme) } }
+func WithScheme(scheme Scheme) Option { return slotOption(optionScheme, uint64(scheme)) }
 
 func schemeOf(list []Option) Scheme {
 	var o options
 	for _, option := range list {
 		option(&o)
 	}
-	return Scheme(o.words[0])
+	return Scheme(o.words[optionScheme])
 }
 
 // WithKeyType records the type of the keys in the file.
-func WithKeyType(t KeyType) Option { return func(o *options) { o.words[1] = uint64(t) } }
+func WithKeyType(t KeyType) Option { return slotOption(optionKeyType, uint64(t)) }
 
 // WithMemory limits the bits to this many bytes: without a rate, New uses the best rate that fits;
 // without a capacity, as many keys as keep the rate. (Pass 0 to New for the one it replaces.)
-func WithMemory(bytes uint64) Option { return func(o *options) { o.words[4] = bytes } }
+func WithMemory(bytes uint64) Option { return slotOption(optionMemoryBytes, bytes) }
 
 // WithBits sets the size in bits; capacity and rate may be 0 if WithHashes is also given.
-func WithBits(bits uint64) Option { return func(o *options) { o.words[5] = bits } }
+func WithBits(bits uint64) Option { return slotOption(optionBits, bits) }
 
 // WithHashes sets the number of bits per key.
-func WithHashes(hashes uint32) Option { return func(o *options) { o.words[6] = uint64(hashes) } }
+func WithHashes(hashes uint32) Option { return slotOption(optionHashes, uint64(hashes)) }
 
 // WithLinesPerKey spreads a key's bits over 1 or 2 lines of 64 bytes (Blocked).
-func WithLinesPerKey(lines uint32) Option {
-	return func(o *options) { o.words[7] = uint64(lines) }
-}
+func WithLinesPerKey(lines uint32) Option { return slotOption(optionLinesPerKey, uint64(lines)) }
 
 // WithSeed gives the same keys other bits. Filters with equal seeds can be merged.
-func WithSeed(seed uint64) Option { return func(o *options) { o.words[8] = seed } }
+func WithSeed(seed uint64) Option { return slotOption(optionSeed, seed) }
 
 // WithSecret creates a keyed filter with a secret of SecretBytes bytes, for keys that strangers
 // choose. The secret is copied, and never written to a file.
@@ -103,26 +105,29 @@ func secretOf(secret []byte, failed error) ([]byte, error) {
 
 // WithGrowth is for sets of unknown size: when the filter is full it adds a layer, and the rate
 // holds for any number of keys. capacity is the first layer's.
-func WithGrowth() Option { return func(o *options) { o.words[9] = 1 } }
+func WithGrowth() Option { return slotOption(optionGrowth, 1) }
 
 // WithGrowthStep gives each layer step times the capacity of the one before, 2 to 64, at ratio
 // times its rate. 0 selects the defaults, 2 and 0.85.
 func WithGrowthStep(step uint32, ratio float64) Option {
-	return func(o *options) { o.words[11], o.words[12] = uint64(step), math.Float64bits(ratio) }
+	return func(o *options) {
+		o.words[optionGrowthStep] = uint64(step)
+		o.words[optionGrowthRatio] = math.Float64bits(ratio)
+	}
 }
 
 // WithRefuseOverfull makes adding to an overfull filter fail with ErrFull.
 func WithRefuseOverfull() Option {
-	return func(o *options) { o.words[10], o.refuses = 1, true }
+	return func(o *options) { o.words[optionRefuseOverfull], o.refuses = 1, true }
 }
 
 // WithFoldable chooses a size that Fold can make smaller. It needs a rate, and a capacity or
 // WithMemory.
-func WithFoldable() Option { return func(o *options) { o.words[19] = 1 } }
+func WithFoldable() Option { return slotOption(optionFoldable, 1) }
 
 // WithWindow creates a filter that remembers at least the last keys added, and forgets older ones.
 // Pass 0 to New as the capacity.
-func WithWindow(keys uint64) Option { return func(o *options) { o.words[13] = keys } }
+func WithWindow(keys uint64) Option { return slotOption(optionWindowKeys, keys) }
 
 // WithWindowTime, together with WithWindow, makes the filter remember the keys of the last d; call
 // Advance before adding and querying. The window's keys are then the maximum for that time.
@@ -131,12 +136,12 @@ func WithWindowTime(d time.Duration) Option {
 		if d < time.Millisecond {
 			o.failed = refuse(ErrArgument, "a window has at least a millisecond, not %v", d)
 		}
-		o.words[14] = uint64(d / time.Millisecond)
+		o.words[optionWindowMs] = uint64(d / time.Millisecond)
 	}
 }
 
 // WithGenerations divides a window into 2 to 32 generations; the default needs little memory.
-func WithGenerations(n uint32) Option { return func(o *options) { o.words[15] = uint64(n) } }
+func WithGenerations(n uint32) Option { return slotOption(optionGenerations, uint64(n)) }
 
 // WithFormat creates the filter that another library would: "guava", "bits-and-blooms", ...; see
 // Formats.
@@ -150,7 +155,7 @@ func WithMetadata(metadata []byte) Option {
 // optionsOf packs options for glue.c.
 func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, error) {
 	o := new(options)
-	o.words[2], o.words[3] = capacity, math.Float64bits(rate)
+	o.words[optionCapacity], o.words[optionRate] = capacity, math.Float64bits(rate)
 	for _, set := range list {
 		if set != nil {
 			set(o)
@@ -163,8 +168,7 @@ func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
-	o.words[16], o.words[17] = uint64(len(name)), uint64(len(o.metadata))
-	o.words[18] = uint64(len(o.secret))
+	o.words[optionMetadataBytes] = uint64(len(o.metadata))
 	data := append(append(name, o.metadata...), o.secret...)
 	return o, data, nil
 }

@@ -20,6 +20,7 @@ import {
     UTF16LE,
 } from './keys.js';
 import { readFilter } from './load.js';
+import { COMPARISON, INFO, OPTION, STATS } from './slots.js';
 
 const ABILITIES = [
     'add',
@@ -93,28 +94,28 @@ const oneOf = (names, first) => (value, name) => {
     return BigInt(place + first);
 };
 
-// The slot of each option in the table of create(): see flat.c.
+// The slot of each option, and how its value is read.
 const OPTIONS = {
-    scheme: [0, oneOf(['blocked', 'classic', 'counting', 'static'], 1)],
-    keyType: [2, oneOf(KEY_TYPES, 0)],
-    capacity: [3, u64],
-    rate: [4, real],
-    memoryBytes: [5, u64],
-    bits: [6, u64],
-    hashes: [7, u32],
-    linesPerKey: [8, u32],
-    seed: [9, u64],
-    secret: [10],
-    metadata: [11],
-    format: [13],
-    grow: [14, flag],
-    refuseOverfull: [15, flag],
-    growthStep: [16, u32],
-    growthRatio: [17, real],
-    windowKeys: [18, u64],
-    windowMs: [19, u64],
-    generations: [20, u32],
-    foldable: [21, flag],
+    scheme: [OPTION.scheme, oneOf(['blocked', 'classic', 'counting', 'static'], 1)],
+    keyType: [OPTION.keyType, oneOf(KEY_TYPES, 0)],
+    capacity: [OPTION.capacity, u64],
+    rate: [OPTION.rate, real],
+    memoryBytes: [OPTION.memoryBytes, u64],
+    bits: [OPTION.bits, u64],
+    hashes: [OPTION.hashes, u32],
+    linesPerKey: [OPTION.linesPerKey, u32],
+    seed: [OPTION.seed, u64],
+    secret: [],
+    metadata: [],
+    format: [],
+    grow: [OPTION.growth, flag],
+    refuseOverfull: [OPTION.refuseOverfull, flag],
+    growthStep: [OPTION.growthStep, u32],
+    growthRatio: [OPTION.growthRatio, real],
+    windowKeys: [OPTION.windowKeys, u64],
+    windowMs: [OPTION.windowMs, u64],
+    generations: [OPTION.generations, u32],
+    foldable: [OPTION.foldable, flag],
 };
 
 const bytesOption = (value, name) => {
@@ -146,25 +147,22 @@ export const checkOptions = (options, known) => {
         if (!(name in known)) throw new TypeError(`there is no option ${name}`);
 };
 
-// Runs with the table of these options in place.
-const withOptions = (engine, options, run) => {
+// Calls create or plan with these options.
+const withOptions = (engine, options, call) => {
     const secret = secretOption(options.secret),
         metadata = bytesOption(options.metadata, 'metadata');
     const values = [];
-    for (const [name, [place, read]] of Object.entries(OPTIONS))
-        if (read && options[name] !== undefined) values.push([place, read(options[name], name)]);
+    for (const [name, [slot, read]] of Object.entries(OPTIONS))
+        if (read && options[name] !== undefined) values.push([slot, read(options[name], name)]);
     return engine.with(secret, (secretAt) =>
         engine.with(metadata, (metadataAt, metadataBytes) =>
             engine.withText(formatOption(options.format), (formatAt) => {
                 engine.view();
-                engine.integers.fill(0n, 0, 22);
-                for (const [place, value] of values)
-                    (typeof value === 'bigint' ? engine.integers : engine.reals)[place] = value;
-                engine.integers[10] = BigInt(secretAt);
-                engine.integers[11] = BigInt(metadataAt);
-                engine.integers[12] = BigInt(metadataBytes);
-                engine.integers[13] = BigInt(formatAt);
-                return run(engine.tableAt);
+                engine.integers.fill(0n, 0, OPTION.count);
+                for (const [slot, value] of values)
+                    (typeof value === 'bigint' ? engine.integers : engine.reals)[slot] = value;
+                engine.integers[OPTION.metadataBytes] = BigInt(metadataBytes);
+                return engine.calls[call](engine.tableAt, secretAt, metadataAt, formatAt);
             }),
         ),
     );
@@ -176,39 +174,39 @@ const readInfo = (engine) => {
     const count = (i) => Number(integers[i]);
     const known = (i) => (Number.isNaN(reals[i]) ? null : reals[i]);
     const text = (i) => engine.textAt(count(i));
-    const mask = count(0);
+    const mask = count(INFO.abilities);
     return {
         abilities: ABILITIES.filter((_, i) => mask & (1 << i)),
-        hashes: count(3),
-        linesPerKey: count(4),
-        layers: count(5),
-        counterBits: count(6),
-        bits: count(7),
-        bytes: count(8),
-        memoryBytes: count(9),
-        capacity: count(10),
-        targetRate: known(11),
-        predictedRate: known(12),
-        items: count(13),
-        seed: integers[14],
-        metadataBytes: count(15),
-        secretId: count(16),
-        keyType: KEY_TYPES[count(17)],
-        policy: POLICIES[count(18)],
-        growthStep: count(19),
-        growthRatio: reals[20],
-        windowKeys: count(21),
-        windowMs: count(22),
-        clockMs: count(23),
-        generations: count(24),
-        keyed: count(25) === 1,
-        fromMs: count(26),
-        toMs: count(27),
-        scheme: text(28),
-        hash: text(29),
-        format: text(30),
-        kernel: text(31),
-        fileFormat: text(32),
+        hashes: count(INFO.hashes),
+        linesPerKey: count(INFO.linesPerKey),
+        layers: count(INFO.layers),
+        counterBits: count(INFO.counterBits),
+        bits: count(INFO.bits),
+        bytes: count(INFO.bytes),
+        memoryBytes: count(INFO.memoryBytes),
+        capacity: count(INFO.capacity),
+        targetRate: known(INFO.targetRate),
+        predictedRate: known(INFO.predictedRate),
+        items: count(INFO.items),
+        seed: integers[INFO.seed],
+        metadataBytes: count(INFO.metadataBytes),
+        secretId: count(INFO.secretId),
+        keyType: KEY_TYPES[count(INFO.keyType)],
+        policy: POLICIES[count(INFO.policy)],
+        growthStep: count(INFO.growthStep),
+        growthRatio: reals[INFO.growthRatio],
+        windowKeys: count(INFO.windowKeys),
+        windowMs: count(INFO.windowMs),
+        clockMs: count(INFO.clockMs),
+        generations: count(INFO.generations),
+        keyed: count(INFO.keyed) === 1,
+        fromMs: count(INFO.earliestMs),
+        toMs: count(INFO.latestMs),
+        scheme: text(INFO.schemeName),
+        hash: text(INFO.hashName),
+        format: text(INFO.formatName),
+        kernel: text(INFO.kernelName),
+        fileFormat: text(INFO.fileFormatName),
     };
 };
 
@@ -279,9 +277,9 @@ export class Filter {
         this.#engine.check(this.#engine.calls.info(this.#at, ALL_LAYERS, this.#engine.tableAt));
         this.#engine.view();
         const { integers } = this.#engine;
-        this.#takesEmpty = (Number(integers[0]) & EMPTY_KEY) !== 0;
-        this.#rule = ruleOf(Number(integers[2]));
-        this.#type = chooseType(Number(integers[17]), asked);
+        this.#takesEmpty = (Number(integers[INFO.abilities]) & EMPTY_KEY) !== 0;
+        this.#rule = ruleOf(Number(integers[INFO.hash]));
+        this.#type = chooseType(Number(integers[INFO.keyType]), asked);
     }
 
     // ---- making
@@ -290,14 +288,9 @@ export class Filter {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
         needs(engine, 'create');
-        return new Filter(
-            engine,
-            withOptions(engine, options, (table) => {
-                const at = engine.calls.create(table) >>> 0;
-                if (!at) throw engine.error();
-                return at;
-            }),
-        );
+        const at = withOptions(engine, options, 'create') >>> 0;
+        if (!at) throw engine.error();
+        return new Filter(engine, at);
     }
 
     /**
@@ -363,28 +356,17 @@ export class Filter {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
         needs(engine, 'plan');
-        const plan = withOptions(engine, options, (table) => {
-            const to = engine.allocate(32 * 8);
-            try {
-                engine.check(engine.calls.plan(table, to));
-                engine.view().copyWithin(engine.tableAt, to, to + 32 * 8);
-                const scheme = Number(engine.integers[1]);
-                return { ...readInfo(engine), scheme_: scheme };
-            } finally {
-                engine.calls.release(to);
-            }
-        });
-        const { scheme_: scheme, ...info } = plan;
+        engine.check(withOptions(engine, options, 'plan'));
+        engine.view();
+        const slots = engine.integers.slice(0, INFO.count);
         return {
-            ...info,
-            rateAt: (keys) =>
-                engine.calls.predict_rate(
-                    scheme,
-                    BigInt(info.bits),
-                    info.hashes,
-                    info.linesPerKey,
-                    u64(keys, 'keys'),
-                ),
+            ...readInfo(engine),
+            rateAt: (keys) => {
+                const count = u64(keys, 'keys');
+                engine.view();
+                engine.integers.set(slots);
+                return engine.calls.predict_rate(engine.tableAt, count);
+            },
         };
     }
 
@@ -821,13 +803,13 @@ export class Filter {
         engine.view();
         const { integers, reals } = engine;
         return {
-            saturated: integers[0] === 1n,
-            overfull: integers[1] === 1n,
-            bitsSet: Number(integers[2]),
-            saturatedCounters: Number(integers[3]),
-            fill: reals[4],
-            estimatedItems: estimate(reals, 5),
-            estimatedRate: reals[8],
+            saturated: integers[STATS.saturated] === 1n,
+            overfull: integers[STATS.overfull] === 1n,
+            bitsSet: Number(integers[STATS.bitsSet]),
+            saturatedCounters: Number(integers[STATS.saturatedCounters]),
+            fill: reals[STATS.fill],
+            estimatedItems: estimate(reals, STATS.estimatedItems),
+            estimatedRate: reals[STATS.estimatedRate],
         };
     }
 
@@ -905,16 +887,16 @@ export class Filter {
         return this.#beside(other, 'compare', (engine, at) => {
             engine.check(engine.calls.compare(this.#at, at, engine.tableAt));
             engine.view();
-            const [saturated, reals] = [engine.integers[0] === 1n, engine.reals];
+            const { integers, reals } = engine;
             return {
-                saturated,
-                itemsA: estimate(reals, 1),
-                itemsB: estimate(reals, 4),
-                union: estimate(reals, 7),
-                intersection: estimate(reals, 10),
-                jaccard: estimate(reals, 13),
-                containmentAInB: estimate(reals, 16),
-                containmentBInA: estimate(reals, 19),
+                saturated: integers[COMPARISON.saturated] === 1n,
+                itemsA: estimate(reals, COMPARISON.itemsA),
+                itemsB: estimate(reals, COMPARISON.itemsB),
+                union: estimate(reals, COMPARISON.unionItems),
+                intersection: estimate(reals, COMPARISON.intersection),
+                jaccard: estimate(reals, COMPARISON.jaccard),
+                containmentAInB: estimate(reals, COMPARISON.containmentAInB),
+                containmentBInA: estimate(reals, COMPARISON.containmentBInA),
             };
         });
     }

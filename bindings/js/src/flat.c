@@ -8,7 +8,8 @@
  * petal.h's. error() describes the last failed call. Memory may grow in any call that creates,
  * opens or changes a filter: views of it then become invalid.
  *
- * Tables are arrays of 64-bit slots, each an integer or a double. Names in them are texts.
+ * Tables are arrays of 64-bit slots, each an integer, a double or a text. The lists of slots.h have
+ * the order of those that hold options, an info, statistics or a comparison.
  *
  *   general
  *     allocate(size) address, 0 without memory     release(address)
@@ -22,11 +23,8 @@
  *     canonical_f64(doubles, count): -0 becomes +0, and every NaN the same one
  *     shard_of(key, size, shards)
  *   filters
- *     create(options) filter      plan(options, info) status
- *         options: scheme, hash, key type, capacity, rate*, memory bytes, bits, hashes, lines per
- *         key, seed, address of the secret, of the metadata, its size, format, growth, refuse
- *         overfull, growth step, growth ratio*, window keys, window ms, generations, foldable
- *         (* doubles)
+ *     create(options, secret, metadata, format) filter
+ *     plan(options, secret, metadata, format) status: the table then has the info
  *     load(bytes, size, format, secret, flags, memory limit u64) filter
  *     reader_create(format, secret, expected bytes u64, memory limit u64) reader, or 0
  *     reader_feed(reader, bytes, size) status      reader_finish(reader) filter
@@ -44,23 +42,15 @@
  *         offsets are u32 or 0, results a byte per key or 0. At most 2^31 - 1 keys
  *     done() how many keys of the last batch went in
  *   inside
- *     info(filter, layer, info) status; layer -1: all
- *         info: abilities, scheme, hash, hashes, lines per key, layers, counter bits, bits, bytes,
- *         memory bytes, capacity, target rate*, predicted rate*, items, seed, metadata bytes, key
- *         id, key type, policy, growth step, growth ratio*, window keys, window ms, clock ms,
- *         generations, keyed, from ms, to ms, and the names of scheme, hash, format and kernel
- *     stats(filter, layer, stats) status
- *         stats: saturated, overfull, bits set, saturated counters, fill*, estimated items*, low*,
- *         high*, estimated rate*
- *     predict_rate(scheme, bits u64, hashes, lines per key, keys u64) double
+ *     info, stats(filter, layer, table) status; layer -1: all
+ *     predict_rate(info, keys u64) double
  *     content_id(filter, table) status: one slot   is_overfull(filter) 0 or 1
  *     metadata(filter) address                     set_metadata(filter, bytes, size) status
  *     bits(filter, layer, table) status: address, size
  *   whole filters
  *     clear, freeze(filter) status                 advance(filter, ms u64) status
  *     merge, intersect(filter, other) status
- *     compare(a, b, table) status: saturated, then value*, low*, high* of items of a, of b, of the
- *         union, of the intersection, of Jaccard's index, of a in b, of b in a
+ *     compare(a, b, table) status
  *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
  *     diff(from, to, table) status: address of the patch, which the host releases, and its size
  *     apply_patch(filter, patch, size, memory limit u64) status
@@ -76,34 +66,15 @@
  * statistics or comparisons. */
 #include <petal/petal_host.h>
 
+#include "../../slots.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-typedef union slot {
-    uint64_t integer;
-    double real;
-    const void *address; /* the upper half of the slot is 0 */
-} slot;
-
 static petal_error last_error;
 static uint64_t last_done;
-
-static slot integer_slot(uint64_t value)
-{
-    return (slot){.integer = value};
-}
-
-static slot real_slot(double value)
-{
-    return (slot){.real = value};
-}
-
-static slot address_slot(const void *value)
-{
-    return (slot){.integer = (uintptr_t)value};
-}
 
 /* ---- general --------------------------------------------------------------------------------- */
 
@@ -276,55 +247,9 @@ EXPORT(done) uint32_t flat_done(void)
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-/* file: NULL for a plan. */
-static void put_info(const petal_info *info, const petal_layers_info *layers,
-                     const petal_file_info *file, slot *to)
-{
-    *to++ = integer_slot(info->abilities);
-    *to++ = integer_slot(info->scheme);
-    *to++ = integer_slot(info->hash);
-    *to++ = integer_slot(info->hashes);
-    *to++ = integer_slot(info->lines_per_key);
-    *to++ = integer_slot(info->layers);
-    *to++ = integer_slot(info->counter_bits);
-    *to++ = integer_slot(info->bits);
-    *to++ = integer_slot(info->bytes);
-    *to++ = integer_slot(info->memory_bytes);
-    *to++ = integer_slot(info->capacity);
-    *to++ = real_slot(info->target_rate);
-    *to++ = real_slot(info->predicted_rate);
-    *to++ = integer_slot(info->items);
-    *to++ = integer_slot(info->seed);
-    *to++ = integer_slot(info->metadata_bytes);
-    *to++ = integer_slot(info->secret_id);
-    *to++ = integer_slot(info->key_type);
-    *to++ = integer_slot(info->policy);
-    *to++ = integer_slot(layers->growth_step);
-    *to++ = real_slot(layers->growth_ratio);
-    *to++ = integer_slot(layers->window_keys);
-    *to++ = integer_slot(layers->window_ms);
-    *to++ = integer_slot(layers->clock_ms);
-    *to++ = integer_slot(layers->generations);
-    *to++ = integer_slot(info->keyed);
-    *to++ = integer_slot(layers->earliest_ms);
-    *to++ = integer_slot(layers->latest_ms);
-    *to++ = address_slot(info->scheme_name);
-    *to++ = address_slot(info->hash_name);
-    *to++ = address_slot(info->format_name);
-    *to++ = address_slot(info->kernel_name);
-    *to++ = address_slot(file ? file->format_name : NULL);
-}
-
 EXPORT(info) petal_status flat_info(const petal_filter *filter, uint32_t layer, slot *table)
 {
-    petal_info info = PETAL_INFO_INIT;
-    petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
-    petal_file_info file = PETAL_FILE_INFO_INIT;
-    petal_status status = petal_get_info(filter, layer, &info, &last_error);
-    if (status >= 0) status = petal_get_layers_info(filter, layer, &layers, &last_error);
-    if (status >= 0) status = petal_get_file_info(filter, &file, &last_error);
-    if (status >= 0) put_info(&info, &layers, &file, table);
-    return status;
+    return info_slots(filter, layer, table, &last_error);
 }
 
 EXPORT(content_id) petal_status flat_content_id(const petal_filter *filter, uint64_t *content_id)
@@ -342,8 +267,7 @@ EXPORT(bits) petal_status flat_bits(const petal_filter *filter, uint32_t layer, 
     const void *bytes = NULL;
     uint64_t size_bytes = 0;
     petal_status status = petal_bits(filter, layer, &bytes, &size_bytes, &last_error);
-    table[0] = address_slot(bytes);
-    table[1] = integer_slot(size_bytes);
+    put_integer(put_text(table, bytes), size_bytes);
     return status;
 }
 
@@ -390,9 +314,7 @@ EXPORT(format_at) bool flat_format_at(uint32_t place, slot *table)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;
     if (!petal_format_at(place, &info)) return false;
-    table[0] = integer_slot(info.abilities);
-    table[1] = address_slot(info.name);
-    table[2] = address_slot(info.keys);
+    put_text(put_text(put_integer(table, info.abilities), info.name), info.keys);
     return true;
 }
 
@@ -402,49 +324,20 @@ uint32_t flat_recognize(const void *bytes, size_t size_bytes, const char **names
     return (uint32_t)petal_recognize(bytes, size_bytes, names, room);
 }
 
-static petal_options options_of(const slot *from)
+EXPORT(create)
+petal_filter *flat_create(const slot *table, const void *secret, const void *metadata,
+                          const char *format)
 {
-    petal_options options = PETAL_OPTIONS_INIT;
-    options.scheme = (uint32_t)from[0].integer;
-    options.hash = (uint32_t)from[1].integer;
-    options.key_type = (uint32_t)from[2].integer;
-    options.capacity = from[3].integer;
-    options.rate = from[4].real;
-    options.memory_bytes = from[5].integer;
-    options.bits = from[6].integer;
-    options.hashes = (uint32_t)from[7].integer;
-    options.lines_per_key = (uint32_t)from[8].integer;
-    options.seed = from[9].integer;
-    options.secret = from[10].address;
-    options.metadata = from[11].address;
-    options.metadata_bytes = from[12].integer;
-    options.format = from[13].address;
-    options.growth = (uint8_t)from[14].integer;
-    options.refuse_overfull = (uint8_t)from[15].integer;
-    options.growth_step = (uint32_t)from[16].integer;
-    options.growth_ratio = from[17].real;
-    options.window_keys = from[18].integer;
-    options.window_ms = from[19].integer;
-    options.generations = (uint32_t)from[20].integer;
-    options.foldable = (uint8_t)from[21].integer;
-    return options;
-}
-
-EXPORT(create) petal_filter *flat_create(const slot *table)
-{
-    petal_options options = options_of(table);
+    petal_options options = options_of(table, secret, metadata, format);
     petal_filter *filter = NULL;
     return petal_create(&options, &filter, &last_error) == PETAL_OK ? filter : NULL;
 }
 
-EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)
+EXPORT(plan)
+petal_status flat_plan(slot *table, const void *secret, const void *metadata, const char *format)
 {
-    petal_options options = options_of(table);
-    petal_info info = PETAL_INFO_INIT;
-    petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
-    petal_status status = petal_plan(&options, &info, &layers, &last_error);
-    if (status >= 0) put_info(&info, &layers, NULL, to);
-    return status;
+    petal_options options = options_of(table, secret, metadata, format);
+    return plan_slots(&options, table, &last_error);
 }
 
 EXPORT(create_like) petal_filter *flat_create_like(const petal_filter *pattern)
@@ -515,40 +408,14 @@ int32_t flat_remove_batch(petal_filter *filter, uint32_t layout, const void *dat
     return ended(petal_remove_batch(filter, &batch, results, &outcome, &last_error), &outcome);
 }
 
-static slot *put_estimate(slot *to, const petal_estimate *estimate)
-{
-    *to++ = real_slot(estimate->value);
-    *to++ = real_slot(estimate->low);
-    *to++ = real_slot(estimate->high);
-    return to;
-}
-
 EXPORT(stats) petal_status flat_stats(const petal_filter *filter, uint32_t layer, slot *table)
 {
-    petal_stats stats = PETAL_STATS_INIT;
-    petal_status status = petal_get_stats(filter, layer, &stats, &last_error);
-    if (status < 0) return status;
-    *table++ = integer_slot(stats.saturated);
-    *table++ = integer_slot(stats.overfull);
-    *table++ = integer_slot(stats.bits_set);
-    *table++ = integer_slot(stats.saturated_counters);
-    *table++ = real_slot(stats.fill);
-    table = put_estimate(table, &stats.estimated_items);
-    *table = real_slot(stats.estimated_rate);
-    return status;
+    return stats_slots(filter, layer, table, &last_error);
 }
 
-EXPORT(predict_rate)
-double flat_predict_rate(uint32_t scheme, uint64_t bits, uint32_t hashes, uint32_t lines_per_key,
-                         uint64_t keys)
+EXPORT(predict_rate) double flat_predict_rate(const slot *table, uint64_t keys)
 {
-    petal_info info = PETAL_INFO_INIT;
-    info.scheme = scheme;
-    info.bits = bits;
-    info.hashes = hashes;
-    info.lines_per_key = lines_per_key;
-    info.layers = 1;
-    return petal_predict_rate(&info, keys);
+    return slots_rate(table, keys);
 }
 
 EXPORT(is_overfull) bool flat_is_overfull(const petal_filter *filter)
@@ -590,18 +457,7 @@ EXPORT(intersect) petal_status flat_intersect(petal_filter *filter, const petal_
 EXPORT(compare)
 petal_status flat_compare(const petal_filter *a, const petal_filter *b, slot *table)
 {
-    petal_comparison comparison = PETAL_COMPARISON_INIT;
-    petal_status status = petal_compare(a, b, &comparison, &last_error);
-    if (status < 0) return status;
-    *table++ = integer_slot(comparison.saturated);
-    table = put_estimate(table, &comparison.items_a);
-    table = put_estimate(table, &comparison.items_b);
-    table = put_estimate(table, &comparison.union_items);
-    table = put_estimate(table, &comparison.intersection);
-    table = put_estimate(table, &comparison.jaccard);
-    table = put_estimate(table, &comparison.containment_a_in_b);
-    put_estimate(table, &comparison.containment_b_in_a);
-    return status;
+    return comparison_slots(a, b, table, &last_error);
 }
 
 EXPORT(serialized_bytes)
@@ -651,8 +507,7 @@ EXPORT(diff) petal_status flat_diff(const petal_filter *from, const petal_filter
         if (last_error.status == PETAL_ERR_IO) last_error.status = PETAL_ERR_MEMORY;
         return last_error.status;
     }
-    table[0] = address_slot(buffer.bytes);
-    table[1] = integer_slot(buffer.size_bytes);
+    put_integer(put_text(table, (const char *)buffer.bytes), buffer.size_bytes);
     return status;
 }
 

@@ -164,7 +164,10 @@ export interface Info {
 }
 
 export interface Plan extends Info {
-    /** The model's rate for this many distinct keys; NaN if no model is good enough. */
+    /**
+     * The model's rate for this many distinct keys; NaN for a growing filter or a window, and if no
+     * model is good enough.
+     */
     rateAt(keys: number | bigint): number;
 }
 

@@ -379,9 +379,13 @@ test('looking inside', async () => {
     f.metadata = null;
     same(f.metadata, null);
     same(f.bits().length, info.bytes);
+    same((await Filter.load(f.toBytes())).info.fileFormat, 'petal');
     const plan = await Filter.plan({ capacity: 1e6, rate: 0.01 });
     same(plan.bytes, 1241472);
+    same(plan.fileFormat, null);
     check(plan.rateAt(1e6) <= 0.01 && plan.rateAt(2e6) > 0.05 && plan.rateAt(0) === 0);
+    const growing = await Filter.plan({ capacity: 1000, rate: 0.01, grow: true });
+    check(Number.isNaN(growing.rateAt(1000)) && growing.growthStep === 2);
     f.clear();
     same(f.has('key-1'), false);
     same((await recognize(read('guava/long_n10000_p0.01_mitz64.bin'))).includes('guava'), true);

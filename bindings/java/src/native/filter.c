@@ -4,37 +4,31 @@
 #include <petal/petal_host.h>
 #include <petal/petal_parquet.h>
 
+#include "../../../slots.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* The arguments of create() and plan(): numbers in the order of Core.NUMBERS. */
+/* Tables of slots.h pass as long[]. */
+static void give_slots(JNIEnv *env, jlongArray array, const slot *slots, jsize count)
+{
+    (*env)->SetLongArrayRegion(env, array, 0, count, (const jlong *)(const void *)slots);
+}
+
+static void take_slots(JNIEnv *env, jlongArray array, slot *slots, jsize count)
+{
+    (*env)->GetLongArrayRegion(env, array, 0, count, (jlong *)(void *)slots);
+}
+
+/* The arguments of create() and plan(). */
 struct options {
     petal_options core;
     void *secret, *metadata;
     char *format;
 };
-
-static void read_numbers(petal_options *core, const jlong *number)
-{
-    core->scheme = (uint32_t)number[0];
-    core->key_type = (uint32_t)number[1];
-    core->capacity = (uint64_t)number[2];
-    core->memory_bytes = (uint64_t)number[3];
-    core->bits = (uint64_t)number[4];
-    core->hashes = (uint32_t)number[5];
-    core->lines_per_key = (uint32_t)number[6];
-    core->seed = (uint64_t)number[7];
-    core->growth = (uint8_t)number[8];
-    core->refuse_overfull = (uint8_t)number[9];
-    core->growth_step = (uint32_t)number[10];
-    core->window_keys = (uint64_t)number[11];
-    core->window_ms = (uint64_t)number[12];
-    core->generations = (uint32_t)number[13];
-    core->foldable = (uint8_t)number[14];
-}
 
 static void options_release(struct options *options)
 {
@@ -44,20 +38,17 @@ static void options_release(struct options *options)
 }
 
 /* False: an exception is set. */
-static bool options_read(JNIEnv *env, struct options *options, jlongArray numbers, jdouble rate,
-                         jdouble ratio, jbyteArray secret, jbyteArray metadata, jbyteArray format)
+static bool options_read(JNIEnv *env, struct options *options, jlongArray array, jbyteArray secret,
+                         jbyteArray metadata, jbyteArray format)
 {
-    jlong number[petal_Core_NUMBERS];
-    memset(options, 0, sizeof *options);
-    options->core = PETAL_OPTIONS_INIT;
-    (*env)->GetLongArrayRegion(env, numbers, 0, petal_Core_NUMBERS, number);
-    read_numbers(&options->core, number);
-    options->core.rate = rate;
-    options->core.growth_ratio = ratio;
-    options->core.secret = options->secret = copy_of(env, secret, NULL);
-    options->metadata = copy_of(env, metadata, &options->core.metadata_bytes);
-    options->core.metadata = options->metadata;
-    options->core.format = options->format = copy_of(env, format, NULL);
+    slot slots[OPTION_COUNT];
+    uint64_t metadata_bytes;
+    take_slots(env, array, slots, OPTION_COUNT);
+    options->secret = copy_of(env, secret, NULL);
+    options->metadata = copy_of(env, metadata, &metadata_bytes);
+    options->format = copy_of(env, format, NULL);
+    options->core = options_of(slots, options->secret, options->metadata, options->format);
+    options->core.metadata_bytes = metadata_bytes;
     if (!(*env)->ExceptionCheck(env)) return true;
     options_release(options);
     return false;
@@ -91,92 +82,32 @@ static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyte
 
 /* ---- info ------------------------------------------------------------------------------------ */
 
-/* In the order of Info.java. */
-/* What petal.h reports about a filter without reading its bits: one object in Java. */
-struct inside {
-    petal_info info;
-    petal_layers_info layers;
-    petal_file_info file;
-};
-
-static struct inside inside_init(void)
+static void info_give(JNIEnv *env, const slot *slots, jlongArray array, jobjectArray names)
 {
-    struct inside made = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};
-    return made;
-}
-
-static void info_numbers(const struct inside *inside, jlong number[petal_Core_INFO_NUMBERS])
-{
-    const petal_info *info = &inside->info;
-    const petal_layers_info *layers = &inside->layers;
-    const petal_file_info *file = &inside->file;
-    const uint64_t values[petal_Core_INFO_NUMBERS] = {info->abilities,
-                                                      info->scheme,
-                                                      info->hash,
-                                                      info->hashes,
-                                                      info->lines_per_key,
-                                                      info->layers,
-                                                      info->counter_bits,
-                                                      info->bits,
-                                                      info->bytes,
-                                                      info->memory_bytes,
-                                                      info->capacity,
-                                                      info->items,
-                                                      info->seed,
-                                                      info->metadata_bytes,
-                                                      info->secret_id,
-                                                      info->key_type,
-                                                      info->policy,
-                                                      layers->growth_step,
-                                                      layers->window_keys,
-                                                      layers->window_ms,
-                                                      layers->clock_ms,
-                                                      layers->generations,
-                                                      info->keyed,
-                                                      file->live,
-                                                      layers->earliest_ms,
-                                                      layers->latest_ms,
-                                                      file->recovered_blocks,
-                                                      file->compared_blocks,
-                                                      file->verifiable,
-                                                      file->verifies_on_use,
-                                                      file->unchecked_blocks};
-    for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
-}
-
-static void info_give(JNIEnv *env, const struct inside *inside, jlongArray numbers,
-                      jdoubleArray reals, jobjectArray names)
-{
-    const petal_info *info = &inside->info;
-    jlong number[petal_Core_INFO_NUMBERS];
-    const jdouble real[] = {info->target_rate, info->predicted_rate, inside->layers.growth_ratio};
-    const char *const name[petal_Core_INFO_NAMES] = {info->scheme_name, info->hash_name,
-                                                     info->format_name, info->kernel_name,
-                                                     inside->file.format_name};
-    info_numbers(inside, number);
-    (*env)->SetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
-    (*env)->SetDoubleArrayRegion(env, reals, 0, 3, real);
-    for (int i = 0; i < petal_Core_INFO_NAMES; i++) {
-        jbyteArray bytes = bytes_of(env, name[i]);
+    give_slots(env, array, slots, INFO_COUNT);
+    for (int i = 0; i < INFO_NAMES; i++) {
+        jbyteArray bytes = bytes_of(env, slots[INFO_FIRST_NAME + i].text);
         if ((*env)->ExceptionCheck(env)) return;
         (*env)->SetObjectArrayElement(env, names, i, bytes);
     }
 }
 
+/* -1: all layers */
+static uint32_t layer_of(jint layer)
+{
+    return layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
+}
+
 JNIEXPORT void JNICALL Java_petal_Core_info(JNIEnv *env, jobject self, jlong handle, jint layer,
-                                            jlongArray numbers, jdoubleArray reals,
-                                            jobjectArray names)
+                                            jlongArray array, jobjectArray names)
 {
     petal_error error;
-    struct inside inside = inside_init();
+    slot slots[INFO_COUNT];
     (void)self;
-    uint32_t which = layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
-    if (petal_get_info(filter_of(handle), which, &inside.info, &error) < 0 ||
-        petal_get_layers_info(filter_of(handle), which, &inside.layers, &error) < 0 ||
-        petal_get_file_info(filter_of(handle), &inside.file, &error) < 0)
+    if (info_slots(filter_of(handle), layer_of(layer), slots, &error) < 0)
         fail(env, &error, NULL, false);
     else
-        info_give(env, &inside, numbers, reals, names);
+        info_give(env, slots, array, names);
 }
 
 /* -1: unknown. */
@@ -188,92 +119,54 @@ JNIEXPORT jlong JNICALL Java_petal_Core_memoryBytes(JNIEnv *env, jobject self, j
     return (jlong)info.memory_bytes;
 }
 
-JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray numbers,
-                                            jdouble rate, jdouble ratio, jbyteArray secret,
-                                            jbyteArray metadata, jbyteArray format,
-                                            jlongArray info_longs, jdoubleArray reals,
-                                            jobjectArray names)
+JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray array,
+                                            jbyteArray secret, jbyteArray metadata,
+                                            jbyteArray format, jlongArray info, jobjectArray names)
 {
     petal_error error;
     struct options options;
-    struct inside inside = inside_init();
+    slot slots[INFO_COUNT];
     (void)type;
-    if (!options_read(env, &options, numbers, rate, ratio, secret, metadata, format)) return;
-    petal_status status = petal_plan(&options.core, &inside.info, &inside.layers, &error);
+    if (!options_read(env, &options, array, secret, metadata, format)) return;
+    petal_status status = plan_slots(&options.core, slots, &error);
     options_release(&options);
     if (status < 0)
         fail(env, &error, NULL, false);
     else
-        info_give(env, &inside, info_longs, reals, names);
+        info_give(env, slots, info, names);
 }
 
-/* The fields of an info that the model needs. */
-JNIEXPORT jdouble JNICALL Java_petal_Core_rateAt(JNIEnv *env, jclass type, jlongArray numbers,
+JNIEXPORT jdouble JNICALL Java_petal_Core_rateAt(JNIEnv *env, jclass type, jlongArray info,
                                                  jlong keys)
 {
-    jlong number[petal_Core_INFO_NUMBERS];
-    petal_info info = PETAL_INFO_INIT;
+    slot slots[INFO_COUNT];
     (void)type;
-    (*env)->GetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
-    info.abilities = (uint32_t)number[0];
-    info.scheme = (uint32_t)number[1];
-    info.hash = (uint32_t)number[2];
-    info.hashes = (uint32_t)number[3];
-    info.lines_per_key = (uint32_t)number[4];
-    info.layers = (uint32_t)number[5];
-    info.counter_bits = (uint32_t)number[6];
-    info.bits = (uint64_t)number[7];
-    info.bytes = (uint64_t)number[8];
-    info.capacity = (uint64_t)number[10];
-    info.policy = (uint32_t)number[16];
-    return petal_predict_rate(&info, (uint64_t)keys);
-}
-
-static int put_estimate(double *at, const petal_estimate *estimate)
-{
-    at[0] = estimate->value;
-    at[1] = estimate->low;
-    at[2] = estimate->high;
-    return 3;
+    take_slots(env, info, slots, INFO_COUNT);
+    return slots_rate(slots, (uint64_t)keys);
 }
 
 JNIEXPORT void JNICALL Java_petal_Core_stats(JNIEnv *env, jobject self, jlong handle, jint layer,
-                                             jlongArray numbers, jdoubleArray reals)
+                                             jlongArray array)
 {
     petal_error error;
-    petal_stats stats = PETAL_STATS_INIT;
+    slot slots[STATS_COUNT];
     (void)self;
-    uint32_t which = layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
-    if (petal_get_stats(filter_of(handle), which, &stats, &error) < 0) {
+    if (stats_slots(filter_of(handle), layer_of(layer), slots, &error) < 0)
         fail(env, &error, NULL, false);
-        return;
-    }
-    const jlong number[] = {stats.saturated, stats.overfull, (jlong)stats.bits_set,
-                            (jlong)stats.saturated_counters};
-    jdouble real[5] = {stats.fill, stats.estimated_rate};
-    put_estimate(real + 2, &stats.estimated_items);
-    (*env)->SetLongArrayRegion(env, numbers, 0, 4, number);
-    (*env)->SetDoubleArrayRegion(env, reals, 0, 5, real);
+    else
+        give_slots(env, array, slots, STATS_COUNT);
 }
 
-JNIEXPORT jboolean JNICALL Java_petal_Core_compare(JNIEnv *env, jobject self, jlong a, jlong b,
-                                                   jdoubleArray reals)
+JNIEXPORT void JNICALL Java_petal_Core_compare(JNIEnv *env, jobject self, jlong a, jlong b,
+                                               jlongArray array)
 {
     petal_error error;
-    petal_comparison found = PETAL_COMPARISON_INIT;
-    jdouble real[21];
+    slot slots[COMPARISON_COUNT];
     (void)self;
-    if (petal_compare(filter_of(a), filter_of(b), &found, &error) < 0) {
+    if (comparison_slots(filter_of(a), filter_of(b), slots, &error) < 0)
         fail(env, &error, NULL, false);
-        return JNI_FALSE;
-    }
-    const petal_estimate *const estimates[] = {&found.items_a,           &found.items_b,
-                                               &found.union_items,       &found.intersection,
-                                               &found.jaccard,           &found.containment_a_in_b,
-                                               &found.containment_b_in_a};
-    for (int i = 0; i < 7; i++) put_estimate(real + 3 * i, estimates[i]);
-    (*env)->SetDoubleArrayRegion(env, reals, 0, 21, real);
-    return found.saturated;
+    else
+        give_slots(env, array, slots, COMPARISON_COUNT);
 }
 
 JNIEXPORT jboolean JNICALL Java_petal_Core_isOverfull(JNIEnv *env, jobject self, jlong handle)
@@ -316,15 +209,15 @@ JNIEXPORT void JNICALL Java_petal_Core_setMetadata(JNIEnv *env, jobject self, jl
 
 /* ---- making filters -------------------------------------------------------------------------- */
 
-JNIEXPORT jlong JNICALL Java_petal_Core_create(JNIEnv *env, jclass type, jlongArray numbers,
-                                               jdouble rate, jdouble ratio, jbyteArray secret,
-                                               jbyteArray metadata, jbyteArray format)
+JNIEXPORT jlong JNICALL Java_petal_Core_create(JNIEnv *env, jclass type, jlongArray array,
+                                               jbyteArray secret, jbyteArray metadata,
+                                               jbyteArray format)
 {
     petal_error error;
     struct options options;
     petal_filter *filter = NULL;
     (void)type;
-    if (!options_read(env, &options, numbers, rate, ratio, secret, metadata, format)) return 0;
+    if (!options_read(env, &options, array, secret, metadata, format)) return 0;
     petal_status status = petal_create(&options.core, &filter, &error);
     options_release(&options);
     if (status < 0) fail(env, &error, NULL, false);

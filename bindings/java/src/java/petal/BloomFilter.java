@@ -910,11 +910,10 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** Estimates how the keys of two filters overlap. */
     public Comparison compare(BloomFilter other) {
-        double[] reals = new double[21];
-        boolean[] saturated = new boolean[1];
-        Core.queryTwo(core, other.core, () -> saturated[0] =
-                core.compare(core.handle(), other.core.handle(), reals));
-        return new Comparison(saturated[0], reals);
+        long[] slots = new long[Slots.COMPARISON_COUNT];
+        Core.queryTwo(core, other.core,
+                () -> core.compare(core.handle(), other.core.handle(), slots));
+        return new Comparison(slots);
     }
 
     /** Removes every key. */
@@ -966,15 +965,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** Statistics from the bits. Reads all of them: one second for 5 GB. */
     public Stats stats() {
-        long[] numbers = new long[4];
-        double[] reals = new double[5];
+        long[] slots = new long[Slots.STATS_COUNT];
         int slot = core.enter();
         try {
-            core.stats(core.handle(), -1, numbers, reals);
+            core.stats(core.handle(), -1, slots);
         } finally {
             core.leave(slot);
         }
-        return new Stats(numbers, reals);
+        return new Stats(slots);
     }
 
     /** Whether the filter certainly holds more keys than its capacity: time for a larger one. */

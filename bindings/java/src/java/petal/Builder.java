@@ -7,67 +7,65 @@ import java.util.Objects;
 public final class Builder {
     private static final long FROM_KEYS_BYTES = 64L << 20;
 
-    private final long[] numbers = new long[Core.NUMBERS];
-    private double rate;
+    private final long[] slots = new long[Slots.OPTION_COUNT];
     private boolean hasRate;
-    private double ratio;
     private byte[] secret;
     private byte[] metadata;
     private String format;
 
     Builder() {}
 
-    private Builder set(int place, long value, String name) {
+    private Builder set(int slot, long value, String name) {
         if (value < 0) throw new IllegalArgumentException(name + " is negative");
-        numbers[place] = value;
+        slots[slot] = value;
         return this;
     }
 
     /** BLOCKED by default. */
     public Builder scheme(Scheme scheme) {
-        return set(0, scheme.code, "scheme");
+        return set(Slots.OPTION_SCHEME, scheme.code, "scheme");
     }
 
     /** Recorded in the file; keys of other types are then refused. */
     public Builder keyType(KeyType type) {
-        return set(1, type.code, "keyType");
+        return set(Slots.OPTION_KEY_TYPE, type.code, "keyType");
     }
 
     /** The number of distinct keys to plan for. */
     public Builder capacity(long keys) {
-        return set(2, keys, "capacity");
+        return set(Slots.OPTION_CAPACITY, keys, "capacity");
     }
 
     /** The share of other keys that pass; 0.01 if neither given nor implied. */
     public Builder rate(double rate) {
-        this.rate = rate;
         hasRate = true;
+        slots[Slots.OPTION_RATE] = Double.doubleToRawLongBits(rate);
         return this;
     }
 
     /** At most this many bytes, in place of the rate (the best that fits) or of the capacity. */
     public Builder memory(long bytes) {
-        return set(3, bytes, "memory");
+        return set(Slots.OPTION_MEMORY_BYTES, bytes, "memory");
     }
 
     /** The exact number of bits. */
     public Builder bits(long bits) {
-        return set(4, bits, "bits");
+        return set(Slots.OPTION_BITS, bits, "bits");
     }
 
     /** The exact number of hashes. */
     public Builder hashes(int hashes) {
-        return set(5, hashes, "hashes");
+        return set(Slots.OPTION_HASHES, hashes, "hashes");
     }
 
     /** For blocked filters: 1 or 2. */
     public Builder linesPerKey(int lines) {
-        return set(6, lines, "linesPerKey");
+        return set(Slots.OPTION_LINES_PER_KEY, lines, "linesPerKey");
     }
 
     /** Only filters with equal seeds and sizes can be merged. An unsigned number. */
     public Builder seed(long seed) {
-        numbers[7] = seed;
+        slots[Slots.OPTION_SEED] = seed;
         return this;
     }
 
@@ -91,45 +89,45 @@ public final class Builder {
 
     /** Adds layers as keys come; the rate holds for any number of keys. */
     public Builder grow() {
-        return set(8, 1, "grow");
+        return set(Slots.OPTION_GROWTH, 1, "grow");
     }
 
     /** With grow(): the capacity of each layer relative to the one before, 2 to 64. */
     public Builder growthStep(int step) {
-        return set(10, step, "growthStep");
+        return set(Slots.OPTION_GROWTH_STEP, step, "growthStep");
     }
 
     /** With grow(): the rate of each layer relative to the one before. */
     public Builder growthRatio(double ratio) {
-        this.ratio = ratio;
+        slots[Slots.OPTION_GROWTH_RATIO] = Double.doubleToRawLongBits(ratio);
         return this;
     }
 
     /** Chooses a size that {@link BloomFilter#fold} can make smaller once all keys are added. */
     public Builder foldable() {
-        return set(14, 1, "foldable");
+        return set(Slots.OPTION_FOLDABLE, 1, "foldable");
     }
 
     /** Remembers at least the last this many keys, and forgets older ones. */
     public Builder window(long keys) {
-        return set(11, keys, "window");
+        return set(Slots.OPTION_WINDOW_KEYS, keys, "window");
     }
 
     /**
      * With window(), the maximum of keys in this time: remembers the keys of the last this long.
      */
     public Builder windowTime(Duration time) {
-        return set(12, time.toMillis(), "windowTime");
+        return set(Slots.OPTION_WINDOW_MS, time.toMillis(), "windowTime");
     }
 
     /** The number of generations of a window, 2 to 32. */
     public Builder generations(int generations) {
-        return set(13, generations, "generations");
+        return set(Slots.OPTION_GENERATIONS, generations, "generations");
     }
 
     /** Makes adding to an overfull filter fail. */
     public Builder refuseOverfull() {
-        return set(9, 1, "refuseOverfull");
+        return set(Slots.OPTION_REFUSE_OVERFULL, 1, "refuseOverfull");
     }
 
     static byte[] checked(byte[] secret) {
@@ -138,15 +136,23 @@ public final class Builder {
         return secret.clone();
     }
 
-    private double rateOrDefault() {
-        boolean isSized = numbers[3] != 0 || numbers[4] != 0;
-        return hasRate || isSized ? rate : 0.01;
+    private long[] slotsWithRate(boolean isSized) {
+        long[] all = slots.clone();
+        if (!hasRate && !isSized) all[Slots.OPTION_RATE] = Double.doubleToRawLongBits(0.01);
+        return all;
+    }
+
+    private boolean isSized() {
+        return slots[Slots.OPTION_MEMORY_BYTES] != 0 || slots[Slots.OPTION_BITS] != 0;
+    }
+
+    private BloomFilter create(long[] slots) {
+        return BloomFilter.made(Core.create(slots, secret, metadata, Texts.name(format)));
     }
 
     /** The filter. */
     public BloomFilter build() {
-        return BloomFilter.made(Core.create(numbers, rateOrDefault(), ratio, secret, metadata,
-                Texts.name(format)));
+        return create(slotsWithRate(isSized()));
     }
 
     /**
@@ -159,12 +165,12 @@ public final class Builder {
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");
-        long[] large = numbers.clone();
-        boolean isStatic = large[0] == Scheme.STATIC.code;
-        if (large[3] == 0 && !isStatic) large[3] = FROM_KEYS_BYTES;
-        if (!isStatic) large[14] = 1;
-        BloomFilter filter = BloomFilter.made(Core.create(large, hasRate ? rate : 0.01, ratio,
-                secret, metadata, Texts.name(format)));
+        long[] large = slotsWithRate(false);
+        boolean isStatic = large[Slots.OPTION_SCHEME] == Scheme.STATIC.code;
+        if (large[Slots.OPTION_MEMORY_BYTES] == 0 && !isStatic)
+            large[Slots.OPTION_MEMORY_BYTES] = FROM_KEYS_BYTES;
+        if (!isStatic) large[Slots.OPTION_FOLDABLE] = 1;
+        BloomFilter filter = create(large);
         BloomFilter built = null;
         try {
             filter.addAll(keys);
@@ -192,11 +198,9 @@ public final class Builder {
 
     /** What {@link #build} would create, without creating it. */
     public Info plan() {
-        long[] info = new long[Core.INFO_NUMBERS];
-        double[] reals = new double[3];
-        byte[][] names = new byte[Core.INFO_NAMES][];
-        Core.plan(numbers, rateOrDefault(), ratio, secret, metadata, Texts.name(format), info,
-                reals, names);
-        return new Info(info, reals, names);
+        long[] info = new long[Slots.INFO_COUNT];
+        byte[][] names = new byte[Info.NAMES][];
+        Core.plan(slotsWithRate(isSized()), secret, metadata, Texts.name(format), info, names);
+        return new Info(info, names);
     }
 }

@@ -11,15 +11,15 @@ public final class Comparison {
     private final Estimate containmentAInB;
     private final Estimate containmentBInA;
 
-    Comparison(boolean saturated, double[] reals) {
-        this.saturated = saturated;
-        this.itemsA = new Estimate(reals, 0);
-        this.itemsB = new Estimate(reals, 3);
-        this.union = new Estimate(reals, 6);
-        this.intersection = new Estimate(reals, 9);
-        this.jaccard = new Estimate(reals, 12);
-        this.containmentAInB = new Estimate(reals, 15);
-        this.containmentBInA = new Estimate(reals, 18);
+    Comparison(long[] slots) {
+        this.saturated = slots[Slots.COMPARISON_SATURATED] != 0;
+        this.itemsA = new Estimate(slots, Slots.COMPARISON_ITEMS_A);
+        this.itemsB = new Estimate(slots, Slots.COMPARISON_ITEMS_B);
+        this.union = new Estimate(slots, Slots.COMPARISON_UNION_ITEMS);
+        this.intersection = new Estimate(slots, Slots.COMPARISON_INTERSECTION);
+        this.jaccard = new Estimate(slots, Slots.COMPARISON_JACCARD);
+        this.containmentAInB = new Estimate(slots, Slots.COMPARISON_CONTAINMENT_A_IN_B);
+        this.containmentBInA = new Estimate(slots, Slots.COMPARISON_CONTAINMENT_B_IN_A);
     }
 
     /** Every bit of the union is set: only bounds of the overlap are known. */

@@ -55,10 +55,6 @@ final class Core extends AbstractCollection<byte[]> {
     /** A growing filter's memory is measured after this many keys. */
     private static final int LAYER_KEYS = 1024;
 
-    static final int NUMBERS = 15;
-    static final int INFO_NUMBERS = 31;
-    static final int INFO_NAMES = 5;
-
     private static final AtomicLong FILTERS = new AtomicLong();
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
     /** Slots are a cache line apart. */
@@ -163,16 +159,15 @@ final class Core extends AbstractCollection<byte[]> {
 
     /** layer: from 0; -1: the whole filter. */
     Info describe(int layer) {
-        long[] numbers = new long[INFO_NUMBERS];
-        double[] reals = new double[3];
-        byte[][] names = new byte[INFO_NAMES][];
+        long[] slots = new long[Slots.INFO_COUNT];
+        byte[][] names = new byte[Info.NAMES][];
         int slot = enter();
         try {
-            info(handle, layer, numbers, reals, names);
+            info(handle, layer, slots, names);
         } finally {
             leave(slot);
         }
-        return new Info(numbers, reals, names);
+        return new Info(slots, names);
     }
 
     // ---- the gate ----
@@ -461,13 +456,12 @@ final class Core extends AbstractCollection<byte[]> {
 
     // ---- filter.c ----
 
-    static native long create(long[] numbers, double rate, double ratio, byte[] secret,
-            byte[] metadata, byte[] format);
+    static native long create(long[] options, byte[] secret, byte[] metadata, byte[] format);
 
-    static native void plan(long[] numbers, double rate, double ratio, byte[] secret,
-            byte[] metadata, byte[] format, long[] infoNumbers, double[] reals, byte[][] names);
+    static native void plan(long[] options, byte[] secret, byte[] metadata, byte[] format,
+            long[] info, byte[][] names);
 
-    static native double rateAt(long[] infoNumbers, long keys);
+    static native double rateAt(long[] info, long keys);
 
     static native long open(byte[] path, int flags, byte[] secret, byte[] format, long memoryLimit)
             throws IOException;
@@ -493,13 +487,13 @@ final class Core extends AbstractCollection<byte[]> {
 
     native long fold(long handle, double rate, long capacity, long bits);
 
-    native void info(long handle, int layer, long[] numbers, double[] reals, byte[][] names);
+    native void info(long handle, int layer, long[] info, byte[][] names);
 
     native long memoryBytes(long handle);
 
-    native void stats(long handle, int layer, long[] numbers, double[] reals);
+    native void stats(long handle, int layer, long[] stats);
 
-    native boolean compare(long handle, long other, double[] reals);
+    native void compare(long handle, long other, long[] comparison);
 
     native boolean isOverfull(long handle);
 

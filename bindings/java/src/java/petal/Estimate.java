@@ -6,10 +6,10 @@ public final class Estimate {
     private final double low;
     private final double high;
 
-    Estimate(double[] reals, int from) {
-        value = reals[from];
-        low = reals[from + 1];
-        high = reals[from + 2];
+    Estimate(long[] slots, int from) {
+        value = Double.longBitsToDouble(slots[from]);
+        low = Double.longBitsToDouble(slots[from + 1]);
+        high = Double.longBitsToDouble(slots[from + 2]);
     }
 
     public double value() {

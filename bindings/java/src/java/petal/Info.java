@@ -13,14 +13,23 @@ public final class Info {
         "empty-key", "clear", "fold"};
     private static final String[] POLICIES = {"none", "growing", "keys", "time"};
 
-    private final long[] numbers;
-    private final double[] reals;
-    private final String[] names = new String[Core.INFO_NAMES];
+    /** They are the last slots. */
+    static final int NAMES = Slots.INFO_COUNT - Slots.INFO_SCHEME_NAME;
 
-    Info(long[] numbers, double[] reals, byte[][] names) {
-        this.numbers = numbers;
-        this.reals = reals;
-        for (int i = 0; i < names.length; i++) this.names[i] = Texts.string(names[i]);
+    private final long[] slots;
+    private final String[] names = new String[NAMES];
+
+    Info(long[] slots, byte[][] names) {
+        this.slots = slots;
+        for (int i = 0; i < NAMES; i++) this.names[i] = Texts.string(names[i]);
+    }
+
+    private String name(int slot) {
+        return names[slot - Slots.INFO_SCHEME_NAME];
+    }
+
+    private double real(int slot) {
+        return Double.longBitsToDouble(slots[slot]);
     }
 
     /** The filter's abilities: "add", "remove", "merge", ... */
@@ -33,23 +42,23 @@ public final class Info {
     /** Whether {@link #abilities} contains this one. */
     public boolean can(String ability) {
         for (int i = 0; i < ABILITIES.length; i++)
-            if (ABILITIES[i].equals(ability)) return (numbers[0] >> i & 1) != 0;
+            if (ABILITIES[i].equals(ability)) return (slots[Slots.INFO_ABILITIES] >> i & 1) != 0;
         return false;
     }
 
     /** "blocked", "classic", ... */
     public String scheme() {
-        return names[0];
+        return name(Slots.INFO_SCHEME_NAME);
     }
 
     /** "xxh3", ... */
     public String hash() {
-        return names[1];
+        return name(Slots.INFO_HASH_NAME);
     }
 
     /** The format that it was read from or created for. */
     public String format() {
-        return names[2];
+        return name(Slots.INFO_FORMAT_NAME);
     }
 
     /**
@@ -57,152 +66,152 @@ public final class Info {
      * file may hold a filter of another format: then this is "petal", and {@link #format} the other.
      */
     public String fileFormat() {
-        return names[4];
+        return name(Slots.INFO_FILE_FORMAT_NAME);
     }
 
     /** The kernel used on this CPU: "avx2", "neon", "generic", ... */
     public String kernel() {
-        return names[3];
+        return name(Slots.INFO_KERNEL_NAME);
     }
 
     /** k; if there are several layers, the newest layer's. */
     public int hashes() {
-        return (int) numbers[3];
+        return (int) slots[Slots.INFO_HASHES];
     }
 
     /** For blocked: 1 or 2; otherwise 0. */
     public int linesPerKey() {
-        return (int) numbers[4];
+        return (int) slots[Slots.INFO_LINES_PER_KEY];
     }
 
     /** The number of bit arrays. */
     public int layers() {
-        return (int) numbers[5];
+        return (int) slots[Slots.INFO_LAYERS];
     }
 
     /** For counting: 4; otherwise 0. */
     public int counterBits() {
-        return (int) numbers[6];
+        return (int) slots[Slots.INFO_COUNTER_BITS];
     }
 
     /** m, or the number of counters; the sum over layers. */
     public long bits() {
-        return numbers[7];
+        return slots[Slots.INFO_BITS];
     }
 
     /** The size of the bits, in whole lines of 64 bytes; the sum over layers. */
     public long bytes() {
-        return numbers[8];
+        return slots[Slots.INFO_BYTES];
     }
 
     /** All memory allocated; maps and views don't count. */
     public long memoryBytes() {
-        return numbers[9];
+        return slots[Slots.INFO_MEMORY_BYTES];
     }
 
     /** Distinct keys planned for; 0: not recorded. */
     public long capacity() {
-        return numbers[10];
+        return slots[Slots.INFO_CAPACITY];
     }
 
     /** The requested rate; NaN: not recorded. */
     public double targetRate() {
-        return reals[0];
+        return real(Slots.INFO_TARGET_RATE);
     }
 
     /** The exact model's rate at {@link #capacity} keys. */
     public double predictedRate() {
-        return reals[1];
+        return real(Slots.INFO_PREDICTED_RATE);
     }
 
     /** Keys passed to add, with repeats, minus those removed. */
     public long items() {
-        return numbers[11];
+        return slots[Slots.INFO_ITEMS];
     }
 
     /** An unsigned number. */
     public long seed() {
-        return numbers[12];
+        return slots[Slots.INFO_SEED];
     }
 
     /** The size of the metadata. */
     public long metadataBytes() {
-        return numbers[13];
+        return slots[Slots.INFO_METADATA_BYTES];
     }
 
     /** Distinguishes secrets; 0 if not keyed. */
     public int secretId() {
-        return (int) numbers[14];
+        return (int) slots[Slots.INFO_SECRET_ID];
     }
 
     /** The key type that the file records. */
     public KeyType keyType() {
-        return KeyType.values()[(int) numbers[15]];
+        return KeyType.values()[(int) slots[Slots.INFO_KEY_TYPE]];
     }
 
     /** Why there are layers: "none", "growing", "keys" or "time". */
     public String policy() {
-        return POLICIES[(int) numbers[16]];
+        return POLICIES[(int) slots[Slots.INFO_POLICY]];
     }
 
     /** For a growing filter. */
     public int growthStep() {
-        return (int) numbers[17];
+        return (int) slots[Slots.INFO_GROWTH_STEP];
     }
 
     /** For a growing filter. */
     public double growthRatio() {
-        return reals[2];
+        return real(Slots.INFO_GROWTH_RATIO);
     }
 
     /** For a window. */
     public long windowKeys() {
-        return numbers[18];
+        return slots[Slots.INFO_WINDOW_KEYS];
     }
 
     /** For a time window. */
     public long windowMillis() {
-        return numbers[19];
+        return slots[Slots.INFO_WINDOW_MS];
     }
 
     /** For a time window: the latest advance(); 0: none yet. */
     public long clockMillis() {
-        return numbers[20];
+        return slots[Slots.INFO_CLOCK_MS];
     }
 
     /** For a window, as planned. */
     public int generations() {
-        return (int) numbers[21];
+        return (int) slots[Slots.INFO_GENERATIONS];
     }
 
     /** Whether it has a secret. */
     public boolean isKeyed() {
-        return numbers[22] != 0;
+        return slots[Slots.INFO_KEYED] != 0;
     }
 
     /** Opened while another process was changing the file. */
     public boolean isLive() {
-        return numbers[23] != 0;
+        return slots[Slots.INFO_FILE_LIVE] != 0;
     }
 
     /** For one layer of a time window: a lower bound for the time of its first keys. */
     public long fromMillis() {
-        return numbers[24];
+        return slots[Slots.INFO_EARLIEST_MS];
     }
 
     /** For one layer of a time window: an upper bound for the time of its last keys. */
     public long toMillis() {
-        return numbers[25];
+        return slots[Slots.INFO_LATEST_MS];
     }
 
     /** Opened with recover(): blocks that differ from their last checksums. */
     public long recoveredBlocks() {
-        return numbers[26];
+        return slots[Slots.INFO_FILE_RECOVERED_BLOCKS];
     }
 
     /** Opened with recover(): the number of blocks. */
     public long blocks() {
-        return numbers[27];
+        return slots[Slots.INFO_FILE_COMPARED_BLOCKS];
     }
 
     /**
@@ -210,17 +219,17 @@ public final class Info {
      * checksums.
      */
     public boolean isVerifiable() {
-        return numbers[28] != 0;
+        return slots[Slots.INFO_FILE_VERIFIABLE] != 0;
     }
 
     /** Whether it is a map whose blocks are compared with their checksums before first use. */
     public boolean isVerifiedOnUse() {
-        return numbers[29] != 0;
+        return slots[Slots.INFO_FILE_VERIFIES_ON_USE] != 0;
     }
 
     /** For a map: blocks not yet compared, or found damaged. */
     public long uncheckedBlocks() {
-        return numbers[30];
+        return slots[Slots.INFO_FILE_UNCHECKED_BLOCKS];
     }
 
     /** {@link #bits} divided by the capacity; NaN without a capacity. */
@@ -230,7 +239,7 @@ public final class Info {
 
     /** The model's rate for this many distinct keys; NaN for several layers, or without a model. */
     public double rateAt(long keys) {
-        return Core.rateAt(numbers, keys);
+        return Core.rateAt(slots, keys);
     }
 
     @Override

@@ -10,14 +10,14 @@ public final class Stats {
     private final double estimatedRate;
     private final Estimate estimatedItems;
 
-    Stats(long[] numbers, double[] reals) {
-        this.saturated = numbers[0] != 0;
-        this.overfull = numbers[1] != 0;
-        this.bitsSet = numbers[2];
-        this.saturatedCounters = numbers[3];
-        this.fill = reals[0];
-        this.estimatedRate = reals[1];
-        this.estimatedItems = new Estimate(reals, 2);
+    Stats(long[] slots) {
+        this.saturated = slots[Slots.STATS_SATURATED] != 0;
+        this.overfull = slots[Slots.STATS_OVERFULL] != 0;
+        this.bitsSet = slots[Slots.STATS_BITS_SET];
+        this.saturatedCounters = slots[Slots.STATS_SATURATED_COUNTERS];
+        this.fill = Double.longBitsToDouble(slots[Slots.STATS_FILL]);
+        this.estimatedRate = Double.longBitsToDouble(slots[Slots.STATS_ESTIMATED_RATE]);
+        this.estimatedItems = new Estimate(slots, Slots.STATS_ESTIMATED_ITEMS);
     }
 
     /** Every bit is set. */
