@@ -359,6 +359,28 @@ async function using(browser, at) {
         await close(page, at(''));
         return `${all.length} formats besides petal`;
     });
+    await ok('the golden static files are opened, and answer', async () => {
+        const page = await open(browser, at('index.html#use')), folder = path.join(top, 'vectors/static');
+        const files = [];
+        for (const line of fs.readFileSync(path.join(folder, 'vectors.txt'), 'utf8').split('\n')) {
+            const [verb, ...words] = line.split(' ');
+            if (verb === 'file') files.push({ name: words[0] });
+            if (!files.length || !/^(in|out)s?$/.test(verb)) continue;
+            const kind = verb.replace('s', ''), it = files[files.length - 1];
+            it[kind] = it[kind] || (verb === kind ? [words[0], 'hex'] : [words[0] + words[1], 'text']);
+        }
+        for (const it of files) {
+            await give(page, path.join(folder, it.name));
+            truth(await page.isVisible('#result-facts'), `${it.name}: ${await text(page, '#result-says')}`);
+            if (it.in) await askFor(page, ...it.in, 'maybe');
+            if (it.out) await askFor(page, ...it.out, 'no');
+        }
+        truth(files.length >= 7 && files.filter((it) => it.in).length >= 6, 'too few files');
+        await give(page, path.join(folder, 'texts-keyed.petal'));
+        truth(/secret/i.test(await text(page, '#result-says')), await text(page, '#result-says'));
+        await close(page, at(''));
+        return `${files.length} files`;
+    });
     await ok('damaged, truncated, keyed, empty: said in the words of the library, with the place', async () => {
         const page = await open(browser, at('index.html#use'));
         await page.click('[data-sample=damaged]');
