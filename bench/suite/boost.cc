@@ -79,8 +79,8 @@ struct any_filter {
     virtual double bits() = 0;
 };
 
-/* How it gets its keys. */
-enum class way { one, call, bulk };
+/* How it gets its keys: bulk8 is eight at a time. */
+enum class way { one, call, bulk, bulk8 };
 
 template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator,
           way Way>
@@ -96,23 +96,35 @@ struct filter_of final : any_filter {
         return reinterpret_cast<const Key *>(keys->bytes);
     }
 
+    /* The end of the next piece in bulk. */
+    static const Key *piece_end(const Key *key, const Key *end)
+    {
+        return Way == way::bulk8 && end - key > 8 ? key + 8 : end;
+    }
+
     void add(const struct keys *keys) override
     {
         const Key *key = first(keys), *end = key + keys->count;
-        if (Way == way::bulk)
-            filter.insert(key, end);
-        else
+        if (Way == way::one)
             for (; key != end; key++) filter.insert(*key);
+        else
+            for (const Key *to; key != end; key = to) {
+                to = piece_end(key, end);
+                filter.insert(key, to);
+            }
     }
 
     std::size_t count_found(const struct keys *keys) override
     {
         const Key *key = first(keys), *end = key + keys->count;
         std::size_t found = 0;
-        if (Way == way::bulk)
-            filter.may_contain(key, end, [&found](const Key &, bool is_in) { found += is_in; });
-        else
+        if (Way == way::one)
             for (; key != end; key++) found += filter.may_contain(*key);
+        else
+            for (const Key *to; key != end; key = to) {
+                to = piece_end(key, end);
+                filter.may_contain(key, to, [&found](const Key &, bool is_in) { found += is_in; });
+            }
         return found;
     }
 
@@ -256,11 +268,13 @@ extern "C" const struct contender INLINED(boost)[] = {
     row<block32, 1, small, way::one>("boost fm32 one" COMPILER),
     row<block32, 1, small, way::call>("boost fm32 call" COMPILER),
     row<block32, 1, small, way::bulk>("boost fm32 bulk" COMPILER),
+    row<block32, 1, small, way::bulk8>("boost fm32 bulk 8" COMPILER),
     row<block32, 1, huge, way::one>("boost fm32 one 2M" COMPILER),
     row<block32, 1, huge, way::bulk>("boost fm32 bulk 2M" COMPILER),
     row<block64, 0, small, way::one>("boost fm64 one" COMPILER),
     row<block64, 0, small, way::call>("boost fm64 call" COMPILER),
     row<block64, 0, small, way::bulk>("boost fm64 bulk" COMPILER),
+    row<block64, 0, small, way::bulk8>("boost fm64 bulk 8" COMPILER),
     row<block64, 0, huge, way::bulk>("boost fm64 bulk 2M" COMPILER),
     {},
 };

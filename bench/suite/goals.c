@@ -28,6 +28,7 @@ struct goal {
 #define BOOST_CALL "boost fm32 call,boost fm64 call"
 #define BOOST_BULK "boost fm32 bulk,boost fm64 bulk"
 #define BOOST_BULK_2M "boost fm32 bulk 2M,boost fm64 bulk 2M"
+#define BOOST_BULK_8 "boost fm32 bulk 8,boost fm64 bulk 8"
 #define FLOOR_2M "floor touch 2M,floor prefetch 2M"
 #define ROCKSDB "rocksdb one,rocksdb inline one"
 
@@ -48,6 +49,8 @@ static const struct goal goals[] = {
      false, 1.6},
     {"petal batch", "Boost in bulk", BOOST_BULK "," BOOST_BULK_2M, ADDING, NUMBERS, 10000, 1000000,
      false, 1.5},
+    {"petal batch 8", "Boost in bulk of 8", BOOST_BULK_8, LOOKUP, NUMBERS, 10000, 1000000, false,
+     1.7},
     {"petal batch", "Boost in bulk in 2M", BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 10000000,
      10000000, false, 0.95},
     {"petal batch", "Boost in bulk in 2M", BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 100000000,

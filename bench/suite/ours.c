@@ -204,6 +204,41 @@ static size_t add_new_all(void *filter, const struct keys *keys)
     return added;
 }
 
+/* Eight keys per call, as by a program that has a few at a time. */
+static struct keys next_eight(const struct keys *keys, size_t from)
+{
+    size_t count = keys->count - from < 8 ? keys->count - from : 8;
+    return (struct keys){key_at(keys, from), keys->key_bytes, count};
+}
+
+static void add_eights(void *filter, const struct keys *keys)
+{
+    for (size_t from = 0; from < keys->count; from += 8) {
+        struct keys eight = next_eight(keys, from);
+        add_all(filter, &eight);
+    }
+}
+
+static size_t count_found_eights(void *filter, const struct keys *keys)
+{
+    size_t found = 0;
+    for (size_t from = 0; from < keys->count; from += 8) {
+        struct keys eight = next_eight(keys, from);
+        found += count_found_all(filter, &eight);
+    }
+    return found;
+}
+
+static size_t add_new_eights(void *filter, const struct keys *keys)
+{
+    size_t added = 0;
+    for (size_t from = 0; from < keys->count; from += 8) {
+        struct keys eight = next_eight(keys, from);
+        added += add_new_all(filter, &eight);
+    }
+    return added;
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 static double bits(void *filter)
@@ -281,11 +316,13 @@ static void drop_static(void *memory)
 
 #define ONE add, NULL, count_found, add_new, bits, drop
 #define BATCH add_all, NULL, count_found_all, add_new_all, bits, drop
+#define EIGHTS add_eights, NULL, count_found_eights, add_new_eights, bits, drop
 #define KEYS add_pieces, NULL, count_found_keys, add_new_keys, bits, drop
 
 const struct contender petal_contenders[] = {
     {"petal one", 0, make_blocked, ONE},
     {"petal batch", 0, make_blocked, BATCH},
+    {"petal batch 8", 0, make_blocked, EIGHTS},
     {"petal batch keys", NUMBERS_ONLY, make_blocked,
      KEYS}, /* numbers as bytes: for addresses that is `petal batch` */
     {"petal batch 4K", 0, make_in_small_pages, BATCH},

@@ -55,8 +55,29 @@ bench_suite() {
     needs_bench
     set_up
     set_up_or_skip needs_bench_libraries
+    set_up_fuse
     build_bench
     exec build/release/bench/runs/suite "$@"
+}
+
+# The header of binary fuse filters, which the sources of pyfusefilter have; if they are
+# unreachable, the suite says that it is without.
+set_up_fuse() {
+    folder=$PWD/build/xor_singleheader
+    : "${XOR_SINGLEHEADER:=$folder}" && export XOR_SINGLEHEADER
+    [ ! -e "$XOR_SINGLEHEADER/include/binaryfusefilter.h" ] || return 0
+    [ "$XOR_SINGLEHEADER" = "$folder" ] || die "no include/binaryfusefilter.h in $XOR_SINGLEHEADER"
+    say 'installing xor_singleheader into build/xor_singleheader'
+    mkdir -p build/logs
+    rm -rf "$folder" && mkdir "$folder"
+    {
+        python3 -m venv "$folder/venv" &&
+            "$folder/venv/bin/python" -m pip download --disable-pip-version-check --no-deps \
+                --no-binary pyfusefilter -d "$folder" pyfusefilter==1.3.0 &&
+            tar -xzf "$folder"/pyfusefilter-*.tar.gz -C "$folder" --strip-components=3 --wildcards \
+                '*/xor_singleheader/include'
+    } >build/logs/xor_singleheader.log 2>&1 </dev/null ||
+        say 'pyfusefilter is unreachable (build/logs/xor_singleheader.log)'
 }
 
 # KERNEL:FLAG, where FLAG is Linux's name for the CPU feature.

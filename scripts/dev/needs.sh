@@ -243,6 +243,7 @@ needs_peers() {
     if apt-cache show cargo-web >/dev/null 2>&1; then need cargo-web rust; else need cargo rust; fi
 }
 needs_bench_libraries() { # bench works without them, and says so
+    need python3-venv python3 -c 'import ensurepip' # for set_up_fuse
     need g++ have c++
     need clang have clang++
     need librocksdb-dev header rocksdb/c.h
