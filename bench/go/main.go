@@ -171,6 +171,32 @@ func (s petalNumbers) ask(absent bool, from, to int) int {
 	return s.count(petal.Int64s(s.k.numbers[from:to]))
 }
 
+// pieces are batches of `each` keys.
+type pieces struct {
+	set
+	each int
+}
+
+func (s pieces) end(from, to int) int {
+	if to-from > s.each {
+		return from + s.each
+	}
+	return to
+}
+
+func (s pieces) add(from, to int) {
+	for ; from < to; from = s.end(from, to) {
+		s.set.add(from, s.end(from, to))
+	}
+}
+
+func (s pieces) ask(absent bool, from, to int) (found int) {
+	for ; from < to; from = s.end(from, to) {
+		found += s.set.ask(absent, from, s.end(from, to))
+	}
+	return found
+}
+
 // ---- bits-and-blooms ----
 
 type bloomEach struct {
@@ -224,8 +250,12 @@ func (s bloomNumber) ask(absent bool, from, to int) (found int) {
 
 var contenders = []contender{
 	{"petal, call", func(k *keys) set { return petalEach{newPetal(k)} }},
+	{"petal, batches of 8", func(k *keys) set { return pieces{petalBatch{newPetal(k)}, 8} }},
+	{"petal, batches of 64", func(k *keys) set { return pieces{petalBatch{newPetal(k)}, 64} }},
 	{"petal, batch", func(k *keys) set { return petalBatch{newPetal(k)} }},
 	{"petal int64, call", func(k *keys) set { return petalNumber{newPetal(k)} }},
+	{"petal int64, batches of 8", func(k *keys) set { return pieces{petalNumbers{newPetal(k)}, 8} }},
+	{"petal int64, batches of 64", func(k *keys) set { return pieces{petalNumbers{newPetal(k)}, 64} }},
 	{"petal int64, batch", func(k *keys) set { return petalNumbers{newPetal(k)} }},
 }
 
@@ -329,12 +359,16 @@ type goal struct {
 
 var goals = []goal{
 	{"bits-and-blooms, call", "petal, call", 0},
+	{"bits-and-blooms, call", "petal, batches of 8", 0},
+	{"bits-and-blooms, call", "petal, batches of 64", 0},
 	{"bits-and-blooms, call", "petal, batch", 0},
 	{"petal, call", "petal, batch", 5},
 	{"petal by wazero, batch", "petal, batch", 1.6},
 	{"petal by wazero, call", "petal, call", 0},
 	{"bits-and-blooms, call", "petal by wazero, batch", 0},
 	{"bits-and-blooms int64, call", "petal int64, call", 0},
+	{"bits-and-blooms int64, call", "petal int64, batches of 8", 0},
+	{"bits-and-blooms int64, call", "petal int64, batches of 64", 0},
 	{"bits-and-blooms int64, call", "petal int64, batch", 20},
 	{"petal by wazero int64, batch", "petal int64, batch", 0},
 }

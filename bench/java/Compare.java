@@ -2,6 +2,7 @@ import com.google.common.hash.Funnels;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +39,9 @@ final class Compare {
         final List<String> list;
         final long[] longs;
         final Long[] boxed;
+        /** The same in lists and arrays of 8 and of 64, made before the clock starts. */
+        final Map<Integer, List<List<String>>> lists = new LinkedHashMap<>();
+        final Map<Integer, List<long[]>> arrays = new LinkedHashMap<>();
 
         Keys(int count, long from) {
             longs = new long[count];
@@ -46,6 +50,17 @@ final class Compare {
             texts = Arrays.stream(longs).mapToObj(n -> String.format("https://a.example/%015x",
                     n >>> 4)).toArray(String[]::new);
             list = Arrays.asList(texts);
+            for (int each : new int[] {8, 64}) {
+                List<List<String>> listsOf = new ArrayList<>();
+                List<long[]> arraysOf = new ArrayList<>();
+                for (int i = 0; i < count; i += each) {
+                    int end = Math.min(i + each, count);
+                    listsOf.add(new ArrayList<>(list.subList(i, end)));
+                    arraysOf.add(Arrays.copyOfRange(longs, i, end));
+                }
+                lists.put(each, listsOf);
+                arrays.put(each, arraysOf);
+            }
         }
     }
 
@@ -111,6 +126,26 @@ final class Compare {
         }
     }
 
+    private static final class PetalTextBatches extends Petal {
+        private final int each;
+
+        PetalTextBatches(int each) {
+            this.each = each;
+        }
+
+        @Override
+        public void add(Keys keys) {
+            for (List<String> list : keys.lists.get(each)) filter.addAll(list);
+        }
+
+        @Override
+        public long ask(Keys keys) {
+            long found = 0;
+            for (List<String> list : keys.lists.get(each)) found += count(filter.containsEach(list));
+            return found;
+        }
+    }
+
     private static final class PetalLongs extends Petal {
         @Override
         public void add(Keys keys) {
@@ -134,6 +169,26 @@ final class Compare {
         @Override
         public long ask(Keys keys) {
             return count(filter.containsEach(keys.longs));
+        }
+    }
+
+    private static final class PetalLongBatches extends Petal {
+        private final int each;
+
+        PetalLongBatches(int each) {
+            this.each = each;
+        }
+
+        @Override
+        public void add(Keys keys) {
+            for (long[] array : keys.arrays.get(each)) filter.addAll(array);
+        }
+
+        @Override
+        public long ask(Keys keys) {
+            long found = 0;
+            for (long[] array : keys.arrays.get(each)) found += count(filter.containsEach(array));
+            return found;
         }
     }
 
@@ -240,10 +295,14 @@ final class Compare {
         Keys out = new Keys(count, 1L << 40);
         Map<String, Contender> contenders = new LinkedHashMap<>();
         contenders.put("petal", new PetalTexts());
+        contenders.put("petal, lists of 8", new PetalTextBatches(8));
+        contenders.put("petal, lists of 64", new PetalTextBatches(64));
         contenders.put("petal, list", new PetalTextBatch());
         contenders.put("petal, Guava's filter", new PetalOfGuava());
         contenders.put("Guava", new GuavaTexts());
         contenders.put("petal, longs", new PetalLongs());
+        contenders.put("petal, long[8]", new PetalLongBatches(8));
+        contenders.put("petal, long[64]", new PetalLongBatches(64));
         contenders.put("petal, long[]", new PetalLongBatch());
         contenders.put("Guava, longs", new GuavaLongs());
         contenders.keySet().forEach(name -> TIMES.put(name, new double[STEPS.length][rounds]));
@@ -264,9 +323,13 @@ final class Compare {
         System.out.println("\n| times as fast as | | of least times; by round | goal | |");
         System.out.println("| --- | --- | --- | --- | --- |");
         compare("Guava", "petal", 3);
+        compare("Guava", "petal, lists of 8", 0);
+        compare("Guava", "petal, lists of 64", 0);
         compare("Guava", "petal, list", 6);
-        compare("Guava, longs", "petal, long[]", 25);
         compare("Guava, longs", "petal, longs", 0);
+        compare("Guava, longs", "petal, long[8]", 0);
+        compare("Guava, longs", "petal, long[64]", 0);
+        compare("Guava, longs", "petal, long[]", 25);
         compare("Guava", "petal, Guava's filter", 0);
         System.exit(missed ? 1 : 0);
     }
