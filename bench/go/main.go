@@ -358,17 +358,17 @@ type goal struct {
 }
 
 var goals = []goal{
-	{"bits-and-blooms, call", "petal, call", 0},
-	{"bits-and-blooms, call", "petal, batches of 8", 0},
-	{"bits-and-blooms, call", "petal, batches of 64", 0},
-	{"bits-and-blooms, call", "petal, batch", 0},
-	{"petal, call", "petal, batch", 5},
+	{"bits-and-blooms, call", "petal, call", 1},
+	{"bits-and-blooms, call", "petal, batches of 8", 1},
+	{"bits-and-blooms, call", "petal, batches of 64", 3},
+	{"bits-and-blooms, call", "petal, batch", 5},
+	{"petal, call", "petal, batch", 0},
 	{"petal by wazero, batch", "petal, batch", 1.6},
 	{"petal by wazero, call", "petal, call", 0},
 	{"bits-and-blooms, call", "petal by wazero, batch", 0},
-	{"bits-and-blooms int64, call", "petal int64, call", 0},
-	{"bits-and-blooms int64, call", "petal int64, batches of 8", 0},
-	{"bits-and-blooms int64, call", "petal int64, batches of 64", 0},
+	{"bits-and-blooms int64, call", "petal int64, call", 1},
+	{"bits-and-blooms int64, call", "petal int64, batches of 8", 2},
+	{"bits-and-blooms int64, call", "petal int64, batches of 64", 8},
 	{"bits-and-blooms int64, call", "petal int64, batch", 20},
 	{"petal by wazero int64, batch", "petal int64, batch", 0},
 }
