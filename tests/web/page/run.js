@@ -169,7 +169,7 @@ async function planning(browser, at) {
         await page.fill('#plan-keys', '7M');
         await page.waitForFunction(() => location.hash === '#plan?n=7M&p=0.1%25&scheme=classic');
         await page.click('#language');
-        await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans' && document.getElementById('plan-keys').value === '7M');
+        await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans' && document.getElementById('plan-keys')?.value === '7M');
         await page.fill('#plan-rate', '');
         await page.fill('#plan-memory', '64MiB');
         await page.waitForFunction(() => location.hash === '#plan?n=7M&memory=64MiB&scheme=classic');
