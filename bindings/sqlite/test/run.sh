@@ -68,7 +68,8 @@ create table g as select petal_build(value) f from generate_series(1, 1000);
 insert into g select petal_build(value, 0.1, 100) from generate_series(1, 1000000);
 select petal_contains('vectors/petal/blocked.petal', 'key-1'), petal_info(f) from g;
 select petal_contains(f, 'a') from g;
-select length(petal_merge(f)) from (select petal_build(value, 0.1, 100) f from generate_series(1, 50));
+select length(petal_merge(f))
+from (select petal_build(value, 0.1, 100) f from generate_series(1, 50));
 select sum(petal_contains((select f from g), value)) from generate_series(1, 1000);
 SQL
     ok 'nothing leaks' no_leaks
