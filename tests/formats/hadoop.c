@@ -74,6 +74,26 @@ static void hadoops_other_filters_are_named(void **state)
     free(bytes.data);
 }
 
+static void impossible_header_fields_are_refused_at_their_byte(void **state)
+{
+    static const struct {
+        size_t at, size;
+        uint8_t value;
+        const char *why;
+    } cases[] = {{4, 4, 0, "number of hashes"},
+                 {4, 4, 0x7f, "number of hashes"},
+                 {8, 1, 2, "a hash other than 0 and 1"},
+                 {9, 4, 0, "size of the vector"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes bytes = vector("hadoop/murmur_m1437_k5.bin");
+        memset(bytes.data + cases[i].at, cases[i].value, cases[i].size);
+        require_that(expect_refused(bytes, "hadoop", PETAL_ERR_DAMAGED, cases[i].why), ==,
+                     cases[i].at);
+        free(bytes.data);
+    }
+}
+
 static void a_bit_beyond_the_vector_is_refused(void **state)
 {
     struct bytes bytes = vector("hadoop/murmur_m1437_k5.bin"); /* 1437 = 179 * 8 + 5 */
@@ -126,6 +146,7 @@ int main(void)
         cmocka_unit_test(sizes_are_those_of_bloom_map_file_and_of_hbase),
         cmocka_unit_test(what_is_too_big_or_too_small_is_refused),
         cmocka_unit_test(hadoops_other_filters_are_named),
+        cmocka_unit_test(impossible_header_fields_are_refused_at_their_byte),
         cmocka_unit_test(a_bit_beyond_the_vector_is_refused),
         cmocka_unit_test(the_old_form_stays_with_its_filter),
         cmocka_unit_test(hbase_counts_keys_up_to_2_to_31_only),

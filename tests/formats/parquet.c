@@ -542,6 +542,21 @@ static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state
 }
 
 /* Counts larger than the input and deeply nested values fail quickly and without deep recursion. */
+static void a_whole_file_is_no_filter(void **state)
+{
+    struct bytes file = load("parquet_java_plaintext_footer.parquet");
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error = {0};
+    (void)state;
+    options.format = "parquet";
+    require_status(PETAL_ERR_NOT_A_FILTER,
+                   petal_load(file.data, file.size, &options, &filter, &error), error);
+    require_that(error.offset, ==, 0);
+    require(strstr(error.message, "a whole Parquet file"), "%s", error.message);
+    free(file.data);
+}
+
 static void huge_counts_and_deep_nesting_are_refused(void **state)
 {
     static const char *const extras[] = {"09c801f5ffffffffffffffff7f",
@@ -939,6 +954,7 @@ int main(void)
         cmocka_unit_test(filters_in_real_files_are_listed_and_answer_as_parquet_java_says),
         cmocka_unit_test(encrypted_columns_are_listed_without_a_region_and_the_others_can_be_asked),
         cmocka_unit_test(an_encrypted_footer_is_refused),
+        cmocka_unit_test(a_whole_file_is_no_filter),
         cmocka_unit_test(more_filters_than_there_is_room_for_are_counted_and_not_written),
         cmocka_unit_test(a_whole_file_is_no_filter_and_the_message_says_how_to_get_one),
         cmocka_unit_test(a_usual_region_is_recognized_for_certain),

@@ -205,6 +205,22 @@ static void check_round_trip(void)
     free(bytes);
 }
 
+/* Must be recognized, if files of its format ever are, and open as what it is recognized as. */
+static void check_recognized(void)
+{
+    const char *names[64];
+    uint64_t count = petal_recognize(now.bytes, now.size, names, 64);
+    check(count > 0 || strcmp(now.format, "leveldb") == 0, "is not recognized");
+    bool opens = count == 0;
+    for (uint64_t i = 0; i < count && i < 64; i++) {
+        petal_error error = {0};
+        petal_filter *filter = NULL;
+        opens |= view(now.bytes, now.size, names[i], &filter, &error) == PETAL_OK;
+        petal_free(filter);
+    }
+    check(opens, "opens as none of the formats that it is recognized as");
+}
+
 /* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Tries the bytes in a block of exactly that size, so that a sanitizer sees an overread. If they
@@ -267,6 +283,7 @@ static void end_file(void)
     check(now.answers > 0 || now.rebuilt, "no question and no rebuild: it proves nothing");
     check_serializes_to_file(now.read, "is written back with other bytes");
     check_round_trip();
+    check_recognized();
     check_damage();
     answers_done += now.answers;
     rebuilt_done += now.rebuilt;

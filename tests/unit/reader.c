@@ -19,14 +19,21 @@ struct outcome {
     petal_filter *filter;
 };
 
-/* Feeds pieces of `piece` bytes, or of random sizes if that is 0. */
+/* Feeds pieces of `piece` bytes, or of random sizes if that is 0. After a failure nothing may stay
+ * allocated. */
 static struct outcome read_pieces(const struct bytes bytes, const petal_open_options *options,
                                   size_t piece, uint64_t expected_bytes)
 {
+    static struct counting count; /* of all readers: a filter outlives its reader */
+    static petal_allocator allocator;
+    allocator = counting_allocator(&count);
     struct outcome out = {PETAL_OK, {0}, NULL};
+    petal_open_options counted = PETAL_OPEN_OPTIONS_INIT;
     petal_reader *reader = NULL;
-    uint64_t seed = bytes.size;
-    out.status = petal_reader_create(options, expected_bytes, &reader, &out.error);
+    uint64_t seed = bytes.size, before = count.live_bytes;
+    if (options) counted = *options;
+    if (!counted.allocator) counted.allocator = &allocator;
+    out.status = petal_reader_create(&counted, expected_bytes, &reader, &out.error);
     for (size_t at = 0, part; out.status == PETAL_OK && at < bytes.size; at += part) {
         part = piece ? piece : (size_t)random_below(&seed, 5000);
         if (part > bytes.size - at) part = bytes.size - at;
@@ -37,6 +44,7 @@ static struct outcome read_pieces(const struct bytes bytes, const petal_open_opt
     if (out.status == PETAL_OK) out.status = petal_reader_finish(reader, &out.filter, &out.error);
     require((out.status == PETAL_OK) == (out.filter != NULL), "a status without its filter");
     petal_reader_free(reader);
+    if (out.status != PETAL_OK) require_that(count.live_bytes, ==, before);
     return out;
 }
 
