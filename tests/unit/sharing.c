@@ -311,16 +311,22 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
     options.format = "redisbloom"; /* a format that grows by layers */
     options.capacity = 100;
     options.rate = 0.01;
-    petal_filter *chain = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1),
+    petal_filter *chain = create(&options);
+    options.format = "dcso"; /* counts new keys only */
+    petal_filter *dcso = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1),
                  *map = NULL;
     const char *path = temporary("shared-read.petal");
     require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(chain, &error), error);
+    require(strstr(error.message, "a redisbloom filter of several layers"), "%s", error.message);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(dcso, &error), error);
+    require(!strstr(error.message, "layers"), "%s", error.message);
     require_status(PETAL_OK, petal_save(plain, path, NULL, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_allow_threads(map, &error), error);
     require_that(petal_add_i64(map, 1), ==, PETAL_ERR_READ_ONLY);
     petal_free(map);
     petal_free(plain);
+    petal_free(dcso);
     petal_free(chain);
     unlink(path);
 }
