@@ -77,7 +77,9 @@ SQL
         LD_PRELOAD=$(cc -print-file-name=libasan.so)
         ASAN_OPTIONS=quarantine_size_mb=8:detect_leaks=0:allocator_may_return_null=1
         ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$TMPDIR/report
-        export LD_PRELOAD ASAN_OPTIONS
+        TMPDIR=$TMPDIR/again # the tests make their files once
+        mkdir "$TMPDIR"
+        export LD_PRELOAD ASAN_OPTIONS TMPDIR
         run_tests
     ) >"$TMPDIR/sanitized" 2>&1
     relay_as 'sanitized: ' cat "$TMPDIR/sanitized"
