@@ -19,10 +19,11 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &plan_command,  &create_command,    &build_command,   &add_command,     &remove_command,
-    &check_command, &which_command,     &seen_command,    &info_command,    &verify_command,
-    &merge_command, &intersect_command, &fold_command,    &compare_command, &diff_command,
-    &patch_command, &shard_command,     &convert_command, &formats_command, &bench_command,
+    &plan_command,   &create_command, &build_command,     &add_command,     &remove_command,
+    &check_command,  &which_command,  &index_command,     &seen_command,    &info_command,
+    &verify_command, &merge_command,  &intersect_command, &fold_command,    &compare_command,
+    &diff_command,   &patch_command,  &shard_command,     &convert_command, &formats_command,
+    &bench_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -142,7 +142,7 @@ FNR == 1 {
     if (!sub(/^[^\n]*(\n[^\n]+)*\n\n/, "", rest)) rest = ""
     if (header == "petal.h") {
         print ".Sh NAME\n.Nm petal\n.Nd the C library"
-        print ".Sh SYNOPSIS\n.In petal/petal.h\n.In petal/petal_build.h\n.In petal/petal_host.h\n.In petal/petal_parquet.h\n.In petal/petal_inline.h"
+        print ".Sh SYNOPSIS\n.In petal/petal.h\n.In petal/petal_build.h\n.In petal/petal_index.h\n.In petal/petal_host.h\n.In petal/petal_parquet.h\n.In petal/petal_inline.h"
         print ".Pp\nLink with\n.Fl lpetal ,\nor use\n.Ql pkg-config --cflags --libs petal ."
         print ".Sh DESCRIPTION"
         prose(toupper(substr(title, 1, 1)) substr(title, 2) "\n\n" rest, 1)

@@ -226,3 +226,27 @@ petal_filter *build_static(struct key_reader *reader, const struct request *requ
     free(collecting);
     return filter;
 }
+
+petal_static_builder *collect_for_index(struct key_reader *reader, const petal_options *options)
+{
+    petal_static_builder *builder = NULL;
+    petal_error error;
+    struct collecting *collecting = calloc(1, sizeof *collecting);
+    if (!collecting) {
+        complain(NULL, "out of memory");
+        return NULL;
+    }
+    collecting->hasher = make_hasher(options);
+    if (collecting->hasher &&
+        petal_static_create(options, 1, &collecting->builder, &error) != PETAL_OK)
+        complain(NULL, "%s", error.message);
+    if (collecting->builder && collect(reader, collecting)) {
+        builder = collecting->builder;
+        collecting->builder = NULL;
+    }
+    if (petal_static_finish(collecting->builder, NULL, NULL, NULL, &error) != PETAL_OK)
+        complain(NULL, "%s", error.message);
+    petal_free(collecting->hasher);
+    free(collecting);
+    return builder;
+}

@@ -5,11 +5,16 @@
 #include "files/request.h"
 #include "keys/keys.h"
 
+#include <petal/petal_build.h>
+
 /* Builds a static filter of all keys of the reader, or a classic one if that is smaller;
  * *avoided_bytes is then the static one's size. Keys beyond --memory are kept in a temporary file,
  * in TMPDIR or, if that is not set, beside the output. NULL: reported. */
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
                            const struct args *args, uint64_t *avoided_bytes);
+
+/* Collects all keys of the reader for petal_index_add_keys(). NULL: reported, or a stop signal. */
+petal_static_builder *collect_for_index(struct key_reader *reader, const petal_options *options);
 
 /* Prints that remark once the file is written; 0: no remark. */
 void remark_classic(const char *path, const petal_filter *filter, uint64_t avoided_bytes);

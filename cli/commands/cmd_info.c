@@ -339,6 +339,78 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_end(&json);
 }
 
+/* ---- indexes --------------------------------------------------------------------------------- */
+
+static double rate_now(const petal_info *info)
+{
+    return petal_predict_rate(info, info->items);
+}
+
+static void print_index_totals(const char *path, const petal_index_info *info, bool intact,
+                               const struct args *args)
+{
+    printf("%s\n", path);
+    label("index");
+    printf("%s filter%s of %" PRIu32 " size%s", grouped(info->filters).s, plural(info->filters),
+           info->groups, plural(info->groups));
+    if (info->secret_id) printf(", with secret %08" PRIx32, info->secret_id);
+    putchar('\n');
+    label("keys");
+    printf("%s\n", key_type_name(info->key_type));
+    label("size");
+    printf("%s bytes; the filters alone have %s\n", grouped(info->bytes).s,
+           grouped(info->filter_bytes).s);
+    label("checksums");
+    printf("%s\n", args->no_verify ? "not compared" : intact ? "match" : "differ");
+}
+
+static void print_index_filter(const char *path, const char *name, const petal_info *info,
+                               bool as_json)
+{
+    struct json json;
+    if (!as_json) {
+        printf("  %s: %s key%s, %s bytes, %s, k %" PRIu32 ", %s false positives\n", name,
+               grouped(info->items).s, plural(info->items), grouped(info->bytes).s,
+               info->scheme_name, info->hashes, rate_text(rate_now(info), 3).s);
+        return;
+    }
+    json_begin(&json, stdout);
+    json_text(&json, "file", path);
+    json_text(&json, "filter", name);
+    json_text(&json, "scheme", info->scheme_name);
+    json_text(&json, "hash", info->hash_name);
+    json_count(&json, "bits", info->bits);
+    json_count(&json, "hashes", info->hashes);
+    json_count(&json, "bytes", info->bytes);
+    json_text(&json, "key_type", key_type_name(info->key_type));
+    count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
+    json_number(&json, "target_rate", info->target_rate);
+    json_count(&json, "items", info->items);
+    json_number(&json, "predicted_rate", rate_now(info));
+    json_end(&json);
+}
+
+/* Returns the exit status. */
+static int show_index(const char *path, const struct args *args, bool first)
+{
+    petal_index_info totals = PETAL_INDEX_INFO_INIT;
+    petal_error error;
+    petal_index *index = open_index(path, args);
+    if (!index) return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
+    bool intact = args->no_verify || petal_index_verify(index, &error) == PETAL_OK ||
+                  complain_of(path, &error);
+    petal_index_get_info(index, &totals, NULL);
+    if (!first && !args->json) putchar('\n');
+    if (!args->json) print_index_totals(path, &totals, intact, args);
+    for (uint64_t i = 0; i < totals.filters; i++) {
+        petal_info info = PETAL_INFO_INIT;
+        petal_index_get_filter_info(index, i, &info, NULL);
+        print_index_filter(path, petal_index_name(index, i), &info, args->json);
+    }
+    petal_index_free(index);
+    return intact ? STATUS_OK : STATUS_NO;
+}
+
 /* ---- command --------------------------------------------------------------------------------- */
 
 static void print_raw_metadata(const petal_filter *filter)
@@ -354,6 +426,7 @@ static int show(const char *path, const struct args *args, bool first)
     forget_failure();
     if (!args->from && is_parquet_file(path))
         return list_parquet(path, args->json) ? STATUS_OK : STATUS_ERROR;
+    if (is_index_file(path) && !args->show_metadata) return show_index(path, args, first);
     petal_filter *filter = open_to_describe(path, args);
     if (!filter) return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
     const char *format = file_format_of(filter);

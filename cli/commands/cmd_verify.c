@@ -216,11 +216,43 @@ static void say_intact(const char *path, const petal_filter *filter)
 }
 
 /* Returns the exit status. */
+static int verify_index(const char *path, const struct args *args)
+{
+    petal_index_info info = PETAL_INDEX_INFO_INIT;
+    struct json json;
+    petal_error error;
+    petal_index *index = open_index(path, args);
+    if (!index) return status_of_failure(args);
+    progress_begin("verifying", path);
+    petal_status status = petal_index_verify(index, &error);
+    progress_end();
+    petal_index_get_info(index, &info, NULL);
+    petal_index_free(index);
+    if (status != PETAL_OK) complain_of(path, &error);
+    if (args->json) {
+        json_begin(&json, stdout);
+        json_text(&json, "file", path);
+        json_bool(&json, "intact", status == PETAL_OK);
+        json_end(&json);
+    } else if (status == PETAL_OK) {
+        printf("%s: intact, an index of %s filter%s\n", path, grouped(info.filters).s,
+               plural(info.filters));
+    }
+    return status == PETAL_OK ? STATUS_OK : status_of_failure(args);
+}
+
+/* Returns the exit status. */
 static int verify(const char *path, const struct args *args)
 {
     struct json json, *to = args->json ? &json : NULL;
     unsigned flags;
     forget_failure();
+    if (is_index_file(path)) {
+        if (!args->present && !args->absent && !args->recover) return verify_index(path, args);
+        complain(path, "is an index, which takes no --present, --absent and --recover; petal which "
+                       "queries it");
+        return STATUS_ERROR;
+    }
     if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return STATUS_ERROR;
     petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
     if (!filter) return status_of_failure(args);

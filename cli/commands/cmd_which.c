@@ -35,6 +35,7 @@ struct which {
     bool counts_rows; /* for -l with a rule: counts each filter's rows, not its keys */
     uint64_t asked;   /* keys */
     size_t row_words;
+    size_t shelf_words; /* room for the rows of an index */
     const char **names; /* by place */
     uint64_t *found;    /* numbers of keys, by place */
     bool any;
@@ -44,11 +45,12 @@ struct which {
 /* The filters' answers for the keys of a slice; block->own. */
 struct answers {
     size_t from, count;
-    const struct one *failed; /* the filter that failed; if error is empty, already reported */
+    const char *failed; /* the filter that failed; if error is empty, already reported */
     petal_error error;
     uint64_t asked;  /* keys */
     uint64_t *found; /* keys or rows, by place */
     uint64_t *rows;
+    uint64_t *shelf_rows; /* room for those of an index */
 };
 
 /* The keys of a slice, or some of them. */
@@ -65,12 +67,12 @@ struct asked {
 /* Makes room for the answers, and initialises them. NULL: no memory. */
 static struct answers *begin_answers(const struct which *which, struct key_block *block)
 {
-    size_t filters = which->many.count, rows = 0;
+    size_t filters = which->many.places, rows = 0;
     if (which->prints_rows || which->counts_rows) {
         size_t most = MAX_ROWS_WORDS / which->row_words + 1;
         rows = block->count < most ? block->count : most;
     }
-    size_t words = filters + rows * which->row_words;
+    size_t words = filters + rows * which->row_words + which->shelf_words;
     if (words > SIZE_MAX / 16) return NULL;
     size_t bytes = sizeof(struct answers) + words * sizeof(uint64_t);
     if (bytes > block->own_bytes) {
@@ -84,6 +86,7 @@ static struct answers *begin_answers(const struct which *which, struct key_block
     *answers = (struct answers){.count = has_rows ? rows : block->count};
     answers->found = (uint64_t *)(answers + 1);
     answers->rows = answers->found + filters;
+    answers->shelf_rows = answers->rows + rows * which->row_words;
     return answers;
 }
 
@@ -128,6 +131,71 @@ static bool query_one(const struct which *which, const struct asked *asked, stru
     return status == PETAL_OK;
 }
 
+/* ---- indexes --------------------------------------------------------------------------------- */
+
+/* About how many words the rows of one index may take. */
+#define MAX_SHELF_WORDS ((size_t)1 << 17)
+
+static size_t words_of(const struct shelf *shelf)
+{
+    return (shelf->count + 63) / 64;
+}
+
+/* Keys to query at a time. */
+static size_t shelf_piece(const struct shelf *shelf)
+{
+    size_t most = MAX_SHELF_WORDS / words_of(shelf);
+    return most < 1 ? 1 : most > 1024 ? 1024 : most;
+}
+
+/* Marks or unmarks the filters of a shelf in the row of a key. */
+static void take_shelf_row(const struct shelf *shelf, const uint64_t *found, bool unmarks,
+                           uint64_t *row)
+{
+    size_t shift = shelf->place % 64, words = words_of(shelf), last = shelf->count % 64;
+    row += shelf->place / 64;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = found[i];
+        if (unmarks)
+            word = ~word & (i + 1 < words || !last ? UINT64_MAX : ((uint64_t)1 << last) - 1);
+        uint64_t low = word << shift, high = shift ? word >> (64 - shift) : 0;
+        row[i] = unmarks ? row[i] & ~low : row[i] | low;
+        if (high) row[i + 1] = unmarks ? row[i + 1] & ~high : row[i + 1] | high;
+    }
+}
+
+static void take_shelf_rows(const struct which *which, const struct asked *asked, size_t from,
+                            size_t count, const struct shelf *shelf, struct answers *answers)
+{
+    size_t words = words_of(shelf);
+    bool has_rows = which->prints_rows || which->counts_rows;
+    const uint64_t *found = answers->shelf_rows;
+    for (size_t i = from; i < from + count; i++, found += words) {
+        size_t row = asked->rows ? asked->rows[i] - answers->from : i;
+        if (has_rows && (asked->rows || which->prints_rows))
+            take_shelf_row(shelf, found, asked->rows != NULL,
+                           answers->rows + row * which->row_words);
+        for (size_t word = 0; word < words; word++)
+            for (uint64_t bits = found[word]; bits; bits &= bits - 1)
+                answers->found[shelf->place + 64 * word + (size_t)__builtin_ctzll(bits)]++;
+    }
+}
+
+static bool query_shelf(const struct which *which, const struct asked *asked,
+                        struct answers *answers, const struct shelf *shelf)
+{
+    size_t piece = shelf_piece(shelf);
+    for (size_t from = 0, count; from < asked->count; from += count) {
+        count = asked->count - from < piece ? asked->count - from : piece;
+        petal_batch batch = keys_batch(asked->keys + from, count);
+        if (petal_index_query(shelf->index, &batch, answers->shelf_rows, words_of(shelf),
+                              &answers->error) != PETAL_OK)
+            return false;
+        take_shelf_rows(which, asked, from, count, shelf, answers);
+    }
+    return true;
+}
+
 /* Queries every filter. False: one failed. */
 static bool query_all(const struct which *which, const struct asked *asked, struct answers *answers)
 {
@@ -136,7 +204,12 @@ static bool query_all(const struct which *which, const struct asked *asked, stru
     answers->asked += asked->count;
     for (const struct one *one = many->each; one < end; before = one++)
         if (!query_one(which, asked, answers, one, before)) {
-            answers->failed = one;
+            answers->failed = one->name;
+            return false;
+        }
+    for (size_t i = 0; i < many->shelf_count; i++)
+        if (!query_shelf(which, asked, answers, &many->shelves[i])) {
+            answers->failed = many->shelves[i].name;
             return false;
         }
     return true;
@@ -144,7 +217,7 @@ static bool query_all(const struct which *which, const struct asked *asked, stru
 
 static void count_rows(const struct which *which, struct answers *answers)
 {
-    for (size_t place = 0; place < which->many.count; place++) {
+    for (size_t place = 0; place < which->many.places; place++) {
         const uint64_t *word = answers->rows + place / 64;
         answers->found[place] = 0;
         for (size_t i = 0; i < answers->count; i++, word += which->row_words)
@@ -155,7 +228,7 @@ static void count_rows(const struct which *which, struct answers *answers)
 /* At first, every row counts as one that all filters have. */
 static void query_runs(const struct which *which, struct key_run *run, struct answers *answers)
 {
-    size_t words = answers->count * which->row_words, last = which->many.count % 64;
+    size_t words = answers->count * which->row_words, last = which->many.places % 64;
     bool has_rows = which->prints_rows || which->counts_rows;
     if (has_rows) memset(answers->rows, 0xff, words * sizeof *answers->rows);
     for (size_t i = which->row_words; has_rows && last && i <= words; i += which->row_words)
@@ -171,7 +244,7 @@ static void query_runs(const struct which *which, struct key_run *run, struct an
 static void query_slice(const struct which *which, struct key_block *block, struct answers *answers)
 {
     answers->asked = 0;
-    memset(answers->found, 0, which->many.count * sizeof *answers->found);
+    memset(answers->found, 0, which->many.places * sizeof *answers->found);
     if (which->has_rule) {
         query_runs(which, block->run, answers);
         return;
@@ -249,7 +322,7 @@ static bool complain_of_filter(const struct answers *answers)
 {
     if (!answers->error.message[0]) return false;
     return complain(
-        answers->failed->name, "%s%s", answers->error.message,
+        answers->failed, "%s%s", answers->error.message,
         answers->error.status == PETAL_ERR_DAMAGED ? "; --no-verify trusts what is there" : "");
 }
 
@@ -257,7 +330,7 @@ static bool take_answers(struct which *which, struct key_block *block, struct an
 {
     if (answers->failed) return complain_of_filter(answers);
     which->asked += answers->asked;
-    for (size_t place = 0; place < which->many.count; place++)
+    for (size_t place = 0; place < which->many.places; place++)
         which->found[place] += answers->found[place];
     if (which->prints_rows) print_rows(which, block, answers);
     return true;
@@ -308,7 +381,7 @@ static void print_filters(struct which *which)
 {
     bool counts_all = which->args->count && !(which->args->share > 0);
     which->any = false;
-    for (size_t place = 0; place < which->many.count; place++) {
+    for (size_t place = 0; place < which->many.places; place++) {
         bool enough = is_wanted(which, which->found[place]);
         which->any = which->any || enough;
         if (enough || counts_all) print_filter(which, place);
@@ -340,20 +413,36 @@ static const char *type_in_words(uint32_t type)
     return key_type_name(type) ? key_type_name(type) : "text";
 }
 
-/* A line must mean the same key for all filters. */
-static bool agree_on_keys(struct which *which)
+/* A line must mean the same key for all filters. `before` has the last one's name and type. */
+static bool agrees_on_keys(struct which *which, const char *name, uint32_t key_type,
+                           const char **before, uint32_t *before_type)
 {
     struct key_reader *reader = &which->reader;
-    const struct one *each = which->many.each;
-    for (size_t i = 0; i < which->many.count; i++) {
-        decoder *before = reader->decode;
-        if (!keys_use_type(reader, which->args, each[i].name, each[i].key_type)) return false;
-        if (i > 0 && reader->decode != before)
-            return complain(each[i].name,
-                            "has keys of type %s, but %s of type %s; query them apart, or pass "
-                            "--key-type",
-                            type_in_words(each[i].key_type), each[i - 1].name,
-                            type_in_words(each[i - 1].key_type));
+    decoder *decode = reader->decode;
+    if (!keys_use_type(reader, which->args, name, key_type)) return false;
+    if (*before && reader->decode != decode)
+        return complain(name,
+                        "has keys of type %s, but %s of type %s; query them apart, or pass "
+                        "--key-type",
+                        type_in_words(key_type), *before, type_in_words(*before_type));
+    *before = name;
+    *before_type = key_type;
+    return true;
+}
+
+static bool agree_on_keys(struct which *which)
+{
+    const struct many *many = &which->many;
+    const char *before = NULL;
+    uint32_t type = 0;
+    for (size_t i = 0; i < many->count; i++)
+        if (!agrees_on_keys(which, many->each[i].name, many->each[i].key_type, &before, &type))
+            return false;
+    for (size_t i = 0; i < many->shelf_count; i++) {
+        petal_index_info info = PETAL_INDEX_INFO_INIT;
+        petal_index_get_info(many->shelves[i].index, &info, NULL);
+        if (!agrees_on_keys(which, many->shelves[i].name, info.key_type, &before, &type))
+            return false;
     }
     return true;
 }
@@ -362,7 +451,7 @@ static bool agree_on_keys(struct which *which)
 static bool check_names(const struct which *which)
 {
     const char *ends = which->prints_rows ? "\t\n" : "\n";
-    for (size_t place = 0; place < which->many.count && !which->args->json; place++)
+    for (size_t place = 0; place < which->many.places && !which->args->json; place++)
         if (strpbrk(which->names[place], ends))
             return complain(which->names[place],
                             "its name has a tab or a newline, which end names here; pass --json");
@@ -372,11 +461,18 @@ static bool check_names(const struct which *which)
 static bool prepare(struct which *which)
 {
     const struct many *many = &which->many;
-    which->row_words = (many->count + 63) / 64;
-    which->names = calloc(many->count, sizeof *which->names);
-    which->found = calloc(many->count, sizeof *which->found);
+    which->row_words = (many->places + 63) / 64;
+    which->names = calloc(many->places, sizeof *which->names);
+    which->found = calloc(many->places, sizeof *which->found);
     if (!which->names || !which->found) return complain(NULL, "out of memory");
     for (size_t i = 0; i < many->count; i++) which->names[many->each[i].place] = many->each[i].name;
+    for (size_t i = 0; i < many->shelf_count; i++) {
+        const struct shelf *shelf = &many->shelves[i];
+        size_t words = words_of(shelf) * shelf_piece(shelf);
+        if (words > which->shelf_words) which->shelf_words = words;
+        for (size_t k = 0; k < shelf->count; k++)
+            which->names[shelf->place + k] = petal_index_name(shelf->index, k);
+    }
     return check_names(which) && agree_on_keys(which);
 }
 
@@ -412,7 +508,7 @@ static int run(const struct args *args)
     if (!check_standard_input(args)) return STATUS_ERROR;
     which.prints_rows = !args->list && !args->count && !(args->share > 0);
     if (many_open(&which.many, args)) {
-        if (which.many.count == 0)
+        if (which.many.places == 0)
             complain(args->operands[0], "names no filter");
         else
             status = query_filters(&which);
@@ -445,7 +541,8 @@ const struct command which_command = {
     .summary = "print which of many filters (probably) have a key",
     .usage = "FILTER... [-e KEY...] [-- KEYS...]",
     .about = "Prints each key that is probably in a filter, and the names of all such filters,\n"
-             "separated by tabs. FILTER is a file, or @LIST: a file that names one per line.\n"
+             "separated by tabs. FILTER is a file, an index of filters (see petal index), or\n"
+             "@LIST: a file that names one per line.\n"
              "Exits like grep: 0 when a filter was found, 1 when none was, 2 after an error.",
     .options = options,
     .example = "example: petal which logs/*.petal -e req-9f3c",

@@ -177,10 +177,42 @@ static bool open_all(struct many *many)
     return failed == 0;
 }
 
-bool many_open(struct many *many, const struct args *args)
+bool many_list(struct many *many, const struct args *args)
 {
     *many = (struct many){.args = args};
-    if (!add_names(many) || !open_all(many)) return false;
+    return add_names(many);
+}
+
+/* Opens the indexes among the names, and gives every filter its place. */
+static bool open_indexes(struct many *many)
+{
+    size_t names = many->count, count = 0;
+    for (size_t i = 0; i < names; i++) count += is_index_file(many->each[i].name);
+    many->shelves = calloc(count + 1, sizeof *many->shelves);
+    if (!many->shelves) return complain(NULL, "out of memory");
+    many->count = 0;
+    for (size_t i = 0; i < names; i++) {
+        struct one one = many->each[i];
+        one.place = many->places;
+        if (many->shelf_count == count || !is_index_file(one.name)) {
+            many->each[many->count++] = one;
+            many->places++;
+            continue;
+        }
+        petal_index_info info = PETAL_INDEX_INFO_INIT;
+        petal_index *index = open_index(one.name, many->args);
+        if (!index) return false;
+        petal_index_get_info(index, &info, NULL);
+        many->shelves[many->shelf_count++] =
+            (struct shelf){one.name, many->places, (size_t)info.filters, index};
+        many->places += (size_t)info.filters;
+    }
+    return true;
+}
+
+bool many_open(struct many *many, const struct args *args)
+{
+    if (!many_list(many, args) || !open_indexes(many) || !open_all(many)) return false;
     if (many->count > 1) qsort(many->each, many->count, sizeof *many->each, by_hashing);
     return true;
 }
@@ -206,6 +238,8 @@ void many_return(const struct one *one, petal_filter *filter)
 void many_close(struct many *many)
 {
     for (size_t i = 0; i < many->count; i++) petal_free(many->each[i].filter);
+    for (size_t i = 0; i < many->shelf_count; i++) petal_index_free(many->shelves[i].index);
+    free(many->shelves);
     for (size_t i = 0; i < many->list_count; i++) free(many->lists[i]);
     free(many->each);
     free(many->lists);

@@ -6,6 +6,7 @@
 #include "options/options.h"
 
 #include <petal/petal.h>
+#include <petal/petal_index.h>
 
 /* A hash function with its seed or secret. */
 struct hashing {
@@ -23,18 +24,31 @@ struct one {
     uint32_t key_type; /* as recorded */
 };
 
+/* An index of filters, which take consecutive places. */
+struct shelf {
+    const char *name;
+    size_t place, count;
+    petal_index *index;
+};
+
 struct many {
     const struct args *args;
     struct one *each; /* filters that share a hash are adjacent */
     size_t count;
+    struct shelf *shelves;
+    size_t shelf_count;
+    size_t places; /* filters, with those in indexes */
     bool all_open;
     char **lists; /* the texts of LISTs, which contain the names */
     size_t list_count;
 };
 
-/* Opens every filter that the operands before "--" name: a FILE, or @LIST, a file with one name per
- * line. False: some can't be opened; the first few are reported by name. Call many_close() in any
- * case. */
+/* Finds the names alone, for many_close(): many->each, in order. False: reported. */
+bool many_list(struct many *many, const struct args *args);
+
+/* Opens every filter, and every index of filters, that the operands before "--" name: a FILE, or
+ * @LIST, a file with one name per line. False: some can't be opened; the first few are reported by
+ * name. Call many_close() in any case. */
 bool many_open(struct many *many, const struct args *args);
 
 /* Returns a filter, to be released by many_return(). NULL: reported. Several threads may call it

@@ -15,6 +15,7 @@ _petal_options() {
     remove) echo "$keys --threads --secret-file $files --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys $rule --min --now --threads --secret-file --from --memory-limit --verbose" ;;
     which) echo "--list --count --min --json --no-verify $keys $rule --now --threads --secret-file --from --memory-limit" ;;
+    index) echo "--output --keys --rate --fold --drop --scheme $hash ${keys#* } $rule --threads --from --no-verify $files --force --verbose" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time-field --now $hash $keys $rule --min --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
     verify) echo "--present --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
@@ -42,7 +43,7 @@ _petal_values() {
     --from | --to) petal formats --json 2>/dev/null | sed 's/{"format":"\([^"]*\).*/\1/' ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit | --row-limit) echo 'none' ;;
-    --capacity | --rate | --min | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | --ngrams | --kmers | \
+    --capacity | --rate | --min | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | --ngrams | --kmers | --drop | \
         --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac
@@ -57,7 +58,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check which seen info verify merge intersect fold compare diff patch shard convert formats bench help'
+    local commands='plan create build add remove check which index seen info verify merge intersect fold compare diff patch shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

@@ -263,6 +263,45 @@ bool update_file(petal_filter *filter, const char *path, const struct args *args
     return complain(path, "%s; %s", error.message, way_out);
 }
 
+/* ---- indexes --------------------------------------------------------------------------------- */
+
+bool is_index_file(const char *path)
+{
+    static const uint8_t magic[8] = {0x89, 'P', 'T', 'X', '\r', '\n', 0x1a, '\n'};
+    uint8_t begin[sizeof magic] = {0};
+    return read_beginning(path, begin, sizeof begin) && memcmp(begin, magic, sizeof magic) == 0;
+}
+
+petal_index *open_index(const char *path, const struct args *args)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_index *index = NULL;
+    petal_error error;
+    uint8_t secret[PETAL_SECRET_BYTES] = {0};
+    if (args->secret_file && !read_secret(args->secret_file, secret)) return NULL;
+    options.secret = args->secret_file ? secret : NULL;
+    options.flags = args->no_verify ? 0 : PETAL_OPEN_VERIFY_ON_USE;
+    petal_status status = petal_index_open(path, &options, &index, &error);
+    if (status == PETAL_ERR_SECRET_WRONG && args->secret_file) { /* it may not be keyed */
+        options.secret = NULL;
+        if (petal_index_open(path, &options, &index, NULL) == PETAL_OK) status = PETAL_OK;
+    }
+    wipe(secret, sizeof secret);
+    if (status != PETAL_OK) complain_of(path, &error);
+    return index;
+}
+
+bool save_index(const petal_index *index, const char *path, const struct args *args)
+{
+    petal_error error;
+    petal_save_options options = how_to_save(args, NULL, args->force);
+    struct identity before = identify(path);
+    progress_begin("saving", path);
+    petal_status status = petal_index_save(index, path, &options, &error);
+    progress_end();
+    return status == PETAL_OK || complain_of_save(path, before, &error);
+}
+
 bool is_file_of_its_own(const char *path, const struct args *args)
 {
     return !parquet_place(args->from) ||

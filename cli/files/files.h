@@ -5,6 +5,7 @@
 #include "options/options.h"
 
 #include <petal/petal.h>
+#include <petal/petal_index.h>
 
 /* Opens the filter in `path` with PETAL_OPEN_* `flags`, the secret of --secret-file and the format
  * of --from. A map checks its blocks before use, unless --no-verify was given. A file that is not
@@ -46,5 +47,12 @@ bool replace_file(const petal_filter *filter, const char *path, const struct arg
  * message if the file stays dirty. False: reported. */
 bool update_file(petal_filter *filter, const char *path, const struct args *args,
                  const char *way_out);
+
+/* Is this a regular file that begins like an index of filters? */
+bool is_index_file(const char *path);
+
+/* Opens an index like open_filter(), and saves one like save_filter(). */
+petal_index *open_index(const char *path, const struct args *args);
+bool save_index(const petal_index *index, const char *path, const struct args *args);
 
 #endif

@@ -74,6 +74,17 @@ bool differs_from_inputs(const char *path, char **files, size_t count)
 
 /* ---- small files ----------------------------------------------------------------------------- */
 
+bool read_beginning(const char *path, uint8_t *bytes, size_t size_bytes)
+{
+    struct stat about;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return false;
+    bool is_read = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) &&
+                   read(descriptor, bytes, size_bytes) == (ssize_t)size_bytes;
+    close(descriptor);
+    return is_read;
+}
+
 uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes)
 {
     FILE *in = fopen(path, "rb");

@@ -28,6 +28,9 @@ bool differs_from_inputs(const char *path, char **files, size_t count);
  * NULL: reported. */
 uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_bytes);
 
+/* The first bytes of a regular file. False: it has fewer, or there is none. */
+bool read_beginning(const char *path, uint8_t *bytes, size_t size_bytes);
+
 /* The bytes of a small file. The caller calls free(). NULL: reported. */
 uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes);
 

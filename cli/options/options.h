@@ -29,6 +29,7 @@ struct args {
     size_t literal_count;
     bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
     bool list;                                                  /* which */
+    bool of_keys, folds;                                        /* index */
     bool words, canonical, ignore_case;                         /* several keys per row */
     uint64_t ngrams, kmers;
     double share;                 /* --min */

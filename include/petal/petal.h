@@ -18,8 +18,9 @@
  * That program needs "Status", "Creating", "One key" and petal_save(). The rest is in the order in
  * which most readers need it: batches, files, looking inside, whole filters, several threads,
  * windows, formats, memory and streams, patches. petal_build.h adds filling a filter from several
- * threads, and static filters; petal_host.h what servers and bindings need; petal_inline.h the
- * inlined hot loop; petal_parquet.h the filters inside Parquet files. The comment of a call that
+ * threads, and static filters; petal_index.h one file of many filters; petal_host.h what servers
+ * and bindings need; petal_inline.h the inlined hot loop; petal_parquet.h the filters inside
+ * Parquet files. The comment of a call that
  * came after version 1.0 says so.
  *
  * Conventions

@@ -401,6 +401,25 @@ uint64_t petal_static_builder_bytes(const petal_filter *filter)
     return sum;
 }
 
+petal_status petal_static_take_keys(petal_static_builder *builder, const uint64_t **hashes,
+                                    uint64_t *count, petal_error *error)
+{
+    const struct runner alone = {NULL, NULL};
+    petal_status status = petal_static_first_failure(builder, error);
+    if (status == PETAL_OK) status = gather(builder, &alone, error);
+    if (status == PETAL_OK && builder->key_count > 0 && !builder->keys)
+        status = petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                            "the keys are in a temporary file, and are needed in memory here");
+    *hashes = builder->keys;
+    *count = builder->key_count;
+    return status;
+}
+
+const petal_filter *petal_static_pattern(const petal_static_builder *builder)
+{
+    return builder->filter;
+}
+
 /* After a failure the layers hold only some of the keys, so they must not answer. */
 static void drop_bits(petal_filter *filter)
 {

@@ -19,6 +19,12 @@ petal_status petal_static_collect(petal_filter *filter, const uint64_t *words, s
  * bits: later adding and building fail in the same way. */
 petal_status petal_static_build(petal_filter *filter, petal_error *error);
 
+/* The hashes that a builder has collected, sorted, each once: borrowed until it is released. The
+ * filter can't be built any more. And the filter without bits that has its hash and its options. */
+petal_status petal_static_take_keys(petal_static_builder *builder, const uint64_t **hashes,
+                                    uint64_t *count, petal_error *error);
+const petal_filter *petal_static_pattern(const petal_static_builder *builder);
+
 void petal_static_builder_release(petal_filter *filter);
 
 /* Call it after the filter has moved in memory. */

@@ -29,8 +29,8 @@ options_of() {
     is "$stderr" "$overview"
 }
 
-@test "there are twenty commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check which seen info verify merge intersect fold compare diff patch shard convert formats bench "
+@test "there are twenty-one commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check which index seen info verify merge intersect fold compare diff patch shard convert formats bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {

@@ -12,7 +12,7 @@ flat() { [ -z "$(find "$bundle" -mindepth 1 ! -type f)" ]; }
 ok 'the folder is flat' flat
 complete() {
     (cd "$bundle" && ls README.md LICENSE LICENSE-xxhash xxhash.h \
-        petal.h petal_build.h petal_host.h petal_inline.h petal_parquet.h)
+        petal.h petal_build.h petal_host.h petal_index.h petal_inline.h petal_parquet.h)
 }
 ok 'the folder has the headers, the licences and a README' complete
 refuses() { ! scripts/bundle "$bundle"; }
@@ -27,7 +27,7 @@ objects() { # objects COMPILER OPTION: into a folder of its name
     cd "$OLDPWD" && return $status
 }
 header() { # header COMPILER LANGUAGE STANDARD
-    printf '#include "petal_build.h"\n#include "petal_host.h"\n#include "petal_inline.h"\n#include "petal_parquet.h"\n' |
+    printf '#include "petal_build.h"\n#include "petal_index.h"\n#include "petal_host.h"\n#include "petal_inline.h"\n#include "petal_parquet.h"\n' |
         "$1" -x "$2" "-std=$3" -pedantic-errors -Wall -Wextra -Werror "-I$bundle" -fsyntax-only -
 }
 clang=clang clangxx=clang++

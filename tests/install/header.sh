@@ -11,6 +11,7 @@ strict='-Wall -Wextra -Wpedantic -pedantic-errors -Werror -Iinclude'
 cat >"$TMPDIR/main.c" <<'END'
 #include <petal/petal.h>
 #include <petal/petal_build.h>
+#include <petal/petal_index.h>
 #include <petal/petal_host.h>
 #include <petal/petal_inline.h>
 #include <petal/petal_parquet.h>

@@ -5,7 +5,7 @@ set -u
 . tests/install/lib/tap.sh
 man=$TMPDIR/share/man/man3
 page=$man/petal.3
-headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_host.h include/petal/petal_parquet.h'
+headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_index.h include/petal/petal_host.h include/petal/petal_parquet.h'
 
 ok 'the pages are made' scripts/gen-man "$man"
 ok 'the build made the same' diff -r "$man" "$PETAL_BUILD_DIR/man3"
@@ -15,7 +15,8 @@ words() { tr 'A-Z' 'a-z' | tr -cs 'a-z0-9_' '\n' | sort -u; }
 text() {
     {
         sed -n '1,/^#ifndef/p; /^\/\* ----.* status /,$p' include/petal/petal.h
-        cat include/petal/petal_build.h include/petal/petal_host.h include/petal/petal_parquet.h
+        cat include/petal/petal_build.h include/petal/petal_index.h include/petal/petal_host.h \
+            include/petal/petal_parquet.h
     } | sed '/^#i/d; /^#endif/d; /^extern/d; /^#define PETAL_[A-Z]*_*H$/d
         s/PETAL_API//; s/PETAL_NODISCARD//; /PETAL_STRUCT_INIT/d'
 }

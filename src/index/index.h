@@ -1,0 +1,165 @@
+/* index.h - the handle of an index, and the parts that its files share.
+ *
+ * An index is made (collect.c), where it has filters; or opened (stored.c), where it has rows. Both
+ * have groups, sorted, and numbers: the filters of the groups, one group after the other.
+ *
+ *     collect.c      filters -> members, groups
+ *     slices.c       filters <-> rows
+ *     index_image.c  groups, members <-> the tables before the rows
+ *     query.c        hashes -> rows -> bits for each filter
+ *     stored.c       files */
+#ifndef PETAL_INDEX_INDEX_H
+#define PETAL_INDEX_INDEX_H
+
+#include "filter/filter.h"
+#include "format/format.h"
+#include "os/os.h"
+#include "petal/petal_index.h"
+
+/* What the filters of a group have in common. */
+struct kind {
+    uint32_t hash;
+    uint64_t seed, secret_check;
+    struct shape shape;
+};
+
+struct group {
+    struct kind kind;
+    uint64_t columns;     /* filters */
+    uint64_t first;       /* of their numbers */
+    uint64_t stride_bits; /* of a row */
+    uint64_t offset;      /* of the rows, from the first group's */
+    uint64_t bytes;
+    const petal_filter *hasher; /* opened: a filter without bits that hashes keys */
+};
+
+/* A filter of an index. */
+struct member {
+    char *name; /* allocated */
+    uint64_t name_bytes;
+    petal_filter *filter;
+};
+
+/* Where everything is in a file: see docs/index-format.md. */
+struct index_image {
+    const uint8_t *bytes; /* opened: the whole file */
+    uint64_t filters, names_bytes;
+    uint64_t group_count, blocks, bits_bytes;
+    uint64_t filters_offset, names_offset, sums_offset, bits_offset, file_bytes;
+    uint32_t key_type, secret_id;
+};
+
+struct petal_index {
+    petal_allocator allocator;
+    struct group *groups;
+    uint64_t group_count, group_room;
+    uint64_t filters;
+    uint32_t key_type, secret_id;
+
+    /* an index that is being made */
+    uint32_t scheme;
+    bool fold;
+    struct member *members;
+    uint64_t member_room;
+    uint32_t *names; /* a hash table of the members' names: number + 1, or 0 */
+    uint64_t name_room, names_bytes;
+
+    /* one that was opened */
+    bool is_open;
+    struct index_image image;
+    const char **opened_names;
+    uint32_t *numbers;
+    petal_filter **hashers; /* for each hash of a group that differs from the one before */
+    uint64_t hasher_count;
+    uint8_t *blocks; /* VERIFY_ON_USE: an enum block_state for each; otherwise NULL */
+    struct mapping map;
+    struct file file;
+    void (*release)(void *context, const void *bytes, uint64_t size_bytes);
+    void *release_context;
+    const void *view;
+    uint64_t view_bytes;
+};
+
+/* collect.c */
+
+/* Makes an empty handle. */
+petal_status petal_index_new(const petal_allocator *allocator, petal_index **index,
+                             petal_error *error);
+
+/* What a filter has in common with the others of its group. */
+struct kind petal_index_kind(const petal_filter *filter);
+
+/* Its group: the place in index->groups, or where it would have to be. */
+bool petal_index_find_group(const petal_index *index, const struct kind *kind, uint64_t *place);
+
+/* Adds a filter, which the index owns from now on, also after a failure. */
+petal_status petal_index_insert(petal_index *index, const char *name, petal_filter *filter,
+                                petal_error *error);
+
+/* PETAL_ERR_READ_ONLY if the index was opened, PETAL_ERR_ARGUMENT for an impossible name, ... */
+petal_status petal_index_check_name(const petal_index *index, const char *name, petal_error *error);
+
+/* Makes a filter of an opened index, without bits. */
+petal_status petal_index_make_frame(const petal_index *other, uint64_t number, petal_filter **made,
+                                    petal_error *error);
+
+/* slices.c */
+
+/* The bits from one row of a group to the next, for that many filters; and the bytes of its
+ * rows. */
+uint64_t petal_index_stride(uint64_t columns);
+bool petal_index_group_bytes(const struct group *group, uint64_t *bytes);
+
+/* Writes a group's rows. numbers: of its filters. `room` has petal_index_room() bytes. */
+uint64_t petal_index_room(const struct group *group);
+petal_status petal_index_put_rows(const petal_index *index, const struct group *group,
+                                  const uint32_t *numbers, uint8_t *room, const struct sink *sink,
+                                  petal_error *error);
+
+/* The other way: gives the filters from `column` on, at most 64, their bits, which are zeroed. */
+#define PETAL_SLICE 64u
+void petal_index_take_columns(const uint8_t *rows, const struct group *group, uint64_t column,
+                              petal_filter *const *filters, uint32_t count);
+
+/* 64 bits of a row, from a bit of the rows on. Reads up to 9 bytes. */
+static inline uint64_t row_word(const uint8_t *rows, uint64_t bit)
+{
+    const uint8_t *at = rows + bit / 8;
+    unsigned shift = bit % 8;
+    uint64_t word = load64le(at) >> shift;
+    return shift ? word | (uint64_t)at[8] << (64 - shift) : word;
+}
+
+/* index_image.c */
+
+/* Computes what follows from image->filters, names_bytes, and the groups' kinds and columns: the
+ * rest of both. PETAL_ERR_LIMIT if a size overflows. */
+petal_status petal_index_measure(struct index_image *image, struct group *groups,
+                                 petal_error *error);
+
+/* Writes everything before the rows into `tables`, of bits_offset bytes. sums: one per block. */
+void petal_index_write_tables(const petal_index *index, const struct index_image *image,
+                              const uint64_t *sums, uint8_t *tables);
+
+/* Reads it: fills in image, groups, names and numbers of an index that is being opened. Safe on
+ * hostile bytes. */
+petal_status petal_index_read_tables(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
+                                     petal_error *error);
+
+/* What the tables say of a filter besides its kind. */
+struct index_record {
+    uint64_t group, items, capacity;
+    double rate;
+};
+struct index_record petal_index_record(const struct index_image *image, uint64_t number);
+
+/* The checksum of a block, and the recorded one. */
+uint64_t petal_index_block_sum(const uint8_t *block, uint64_t size_bytes, uint64_t number);
+uint64_t petal_index_recorded_sum(const struct index_image *image, uint64_t number);
+
+/* stored.c */
+
+/* Compares a block with its checksum. */
+petal_status petal_index_check_block(const petal_index *index, uint64_t number, petal_error *error);
+
+#endif

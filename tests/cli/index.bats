@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# index.bats - petal which names the same filters for an index as for its filters; and petal index
+# makes one of filters, of keys, and of other indexes.
+load helper
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
+    for i in 1 2 3 4 5 6 7 8 9; do
+        seq $((i * 100)) $((i * 100 + 20 * i)) >"k$i"
+        petal build -p 1% -o "f$i.petal" "k$i"
+    done
+    seq 1 5000 >queries
+}
+
+@test "an index answers as its filters do, false positives included, with every way of asking" {
+    petal index -o all.petals f?.petal
+    for options in '' -c -l '--min 0.1%' --json '--json -c' '--kmers 2' '--kmers 2 -l' '--kmers 3 -c'; do
+        # shellcheck disable=SC2086 # words
+        petal which $options f?.petal -- queries >alone || [ $? -eq 1 ]
+        # shellcheck disable=SC2086
+        petal which $options all.petals -- queries >together || [ $? -eq 1 ]
+        cmp alone together
+    done
+    [ "$(petal which all.petals -- queries | wc -l)" -gt 900 ]
+}
+
+@test "indexes and filters may be mixed, and places are those of the arguments" {
+    petal index -o some.petals f2.petal f3.petal f4.petal
+    petal which f1.petal f2.petal f3.petal f4.petal f5.petal f2.petal -- queries >alone
+    petal which f1.petal some.petals f5.petal f2.petal -- queries >together
+    cmp alone together
+    petal which --kmers 3 f1.petal f2.petal f3.petal f4.petal f5.petal -- queries >alone
+    petal which --kmers 3 f1.petal some.petals f5.petal -- queries >together
+    cmp alone together
+    run -0 petal which some.petals some.petals -e 210
+    is "$output" $'210\tf2.petal\tf2.petal'
+}
+
+@test "of keys each file becomes a filter, which misses none; gzip and words as everywhere" {
+    gzip k5
+    petal index -o keys.petals --keys -z -p 0.1% k1 k2 k3 k4 k5.gz k6
+    run -0 --separate-stderr petal which keys.petals -e 512 -e 620 -e 1
+    is "$output" $'512\tk5.gz\n620\tk6'
+    printf 'the quick fox\nsaw a dog\n' >text
+    petal index -o words.petals --keys --words text k1
+    run -0 petal which words.petals -e dog
+    is "$output" $'dog\ttext'
+    run -1 petal which words.petals -e 'saw a dog'
+    find . -name 'k?' | sort >list
+    petal index -o listed.petals --keys @list
+    [ "$(petal info --json listed.petals | wc -l)" -eq 8 ]
+}
+
+@test "filters are added by making a new index of the old one, and dropped by name" {
+    petal index -o a.petals f1.petal f2.petal
+    petal index --force -o a.petals a.petals f3.petal
+    petal index -o b.petals f1.petal f2.petal f3.petal
+    cmp a.petals b.petals
+    petal index -o c.petals a.petals --drop f2.petal
+    petal index -o d.petals f1.petal f3.petal
+    cmp c.petals d.petals
+    run -2 petal index -o e.petals a.petals --drop nothing
+    is "$output" "petal: --drop: no index has a filter of that name"
+    [ ! -e e.petals ]
+}
+
+@test "info and verify describe an index, and damage is status 1" {
+    petal index -o a.petals f1.petal f2.petal
+    run -0 petal info a.petals
+    [[ $output == $'a.petals\nindex             2 filters of '*$'\n  f1.petal: 21 keys, '* ]]
+    run -0 petal verify a.petals
+    is "$output" "a.petals: intact, an index of 2 filters"
+    run -0 petal verify --json a.petals
+    is "$output" '{"file":"a.petals","intact":true}'
+    printf x | dd of=a.petals bs=1 seek=4100 conv=notrunc 2>/dev/null
+    run -1 petal verify a.petals
+    run -2 --separate-stderr petal which a.petals -- queries
+    is "$output" ""
+    [[ $stderr == *"damaged: the block at byte 4096 "* ]]
+    head -c 4000 a.petals >cut.petals
+    run -1 petal verify cut.petals
+    [[ $output == *"truncated"* ]]
+    run -2 petal which cut.petals -e 1
+}
+
+@test "errors name the file and what to do, and write nothing" {
+    run -2 petal index f1.petal
+    run -2 petal index -o x.petals
+    run -2 petal index -o x.petals f1.petal -p 1%
+    run -2 petal index -o x.petals --keys --fold k1
+    run -2 petal index -o x.petals f1.petal missing.petal
+    [[ $output == *"missing.petal: "* ]]
+    run -2 petal index -o x.petals f1.petal f1.petal
+    is "$output" "petal: f1.petal: the index already has a filter of this name"
+    petal build --scheme counting -o counting.petal k1
+    run -2 petal index -o x.petals counting.petal
+    [[ $output == "petal: counting.petal: "*"drop the counts first" ]]
+    run -2 petal index -o x.petals --keys k1 missing
+    printf '1\n' | petal build --key-type i64 -o i64.petal
+    run -2 petal index -o x.petals f1.petal i64.petal
+    [[ $output == "petal: i64.petal: its keys are of type "* ]]
+    [ ! -e x.petals ]
+    echo precious >x.petals
+    run -2 petal index -o x.petals f1.petal
+    is "$(cat x.petals)" precious
+    petal index --force -o x.petals f1.petal
+    petal verify x.petals
+}
+
+@test "keyed filters need their secret" {
+    printf 0123456789abcdef >secret
+    petal index -o keyed.petals --keys --secret-file secret k1 k2
+    run -2 petal which keyed.petals -e 110
+    [[ $output == *"needs the secret with id "* ]]
+    run -0 petal which --secret-file secret keyed.petals -e 110
+    is "$output" $'110\tk1'
+    run -0 petal which --secret-file secret keyed.petals f1.petal -e 110
+    is "$output" $'110\tk1\tf1.petal'
+}
+
+@test "with --verbose one line has sizes and rates" {
+    run -0 petal index --verbose -o a.petals f1.petal f2.petal
+    [[ $output == "petal: a.petals: 2 filters of "*" bytes (alone they have "*"), false positives from "* ]]
+}
