@@ -73,8 +73,7 @@ static int no_such_command(const char *name)
 
 static void print_overview(FILE *out)
 {
-    fprintf(out, "usage: petal COMMAND ...\n"
-                 "Bloom filters in files: is it in the set? Certainly not, or probably.\n");
+    fprintf(out, "usage: petal COMMAND ... (Bloom filters: is it in the set? no, or probably)\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "petal help COMMAND says more, petal help keys explains keys, man petal has all.\n"

@@ -18,7 +18,7 @@
 #define FEW 32u
 
 /* Words of a row that are combined at a time. */
-#define CHUNK_WORDS 64u
+#define CHUNK_WORDS ((uint64_t)64)
 
 /* Keys and their rows of answers. */
 struct piece {
@@ -103,7 +103,7 @@ static void answer_few(const struct piece *piece, const struct few *few, const s
 {
     uint64_t *row = piece->rows + few->from * piece->row_words;
     for (size_t i = 0; i < few->count; i++, row += piece->row_words)
-        for (uint64_t column = 0; column < group->columns; column += (uint64_t)CHUNK_WORDS * 64)
+        for (uint64_t column = 0; column < group->columns; column += CHUNK_WORDS * 64)
             answer_chunk(few->bits[i], few->places, rows, numbers, column, group->columns, row);
 }
 

@@ -33,7 +33,7 @@ uint64_t petal_index_stride(uint64_t columns)
 }
 
 /* A row is read in words of 64 bits, at a shift. So zeros follow the last row. */
-#define SLACK_BYTES 8u
+#define SLACK_BYTES ((uint64_t)8)
 
 bool petal_index_group_bytes(const struct group *group, uint64_t *bytes)
 {
