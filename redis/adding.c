@@ -9,7 +9,8 @@
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* The master, or the server that wrote the AOF, had enough memory. */
+/* A command that must be obeyed is not limited: the master, or the server that wrote the AOF, had
+ * enough memory. */
 static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more_bytes)
 {
     value->refused = (uint8_t)value_over_limit(value, more_bytes);
@@ -106,7 +107,8 @@ static petal_key key_at(const petal_batch *batch, size_t i)
     return (petal_key){(const char *)batch->data + offsets[i], offsets[i + 1] - offsets[i]};
 }
 
-/* results: 1 for items that are present. They become 0, because those items are not new. */
+/* On entry, results[i] is 1 if the item is present. Sets those to 0, because these items are not
+ * new. */
 static void collect_absent(const petal_batch *batch, uint8_t *results)
 {
     size_t count = (size_t)batch->count;
@@ -127,7 +129,7 @@ static void collect_absent(const petal_batch *batch, uint8_t *results)
     }
 }
 
-/* Adds the next absent items, as many as there is room for. */
+/* Adds as many of the next absent items as there is room for. */
 static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
                              size_t *done, uint64_t *added)
 {
@@ -145,8 +147,8 @@ static petal_status add_some(struct value *value, size_t from, size_t count, str
     return status;
 }
 
-/* A filter of fixed size accepts as many new items as it was created for; after that, only items
- * that are present. A replica accepts more, because its master did. */
+/* A fixed-size filter accepts as many new items as it was created for; after that, it accepts only
+ * items that are already present. A replica accepts more, because its master did. */
 static void add_to_fixed(struct value *value, struct change *change, int unlimited)
 {
     const petal_filter *filter = value_filter(value);
@@ -166,7 +168,7 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
             given += done;
             at += done;
         } else if (petal_contains(filter, absent.keys[at].data, absent.keys[at].size_bytes)) {
-            at++; /* a repeat within the batch, whose first occurrence still fitted */
+            at++; /* repeats an item of this batch that still fitted */
         } else {
             change->status = PETAL_ERR_FULL;
             snprintf(change->failure.error.message, sizeof change->failure.error.message,
@@ -174,8 +176,8 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
                      (unsigned long long)info.capacity);
         }
     }
-    /* The library counts every key it is given, including repeats within a batch. Here items are
-     * the new ones, as in BF.CARD. */
+    /* The library counts every key it is given, including repeats within a batch. BF.CARD counts
+     * only new items, so the number is corrected. */
     if (given != items) petal_set_items(value_filter(value), items, NULL);
     change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
     change->outcome.positive = items - info.items;
@@ -192,7 +194,7 @@ void add_change(RedisModuleCtx *ctx, struct value *value, struct change *change)
     else
         change->status = value_add_batch(ctx, value, &change->batch, change->results,
                                          &change->outcome, &change->failure.error);
-    /* In a window, adding an item again changes its age; a counting filter counts it. In other
+    /* Adding an item again renews it in a window, and is counted by a counting filter. In other
      * filters it changes nothing, and is not replicated. */
     int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
     change->changed = (repeats_count ? change->outcome.done : change->outcome.positive) > 0;

@@ -1,8 +1,9 @@
-/* bf.c - the commands BF.* as in RedisBloom, or as in valkey-bloom if bf.compat or a word that only
- * valkey-bloom has says so: replies, errors, defaults, limits, and the order in which arguments are
- * checked. It deliberately differs in two ways: a command that changes nothing is not replicated;
- * and if an add creates a filter, its parameters are replicated, so that a replica with other
- * defaults creates the same one. */
+/* bf.c - the BF.* commands. They match RedisBloom's, or valkey-bloom's if bf.compat says so or the
+ * command contains a word that only valkey-bloom knows: the same replies, errors, defaults and
+ * limits, and the same order in which arguments are checked. There are two deliberate differences:
+ * a command that changes nothing is not replicated; and if adding an item creates a filter, the
+ * filter's parameters are replicated, so that a replica with different defaults creates the same
+ * filter. */
 #include "adding.h"
 #include "common.h"
 #include "config.h"
@@ -51,8 +52,9 @@ static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
     return OTHER_TYPE;
 }
 
-/* Are filters created as valkey-bloom does? A command that must be obeyed states itself what it
- * creates: the master or the AOF's server may have another bf.compat. */
+/* Should this command create a valkey-bloom filter? bf.compat decides, except for a command that
+ * must be obeyed: it states what it creates, because the server that sent it, or that wrote the
+ * AOF, may have a different bf.compat. */
 static int makes_valkey(RedisModuleCtx *ctx)
 {
     return config.compat == COMPAT_VALKEY && !must_obey(ctx);
@@ -132,7 +134,7 @@ static const char *exact(double value, char text[32])
     return text;
 }
 
-/* In valkey-bloom's form, with all parameters of the filter. */
+/* Replicates as valkey-bloom does, with all parameters of the filter. */
 static void replicate_valkey(RedisModuleCtx *ctx, RedisModuleString *name,
                              const struct bloom_plan *plan, RedisModuleString **items, size_t count)
 {
@@ -240,7 +242,8 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
     add_change(ctx, value, change);
 }
 
-/* In a form that a server with other defaults, or with RedisBloom, executes in the same way. */
+/* Replicates in a form that has the same effect on a server with different defaults, or with
+ * RedisBloom. */
 static void replicate_adding(RedisModuleCtx *ctx, const struct adding *adding)
 {
     const struct bloom_plan *plan = &adding->plan;
@@ -359,7 +362,7 @@ static int bf_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return insert(ctx, &adding);
 }
 
-/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, looks only at the
+/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, compares only the
  * first letters. Returns the error, or NULL; sets *arity if a value is missing. */
 static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                struct adding *adding, int *arity)
@@ -403,7 +406,8 @@ static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return NULL;
 }
 
-/* Returns the error, or NULL, also in *arity; and the index of the first item. */
+/* Reads all options, and finds the index of the first item. Returns the error, or NULL; sets *arity
+ * if the number of arguments is wrong. */
 static const char *read_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                 struct adding *adding, int *arity)
 {
@@ -440,8 +444,9 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     int at, wrong_arity, is_valkey = makes_valkey(ctx) || valkey_has_words(argv, argc);
     const char *refusal = is_valkey ? read_valkey_options(argv, argc, &at, &adding, &wrong_arity)
                                     : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
-    /* The command was valid on the server that sent it, perhaps by valkey-bloom's limits, and the
-     * filter exists. A command that creates one of valkey-bloom's filters has words of its own. */
+    /* The command was valid on the server that sent it, perhaps within valkey-bloom's limits, and
+     * the filter exists. A command that creates a valkey-bloom filter is recognized by its
+     * words. */
     if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
         refusal = read_valkey_options(argv, argc, &at, &adding, &wrong_arity);
     if (refusal) return server.ReplyWithError(ctx, refusal);
@@ -454,8 +459,8 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.EXISTS, BF.MEXISTS ------------------------------------------------------------------- */
 
-/* Filters of PETAL.* answer too. If the key is of another type, RedisBloom replies that the item is
- * absent; valkey-bloom replies with an error. */
+/* PETAL.* filters can be queried too. If the key holds another type, RedisBloom replies that the
+ * item is absent, and valkey-bloom replies with an error. */
 static int has_no_answer(RedisModuleCtx *ctx, RedisModuleKey *key, struct value **value)
 {
     enum found found = look_up(key, value);
@@ -521,7 +526,8 @@ static const struct {
                          {"TIGHTENING", "Tightening ratio"},
                          {"MAXSCALEDCAPACITY", "Max scaled capacity"}};
 
-/* valkey-bloom's filters have more fields, and growing ones have the most. */
+/* valkey-bloom filters have more fields than RedisBloom's, and growing valkey-bloom filters have
+ * the most. */
 static int has_field(const struct value *value, int field)
 {
     if (field == FIELD_TIGHTENING || field == FIELD_REACH)
@@ -529,7 +535,8 @@ static int has_field(const struct value *value, int field)
     return field != FIELD_ERROR || value->classic == CLASSIC_VALKEY;
 }
 
-/* RedisBloom's size, or valkey-bloom's: its structs and the bits, on 64-bit machines. */
+/* The size that RedisBloom or valkey-bloom would report on a 64-bit machine: its structs and the
+ * bits. */
 static long long size_of(const struct value *value, const petal_info *info)
 {
     if (value->classic == CLASSIC_VALKEY) return (long long)valkey_size(value);
@@ -549,7 +556,7 @@ static void reply_rate(RedisModuleCtx *ctx, double rate)
     server.ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
-/* A field that only valkey-bloom's filters have. */
+/* Replies with a field that only valkey-bloom filters have. */
 static void reply_valkey_field(RedisModuleCtx *ctx, const struct value *value, int field)
 {
     const struct bloom_plan plan = valkey_plan_of(value);
@@ -588,7 +595,7 @@ static int reply_one_field(RedisModuleCtx *ctx, const struct value *value, const
                                               ? "ERR invalid information value"
                                               : "Invalid information value");
     if (config.compat == COMPAT_REDISBLOOM) {
-        /* An array with only the value, or in RESP3 a map with the label. */
+        /* In RESP3, a map with the label; otherwise an array with only the value. */
         if (server.GetContextFlags(ctx) & CTX_RESP3) {
             server.ReplyWithMap(ctx, 1);
             server.ReplyWithSimpleString(ctx, fields[field].label);

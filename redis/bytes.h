@@ -1,4 +1,4 @@
-/* bytes.h - little-endian numbers in bytes, as in headers, dumps and packed batches. */
+/* bytes.h - reads and writes the little-endian numbers in headers, dumps and packed batches. */
 #ifndef PETAL_REDIS_BYTES_H
 #define PETAL_REDIS_BYTES_H
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# cluster.sh MODULE [SERVER] - starts a cluster of 3 masters and 3 replicas on loopback, with a set
-# distributed over it by Petal's rule of shards. Moves 2,000 slots, kills a master, and checks that
-# no key is missing.
+# cluster.sh MODULE [SERVER] - starts a cluster of 3 masters and 3 replicas on loopback, and
+# distributes a set over it by Petal's sharding rule. Moves 2,000 slots, kills a master, and checks
+# that no key is missing.
 #
-# A set that is too large for one server becomes N filters NAME:{0} .. NAME:{N-1}. A key belongs to
-# its shard's filter (petal_shard_of(), `petal shard`, petal.shard_of() in Python: the same
-# everywhere). Needs redis-cli and petal; SERVER is redis-server by default. Exits with status 1 if
-# a key is missing. Everything is in a folder of its own, which is removed at the end.
+# A set that is too large for one server becomes N filters NAME:{0} .. NAME:{N-1}. A key goes into
+# its shard's filter (petal_shard_of(), `petal shard`, and petal.shard_of() in Python all compute
+# the same shard). Needs redis-cli and petal; SERVER is redis-server by default. Exits with status 1
+# if a key is missing. All files are in a temporary folder, which is removed at the end.
 set -eu
 [ $# -ge 1 ] || { echo "usage: cluster.sh MODULE [SERVER]" >&2; exit 2; }
 module=$1 program=${2:-redis-server} shards=12 keys=60000
@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM
 
 say() { printf '\n%s\n' "$*"; }
 die() { echo "cluster: $*" >&2; exit 1; }
-patiently() { # patiently WHAT COMMAND...: repeats it until it succeeds, for at most a minute
+patiently() { # patiently WHAT COMMAND...: repeats COMMAND until it succeeds, for at most a minute
     what=$1
     shift
     for _ in $(seq 600); do
@@ -34,7 +34,7 @@ patiently() { # patiently WHAT COMMAND...: repeats it until it succeeds, for at 
 
 # ---- six servers ---------------------------------------------------------------------------------
 
-first=$((10000 + $$ % 10000)) # the buses use 10000 more: all below systems' client ports
+first=$((10000 + $$ % 10000)) # the cluster buses use these plus 10000: all are below the ports that systems give to clients
 ports=
 for at in 0 1 2 3 4 5; do ports="$ports $((first + at))"; done
 for port in $ports; do
@@ -81,13 +81,13 @@ say "$keys keys in $shards filters of $room keys each; missing: $(missing "$firs
 [ "$(missing "$first")" -eq 0 ] || exit 1
 
 filters=$(for shard in $numbers; do printf 'crawled:{%s} ' "$shard"; done)
-digests() { # for all filters in all servers that answer; DEBUG is not redirected by key
+digests() { # of all filters on all servers that answer; a cluster doesn't redirect DEBUG
     for port in $ports; do
         # shellcheck disable=SC2086 # words
         cli "$port" debug digest-value $filters || true
     done | grep -v '^0*$' | sort
 }
-# A master and its replica have each filter, with equal bits.
+# Each filter must be on a master and on its replica, with equal bits.
 by_twos() { [ "$(digests | uniq -c | awk '$1 == 2' | wc -l)" -eq "$shards" ]; }
 patiently 'the replicas hold the filters' by_twos
 bits=$(digests | uniq)

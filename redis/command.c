@@ -29,8 +29,8 @@ static int describe(RedisModuleCtx *ctx, const struct command *command, const ch
                : MODULE_OK;
 }
 
-/* The name in statistics and errors: lower case for RedisBloom's commands, upper case for
- * valkey-bloom's. */
+/* Spells the name as statistics and errors show it: lower case for RedisBloom's commands, upper
+ * case for valkey-bloom's. */
 static void spell(const char *name, char *to, size_t room)
 {
     size_t i = 0;

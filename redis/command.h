@@ -1,22 +1,22 @@
-/* command.h - lists of commands, in the form in which the server registers and documents them. */
+/* command.h - tables of commands, as the server registers and documents them. */
 #ifndef PETAL_REDIS_COMMAND_H
 #define PETAL_REDIS_COMMAND_H
 
 #include "server.h"
 
-/* Lists of commands, each terminated by one without a name. */
+/* A table of commands ends with one without a name. */
 struct command {
     const char *name;
     module_command function;
     const char *flags, *categories;
     uint64_t key_flags;
-    int last_key; /* counted from the first; negative: from the end */
+    int last_key; /* relative to the first; negative: relative to the last argument */
     int arity;
     const char *since, *summary, *complexity;
     struct module_argument *arguments; /* the key first; terminated by one without a name */
 };
 
-/* Registers them all, or logs why it failed. */
+/* Registers all commands. If that fails, logs the reason. */
 int command_register(RedisModuleCtx *ctx, const struct command *commands);
 
 #define ARGUMENT(named, kind) \

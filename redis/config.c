@@ -1,8 +1,8 @@
 /* config.c - see config.h.
  *
- * RedisBloom's three names have no prefix if the server allows that (Redis 8); otherwise the server
- * prepends "bf.", as for RedisBloom. Without BF.*, only the options for all filters exist, as
- * petal.NAME. */
+ * RedisBloom's three options have no prefix if the server allows that (Redis 8); otherwise the
+ * server prepends "bf.", as it does for RedisBloom. If the module serves only PETAL.*, only the
+ * options that apply to all filters exist, as petal.NAME. */
 #include "config.h"
 
 #include "valkey.h"

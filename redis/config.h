@@ -1,4 +1,5 @@
-/* config.h - options: set by CONFIG SET, in the server's file, or as arguments of the module. */
+/* config.h - the module's options, which are set by CONFIG SET, in the server's configuration file,
+ * or as arguments of the module. */
 #ifndef PETAL_REDIS_CONFIG_H
 #define PETAL_REDIS_CONFIG_H
 
@@ -26,16 +27,17 @@ struct config {
     int bloom_random;             /* bf.bloom-use-random-seed */
     int bloom_defrag;             /* bf.bloom-defrag-enabled */
     int huge_pages;               /* bf.huge-pages; only at start */
-    int petal_only;     /* argument COMMANDS: only PETAL.*, beside another module's BF.* */
+    int petal_only;     /* argument COMMANDS: serve only PETAL.*, next to another module's BF.* */
     const char *module; /* the module's name, the prefix of all options but the first three */
 };
 extern struct config config;
 
-/* PETAL_SECRET_BYTES from bf.secret-file, for keyed filters; NULL if there is none. */
+/* Returns the secret from bf.secret-file (PETAL_SECRET_BYTES), for keyed filters; NULL if that is
+ * not set. */
 const void *config_secret(void);
 
-/* If they fail, both log the reason. The first reads the module's arguments, which determine its
- * name; the second registers the rest. */
+/* The first reads the module's arguments, which determine its name; the second registers all other
+ * options. On failure, both log the reason. */
 int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int config_register(RedisModuleCtx *ctx);
 

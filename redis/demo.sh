@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh BUILD_DIR - starts a server with the module in a folder of its own, and runs ten commands.
+# demo.sh BUILD_DIR - starts a server with the module in a temporary folder, and runs ten commands.
 #
 # Every line that begins with $ is run exactly as shown. The server listens on a socket in that
 # folder, and stops when this script ends. `./dev redis` builds the module and calls this.

@@ -1,8 +1,8 @@
 /* form.h - what a server's key holds: a filter in the server's memory.
  *
- * Three types of values have the same form. Classic ones are RedisBloom's (type MBbloom--) and
- * valkey-bloom's (bloomfltr; see valkey.h), both with the commands BF.*. The third are Petal's own
- * kinds (commands PETAL.*). */
+ * There are three types of values, all in the same struct. Two are classic: RedisBloom's (type
+ * MBbloom--) and valkey-bloom's (bloomfltr; see valkey.h), both used by the BF.* commands. The
+ * third holds Petal's own kinds of filters (PETAL.* commands). */
 #ifndef PETAL_REDIS_FORM_H
 #define PETAL_REDIS_FORM_H
 
@@ -11,7 +11,7 @@
 
 struct handle;
 
-/* RedisBloom's options of a filter. */
+/* The options that RedisBloom stores with a filter. */
 enum {
     BLOOM_NO_ROUND = 1,  /* exact size; without it, 2^n2 bits: old filters */
     BLOOM_BY_BITS = 2,   /* size given in bits; no command does that */
@@ -19,21 +19,22 @@ enum {
     BLOOM_NO_SCALING = 8 /* one layer, then it is full */
 };
 
-/* RedisBloom's own filters stop growing when the error rate, halved per layer, becomes 0: before
- * layer 1,100, with as many hashes. */
+/* RedisBloom's own filters stop growing when the error rate, which each layer halves, becomes 0.
+ * That happens before layer 1,100, and the number of hashes is below that too. */
 #define BLOOM_MAX_LAYERS 8192u
 #define BLOOM_MAX_HASHES 1088
 #define BLOOM_HEAD_BYTES 20u
 #define BLOOM_LAYER_BYTES 53u
 
-/* What a header says about a layer that the library need not know. */
+/* What a header stores about a layer, but the library doesn't need. */
 struct layer_note {
     double bits_per_entry;
     uint8_t n2;      /* not 0: created with 2^n2 bits; old filters */
     uint8_t padding; /* bytes stored after the bits; old filters */
 };
 
-/* How a filter accepts items. All filters of BF.* grow, or report themselves when they are full. */
+/* How a filter accepts items. Filters that BF.* commands create grow, or report an error when they
+ * are full. */
 enum value_kind {
     KIND_UNKNOWN, /* not determined yet */
     KIND_GROWING,
@@ -41,7 +42,7 @@ enum value_kind {
     KIND_COUNTING, /* fixed size, counts each add until it is removed */
     KIND_WINDOW,
     KIND_WINDOW_OF_TIME,
-    KIND_STATIC /* accepts none: it came with all its items */
+    KIND_STATIC /* accepts none: it was loaded with all its items */
 };
 
 enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };
@@ -53,15 +54,15 @@ struct value {
         petal_lent_layer *layers;
     };
     uint32_t layer_count, options, growth; /* for classic ones: as in the header */
-    /* Ignores the memory limit: a replica, or a server that is loading, must accept what its master
-     * accepted. */
+    /* The value ignores the memory limit: a replica, or a server that is loading, must accept what
+     * its master accepted. */
     uint8_t unlimited;
     uint8_t refused; /* the memory limit caused the last PETAL_ERR_MEMORY */
     uint8_t classic; /* CLASSIC_..., or 0: one of Petal's own kinds */
     uint8_t kind;    /* value_kind() */
 };
 
-/* A value of valkey-bloom's has additional fields: its layers' parameters. Growth 0 is
+/* A valkey-bloom value has additional fields, the parameters of its layers. Growth 0 means
  * NONSCALING. */
 struct valkey_value {
     struct value value;

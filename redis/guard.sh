@@ -2,13 +2,13 @@
 # guard.sh MODULE [SERVER] - a filter in front of a database rejects names that do not exist before
 # they cause a query ("cache penetration").
 #
-# Starts PostgreSQL (15 or later) with 10,000 accounts and Redis with the module, both in a folder
-# of their own. Then looks up 20,000 names, half of which do not exist. PostgreSQL itself counts the
-# queries. A name that exists is never rejected; a false positive costs one query.
+# Starts PostgreSQL (15 or later) with 10,000 accounts and Redis with the module, both in a
+# temporary folder. Then looks up 20,000 names, half of which do not exist. PostgreSQL itself counts
+# the queries. A name that exists is never rejected; a false positive costs one query.
 #
-# PostgreSQL refuses to run as root, so if this is run as root, PostgreSQL runs as the user postgres
-# of Debian's package. SERVER is redis-server by default. Exits with status 1 if an account was
-# missed.
+# PostgreSQL refuses to run as root, so if this script runs as root, it runs PostgreSQL as the user
+# postgres that Debian's package creates. SERVER is redis-server by default. Exits with status 1 if
+# an account was missed.
 set -eu
 [ $# -ge 1 ] || { echo "usage: guard.sh MODULE [SERVER]" >&2; exit 2; }
 module=$1 program=${2:-redis-server} accounts=10000
@@ -65,7 +65,7 @@ xargs -n 1000 redis-cli -s "$temp/redis/socket" BF.MADD accounts <"$temp/account
 # ---- looking names up ----------------------------------------------------------------------------
 
 queries() { sql -c "SELECT idx_scan FROM pg_stat_user_tables WHERE relname = 'account'"; }
-look_up() { # prints the names from stdin that are accounts; one query each
+look_up() { # prints those names from stdin that are accounts; runs one query per name
     {
         echo "SET enable_seqscan = off; PREPARE find (text) AS SELECT name FROM account WHERE name = \$1;"
         sed "s/.*/EXECUTE find('&');/"

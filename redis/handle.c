@@ -10,7 +10,7 @@ static void *alloc_limited(void *context, size_t size_bytes)
 {
     struct handle *handle = context;
     if (!handle->value->unlimited && memory_over_limit(handle->bytes, size_bytes)) {
-        handle->value->refused = 1; /* it stays set even if something smaller still fits */
+        handle->value->refused = 1; /* stays set even if a smaller allocation succeeds later */
         return NULL;
     }
     void *memory = memory_zeroed(size_bytes);
@@ -48,7 +48,7 @@ void handle_free(struct handle *handle)
 
 static struct lent {
     petal_filter *filter;
-    const struct value *_Atomic current; /* the value whose layers it has; NULL: none */
+    const struct value *_Atomic current; /* the value whose layers were lent to it; NULL: none */
 } lent[5];                               /* indexed by two bits: 64-bit hashes, NONSCALING */
 enum { LENT_VALKEY = 4 };
 
@@ -63,7 +63,8 @@ static struct lent *lent_for(const struct value *value)
     return value->classic == CLASSIC_VALKEY ? &lent[LENT_VALKEY] : lent_by(value->options);
 }
 
-/* Only what must exist: the server aborts if it is out of memory, and so does the module. */
+/* Used only for what the module can't work without: like the server, it aborts if there is no
+ * memory. */
 static void *alloc(void *context, size_t size_bytes)
 {
     (void)context;
@@ -94,7 +95,7 @@ int handle_make(uint32_t options, const void *header, size_t size_bytes)
     return header_open(header, size_bytes, &lent_by(options)->filter, NULL) == PETAL_OK;
 }
 
-/* The smallest of valkey-bloom's filters, in the form of BF.LOAD: one layer of one byte. */
+/* The smallest valkey-bloom filter, as BF.LOAD accepts it: one layer of one byte. */
 enum { SMALLEST_BYTES = 100, AT_SEED = 51 };
 static struct {
     uint8_t bytes[SMALLEST_BYTES];
@@ -155,14 +156,14 @@ petal_filter *handle_lend(struct value *value)
     struct lent *to = lent_for(value);
     if (atomic_load_explicit(&to->current, memory_order_acquire) == value) return to->filter;
     if (to == &lent[LENT_VALKEY]) reseed(value);
-    /* It can only fail for sizes that no value has. */
+    /* Lending fails only for sizes that no value has. */
     if (petal_lend(to->filter, value->layers, value->layer_count, NULL) != PETAL_OK) abort();
     atomic_store_explicit(&to->current, value, memory_order_release);
     return to->filter;
 }
 
-/* Another thread calls this for a value that it frees. The value is no longer in use, and its
- * memory is reused only after this. */
+/* Also called by another thread, for a value that it frees. By then the value is no longer in use,
+ * and its memory is not reused before this returns. */
 void handle_forget(const struct value *value)
 {
     const struct value *current = value;

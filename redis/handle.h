@@ -2,11 +2,11 @@
  *
  * A handle takes about 1 KB, but the bits of a filter for 100 items only 140 bytes, and servers
  * have many such filters. So all RedisBloom values share four handles, one for each combination of
- * hash and scaling. A value keeps only its layers, which are lent to the handle when the value is
- * used (petal_lend). valkey-bloom's values share one handle, which is created anew if the next
- * value has another seed. Each value of Petal's own kinds has its own handle.
+ * hash and scaling. A value holds only its layers, which are lent to the handle when the value is
+ * used (petal_lend). valkey-bloom values share one handle, which is recreated if the next value has
+ * a different seed. Each value of Petal's own kinds has its own handle.
  *
- * Only the main thread uses values, or a child process, which changes nothing. Other threads may
+ * Only the main thread, or a child process that changes nothing, uses values. Other threads may
  * free them. */
 #ifndef PETAL_REDIS_HANDLE_H
 #define PETAL_REDIS_HANDLE_H
@@ -19,7 +19,7 @@
 struct handle {
     petal_filter *filter;
     struct value *value;
-    uint64_t bytes; /* allocated for the filter from the server */
+    uint64_t bytes; /* allocated from the server for the filter */
 };
 
 /* Creates a handle without a filter. NULL if there is no memory. */
@@ -31,8 +31,9 @@ petal_allocator handle_allocator(struct handle *handle);
 
 /* ---- of all classic values ------------------------------------------------------------------- */
 
-/* Called once, before all others: creates the handle for RedisBloom's filters with these options
- * from the header of a small one, or the handle for valkey-bloom's. False if there is no memory. */
+/* Called once, before all other functions. The first creates the handle for RedisBloom filters with
+ * these options from the header of a small one; the second creates the handle for valkey-bloom
+ * filters. Both return false if there is no memory. */
 int handle_make(uint32_t options, const void *header, size_t size_bytes);
 int handle_make_valkey(void);
 
@@ -46,8 +47,8 @@ petal_filter *handle_lend(struct value *value);
 /* The 32-byte seed of valkey-bloom's filters if it is not random. */
 const uint8_t *handles_fixed_seed(void);
 
-/* Must be called if the value's layers change or are freed: they are lent again before the next
- * use. */
+/* Must be called if the value's layers change or are freed. The layers are then lent again before
+ * the next use. */
 void handle_forget(const struct value *value);
 
 #endif

@@ -11,8 +11,8 @@
 struct totals totals;
 
 /* Pages of 2 MiB (bf.huge-pages). Bits are read at random, and with small pages each read also
- * misses the TLB. But the first key that touches such a page waits until 2 MiB are zeroed, or until
- * the kernel has made room: up to 170 ms was measured. */
+ * misses the TLB. But the first key that touches such a page waits until the kernel has zeroed 2
+ * MiB, or even made room for them, which took up to 170 ms when measured. */
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 {
@@ -24,11 +24,11 @@ static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 #endif
 }
 
-/* From this size on, the kernel is asked to drop the pages, which read as zeros when touched again:
- * writing zeros would block the server for seconds per gigabyte. */
+/* Memory of at least this size is cleared by asking the kernel to drop its pages, which then read
+ * as zeros. Writing zeros would block the server for seconds per gigabyte. */
 enum { DROPPED_BYTES = 256 << 10 };
 
-/* Drops whole pages. False: they are unchanged. */
+/* Drops whole pages. Returns false if they are unchanged. */
 static int drop_pages(uintptr_t from, uintptr_t to)
 {
 #ifdef __linux__ /* on other systems dropped pages may keep their contents */
@@ -49,8 +49,8 @@ static void *clear(void *memory, size_t size_bytes)
     return memory;
 }
 
-/* Redis 7.0 has no TryCalloc, and its Calloc aborts the server if there is no memory. All of these
- * count for maxmemory. */
+/* Redis 7.0 has no TryCalloc, and its Calloc aborts the server if there is no memory. Memory from
+ * any of these calls counts towards maxmemory. */
 static void *server_zeroed(size_t size_bytes)
 {
     if (server.TryCalloc) return server.TryCalloc(1, size_bytes);
@@ -69,7 +69,8 @@ void memory_free(void *memory, size_t size_bytes)
 {
     if (!memory) return;
     atomic_fetch_sub(&totals.bytes, size_bytes);
-    want_huge_pages(memory, size_bytes, 0); /* it would still apply to the reused memory */
+    want_huge_pages(memory, size_bytes,
+                    0); /* otherwise the advice would still apply when the memory is reused */
     server.Free(memory);
 }
 

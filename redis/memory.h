@@ -13,13 +13,13 @@ struct totals {
 };
 extern struct totals totals;
 
-/* Allocates zeroed memory from the server; NULL if there is none. It counts in totals.bytes until
- * freed. Large memory is never written to, whichever way the server allocates it, so it costs no
- * more than small memory. */
+/* Allocates zeroed memory from the server; NULL if there is none. The memory counts in totals.bytes
+ * until it is freed. Large blocks are never written to, whichever way the server allocates them, so
+ * they cost no more time than small ones. */
 void *memory_zeroed(size_t size_bytes);
 void memory_free(void *memory, size_t size_bytes);
 
-/* Counts memory that the server allocated as such memory. */
+/* Counts memory that the server allocated like memory from memory_zeroed(). */
 void memory_take(void *memory, size_t size_bytes);
 
 /* Would these bytes plus this many more exceed bf.memory-limit? */

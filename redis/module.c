@@ -1,5 +1,5 @@
-/* module.c - where the server loads the module: registers everything, or logs one line with the
- * reason. */
+/* module.c - the entry point that the server calls to load the module: registers everything, or
+ * logs one line that gives the reason. */
 #include "common.h"
 #include "config.h"
 
@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RedisBloom's version, because its commands and bytes are the same and clients check it. INFO
- * shows Petal's own version; so does the module if it serves only PETAL.*. */
+/* RedisBloom's version: this module has the same commands and stored bytes, and clients check the
+ * version. INFO shows Petal's own version; a module that serves only PETAL.* reports that version
+ * too. */
 #define BLOOM_VERSION 20802
 #define OWN_VERSION (10000 * PETAL_VERSION_MAJOR + 100 * PETAL_VERSION_MINOR + PETAL_VERSION_PATCH)
 
@@ -17,7 +18,8 @@ static void show(RedisModuleInfoCtx *ctx, const char *name, const _Atomic uint64
     server.InfoAddFieldULongLong(ctx, name, atomic_load(number));
 }
 
-/* The same and more, under valkey-bloom's names. Layers, items and capacity count only BF.*. */
+/* Shows the totals under valkey-bloom's names. Layers, items and capacity count only BF.*
+ * filters. */
 static void show_bloom_info(RedisModuleInfoCtx *ctx)
 {
     if (server.InfoAddSection(ctx, "bloom_core_metrics") == MODULE_OK) {
@@ -48,7 +50,8 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
 /* If a server loads a file twice, both share the same variables. */
 static int is_loaded;
 
-/* Is such a module already loaded? The server itself would only report that a command exists. */
+/* Checks that no other module with these commands is loaded. The server itself would only report
+ * that a command already exists. */
 static int is_alone(RedisModuleCtx *ctx)
 {
     const char *refusal =

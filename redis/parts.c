@@ -68,7 +68,7 @@ int part_append(struct part *part, const char *bytes, size_t size_bytes)
     return 1;
 }
 
-/* Parsed from the beginning of the file, which may span several pieces. */
+/* Returns the secret if the file needs one. Its header may span several pieces. */
 static const void *secret_for(const struct part *part)
 {
     char header[16384];
@@ -145,7 +145,7 @@ static void rewrite(RedisModuleIO *io, RedisModuleString *key, void *memory)
     const struct part *part = memory;
     uint64_t at = 0;
     for (const struct piece *piece = part->first; piece; piece = piece->next) {
-        /* The filter's name comes with the last piece, which has not arrived yet. */
+        /* The last piece, which has not arrived yet, will give the filter's name. */
         server.EmitAOF(io, "PETAL.LOAD", "ssllb", key, key, (long long)at, (long long)part->total,
                        piece->bytes, piece->size_bytes);
         at += piece->size_bytes;

@@ -1,5 +1,5 @@
-/* parts.h - petal files that arrive in pieces (PETAL.LOAD). The pieces received so far are a value
- * of their own, so that the transfer can continue after a lost connection, a restart or a
+/* parts.h - petal files that arrive in pieces (PETAL.LOAD). The pieces received so far are stored
+ * as a separate value, so that a transfer can resume after a lost connection, a restart or a
  * failover. */
 #ifndef PETAL_REDIS_PARTS_H
 #define PETAL_REDIS_PARTS_H
@@ -15,11 +15,11 @@ void part_free(void *part);
 uint64_t part_size(const struct part *part);  /* bytes received */
 uint64_t part_total(const struct part *part); /* bytes expected */
 
-/* Copies the next bytes. False if there is no memory. */
+/* Appends a copy of these bytes. False if there is no memory. */
 int part_append(struct part *part, const char *bytes, size_t size_bytes);
 
-/* Creates the filter from the whole file. Each piece is freed once the filter has received it, so
- * that the file is not in memory twice. NULL on failure. The part is empty in both cases. */
+/* Creates the filter from the complete file. Frees each piece as soon as the filter has it, so that
+ * the file is never in memory twice. NULL on failure. Either way, the part is empty afterwards. */
 struct value *part_finish(struct part *part, int unlimited, struct failure *failure);
 
 int parts_register(RedisModuleCtx *ctx);

@@ -1,8 +1,10 @@
-/* petal.c - the commands PETAL.*: filters of Petal's own kinds, and batches packed into one
- * argument. Commands that add and query also accept RedisBloom's filters, but not valkey-bloom's.
+/* petal.c - the PETAL.* commands: filters of Petal's own kinds, and batches packed into one
+ * argument. Commands that add or query also accept RedisBloom filters, but not valkey-bloom
+ * filters.
  *
- * A packed batch: count u32, count lengths u32, and the items' bytes one after the other, all
- * little-endian. The reply is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
+ * A packed batch is the number of items (u32), the length of each item (u32), and the items' bytes
+ * end to end, all little-endian. The reply is a bitmap: the result of item i is bit i mod 8 (0 is
+ * the lowest) of byte i / 8.
  *
  *     02000000 03000000 01000000 666f6f 78 "foo" and "x"; the reply 01: only the first */
 #include "adding.h"
@@ -41,7 +43,7 @@ static enum found find(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     return found;
 }
 
-/* The value of a key; NULL after an error reply. */
+/* Returns the value of a key, or NULL after an error reply. */
 static struct value *need(RedisModuleCtx *ctx, RedisModuleString *name)
 {
     struct value *value;
@@ -150,13 +152,13 @@ static const char *refuse_option(RedisModuleString *word)
             : "ERR petal: PETAL.RESERVE does not understand %.40s; it takes SCHEME, "
               "NONSCALING, EXPANSION, FOLDABLE, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
         is_word(word, "KEYED") ? config.module : server.StringPtrLen(word, NULL));
-    for (char *byte = refusal; *byte; byte++) /* a line end would end the reply */
+    for (char *byte = refusal; *byte; byte++) /* a newline would end the reply */
         if ((unsigned char)*byte < ' ') *byte = '?';
     return refusal;
 }
 
-/* The filter grows, unless the command forbids it or it can't: a window forgets, and a counting
- * filter must know which layer a key is in. */
+/* The filter grows unless the command forbids it or its kind can't: a window forgets keys instead,
+ * and a counting filter would have to know which layer holds a key. */
 static const char *read_options(RedisModuleString **argv, int argc, struct reserving *reserving)
 {
     petal_options *options = &reserving->options;
@@ -205,8 +207,9 @@ static uint64_t clock_of(const struct value *value)
     return value_layers_info(value, PETAL_ALL_LAYERS).clock_ms;
 }
 
-/* Advances the clock of a window, before changes only. Replicas receive it as a number, so that
- * they forget the same keys. (Queries use the server's clock and change nothing: query_batch().) */
+/* Advances the clock of a time window, but only before a change. The time is replicated as a
+ * number, so that replicas forget the same keys. (Queries use the server's clock and change
+ * nothing: query_batch().) */
 static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *value)
 {
     if (value_kind(value) != KIND_WINDOW_OF_TIME || must_obey(ctx)) return;
@@ -216,8 +219,8 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
-/* A clock that is ahead stands still until the server's reaches it, and nothing is forgotten
- * meanwhile. */
+/* Returns the error, or NULL. If a filter's clock were ahead of the server's, it would stop until
+ * the server's caught up, and nothing would be forgotten meanwhile. */
 static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];
@@ -298,7 +301,7 @@ static int reply_bad_packing(RedisModuleCtx *ctx)
                                       "bits each, little-endian), and the items' bytes");
 }
 
-/* In place: one bit per result. */
+/* Packs the results into a bitmap in place, and replies with it. */
 static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 {
     uint64_t bytes = (count + 7) / 8;
@@ -358,7 +361,7 @@ static int petal_madd_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return MODULE_OK;
 }
 
-/* Replicates the added part of a packed batch as items of PETAL.MADD. */
+/* Replicates the part of a packed batch that was added, as a PETAL.MADD. */
 static void replicate_begin(RedisModuleCtx *ctx, RedisModuleString *name,
                             const struct change *change)
 {
@@ -394,8 +397,8 @@ static int petal_maddb_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- querying -------------------------------------------------------------------------------- */
 
-/* Returns the value, or NULL for an empty key, which contains nothing. False after an error
- * reply. */
+/* Opens a value to query it. *value is NULL if the key doesn't exist: it then contains nothing.
+ * False after an error reply. */
 static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct value **value)
 {
     if (find(ctx, name, value) != OTHER_TYPE) return 1;
@@ -457,8 +460,8 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     return MODULE_OK;
 }
 
-/* Merges all sources into a new filter like `to`, so that an invalid source changes nothing. NULL
- * after an error reply. */
+/* Merges all sources into a new filter with the parameters of `to`, so that an invalid source
+ * changes nothing. NULL after an error reply. */
 static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
                                    RedisModuleString **names, int count)
 {
@@ -492,8 +495,8 @@ static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString *
     return status == PETAL_OK;
 }
 
-/* For an empty key: copies the first source, and merges the others into it. NULL after an error
- * reply.
+/* If the target doesn't exist: copies the first source, and merges the others into the copy. NULL
+ * after an error reply.
  */
 static struct value *merge_anew(RedisModuleCtx *ctx, RedisModuleString **names, int count)
 {
@@ -526,7 +529,7 @@ static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
-/* The patch names its base and its result: after a failure nothing has changed. */
+/* A patch identifies its base and its result, so if it fails, nothing has changed. */
 static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_error error;
@@ -551,8 +554,8 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- PETAL.FOLD ------------------------------------------------------------------------------ */
 
-/* The server is blocked meanwhile, for about 0.2 s at most. A MB takes 0.7 ms, and in classic each
- * set bit of the result, up to half of the original's, takes 3 ns. */
+/* Folding blocks the server, so this limits it to about 0.2 s. A MB takes 0.7 ms, and in a classic
+ * filter each set bit of the result (up to half as many as in the original) takes 3 ns. */
 #define MAX_FOLDED_BYTES ((uint64_t)256 << 20)
 #define MAX_FOLDED_CLASSIC_BYTES ((uint64_t)16 << 20)
 
@@ -570,7 +573,7 @@ static const char *check_pause(const petal_info *info)
     return refusal;
 }
 
-/* False: not understood. */
+/* Reads one option and its value. False if it is not understood. */
 static int read_fold_option(RedisModuleString **words, petal_fold_options *options)
 {
     uint64_t number;
@@ -586,8 +589,8 @@ static int read_fold_option(RedisModuleString **words, petal_fold_options *optio
     return 1;
 }
 
-/* The result's size depends on logarithms, which another machine may round differently. So replicas
- * receive the number of bits, and the master, too, computes the rest from the bits. */
+/* The result's size depends on logarithms, which another machine may round differently. So the
+ * number of bits is replicated, and the master also derives everything else from that number. */
 static petal_status fold_alike(const petal_filter *filter, const petal_fold_options *options,
                                petal_filter **folded, petal_error *error)
 {
@@ -613,7 +616,7 @@ static void replicate_fold(RedisModuleCtx *ctx, RedisModuleString *name, uint64_
         server.Replicate(ctx, "PETAL.FOLD", "scl", name, "BITS", (long long)bits);
 }
 
-/* If the size stays the same, nothing else changes either. */
+/* If the size stays the same, the filter is left unchanged. */
 static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -647,7 +650,7 @@ static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
 
 /* ---- PETAL.CARD, PETAL.INFO ------------------------------------------------------------------ */
 
-/* Excludes generations that have expired. */
+/* The number of items, without those in expired generations. */
 static uint64_t items_now(const struct value *value, const petal_info *info)
 {
     uint64_t now = (uint64_t)server.Milliseconds(), items = 0;
@@ -730,7 +733,8 @@ static int petal_dump_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return reply_dump(ctx, value, iterator);
 }
 
-/* The pieces of a file received so far; NULL if none. False after an error reply. */
+/* Finds the pieces of a file received so far, or NULL if there are none. False after an error
+ * reply. */
 static int find_part(RedisModuleCtx *ctx, RedisModuleString *name, int is_target,
                      struct part **part)
 {
@@ -818,7 +822,7 @@ static int petal_load_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     if (argc != 3 && argc != 6) return server.WrongArity(ctx);
     loading.name = argv[1];
     loading.part_name = argv[2];
-    int is_same = argc == 6 && must_obey(ctx); /* the AOF gives the same name twice */
+    int is_same = argc == 6 && must_obey(ctx); /* an AOF names the same key twice */
     if (!find_part(ctx, argv[2], is_same, &loading.part)) return MODULE_OK;
     if (argc == 3)
         return server.ReplyWithLongLong(ctx, loading.part ? (long long)part_size(loading.part) : 0);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* To compress a string, the server allocates its size again, and a filter's bits don't compress. A
- * child process, which has its own copy of the server's options, turns compression off for large
- * strings: otherwise saving would need twice the memory of the largest filter. */
+/* To compress a string, the server allocates as much memory again, and a filter's bits don't
+ * compress: saving would need twice the memory of the largest filter. So a child process, which has
+ * its own copy of the server's options, turns compression off for large strings. */
 static int compresses(RedisModuleCtx *ctx)
 {
     RedisModuleCallReply *reply = server.Call(ctx, "CONFIG", "cc", "GET", "rdbcompression"), *value;

@@ -1,16 +1,17 @@
-/* saving.h - what all types of values need to be saved and loaded. */
+/* saving.h - what all value types share when they are saved and loaded. */
 #ifndef PETAL_REDIS_SAVING_H
 #define PETAL_REDIS_SAVING_H
 
 #include "server.h"
 
-/* The maximum piece of BF.SCANDUMP and AOF rewriting. */
+/* The maximum size of a piece in BF.SCANDUMP and AOF rewriting. */
 #define MAX_CHUNK_BYTES ((uint64_t)16 << 20)
 
 /* Saves a string; a child process saves a large one uncompressed. */
 void save_string(RedisModuleIO *io, const uint8_t *bytes, uint64_t size_bytes);
 
-/* A server that reads its own file, or its master's, must accept what it contains. */
+/* Is the server loading a file, its own or its master's? Then it must accept what the file
+ * contains. */
 int is_loading(void);
 
 #endif

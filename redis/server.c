@@ -4,8 +4,8 @@
 struct server server;
 static int is_valkey;
 
-/* Finds the API without the server's header: a context begins with the function that looks a call
- * up by name. */
+/* Finds the API without the server's header: a context begins with a pointer to the function that
+ * looks up calls by name. */
 typedef int (*get_api)(const char *name, void *function);
 
 static int has(get_api look_up, const char *name)

@@ -1,7 +1,7 @@
 /* server.h - the part of the servers' module API that this module uses (Redis 7.0 and later, Valkey
- * 7.2 and later): our own declarations, looked up by name when the module is loaded, so that one
- * binary works with every server. A missing call under OPTIONAL is NULL; if any other is missing,
- * the module is not loaded. */
+ * 7.2 and later). The declarations are ours, and the calls are looked up by name when the module is
+ * loaded, so one binary works with every server. A call listed under OPTIONAL is NULL if the server
+ * lacks it; if any other call is missing, the module is not loaded. */
 #ifndef PETAL_REDIS_SERVER_H
 #define PETAL_REDIS_SERVER_H
 
@@ -37,8 +37,8 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define OPTION_HANDLE_IO_ERRORS (1 << 0)
 #define OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 #define OPTION_HANDLE_REPL_ASYNC_LOAD (1 << 2)
-/* In Valkey 9, keys may arrive before their slot does. Until then nobody queries them, and a server
- * that receives them as commands executes these as a replica does. */
+/* In Valkey 9, keys may arrive before their slot does. Until the slot arrives nobody queries them,
+ * and a server that receives them as commands executes these as a replica would. */
 #define OPTION_HANDLE_SLOT_MIGRATION (1 << 5)
 
 #define NOTIFY_GENERIC (1 << 2)
@@ -247,14 +247,14 @@ struct server {
 /* Filled in once, before anything else, and never changed. */
 extern struct server server;
 
-/* Looks up all calls. Returns the name of a missing required one, or NULL. */
+/* Looks up all calls. Returns NULL, or the name of a required call that is missing. */
 const char *server_find_calls(RedisModuleCtx *ctx);
 
 /* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? True for Valkey 9 and later. */
 int server_moves_slots(void);
 
-/* Must the command succeed, because it succeeded where it comes from: on a master, or in the
- * AOF? */
+/* Must the command succeed because it already succeeded elsewhere: on the master, or on the server
+ * that wrote the AOF? */
 int must_obey(RedisModuleCtx *ctx);
 
 #endif

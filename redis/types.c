@@ -46,7 +46,7 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
 
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
 
-/* A layer's bits as stored: all bytes that the header announces. */
+/* Saves a layer's bits in as many bytes as the header states. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
     static const char padding[8];
@@ -92,8 +92,8 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     server.Free(header);
 }
 
-/* A value that is being read: the header that BF.SCANDUMP would give, and the bits. There is room
- * for twice the layers that have arrived, whatever number is claimed. */
+/* A value that is being read: the header that BF.SCANDUMP would give, and the bits. Room is
+ * allocated for at most twice the layers that have arrived, whatever number the input claims. */
 struct loading {
     uint8_t *header;
     struct string {
@@ -104,8 +104,8 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* The next string's size follows from the fields before it. May it still be allocated? If so, it is
- * deducted. */
+/* May the next string, whose size follows from the fields before it, still be allocated? If so,
+ * deducts its size. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
     if (bytes <= loading->bytes_left) {
@@ -116,7 +116,7 @@ static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
     return 0;
 }
 
-/* Reads a number that has less room in the header. */
+/* Reads a number and stores it in the header, where it has only `bytes` bytes. */
 static int load_small(RedisModuleIO *io, uint8_t *to, int bytes)
 {
     uint64_t value = server.LoadUnsigned(io);
@@ -141,7 +141,7 @@ static int load_layer(RedisModuleIO *io, int encver, struct loading *loading, ui
     bits->bytes = server.LoadStringBuffer(io, &bits->size_bytes);
     if (server.IsIOError(io) || !bits->bytes) return 0;
     store_little(at + LAYER_BYTES, bits->size_bytes, 8);
-    /* Before RedisBloom 2.2 they were not stored. */
+    /* RedisBloom before 2.2 didn't store the bits. */
     if (load_little(at + LAYER_BITS, 8) == 0)
         store_little(at + LAYER_BITS, 8 * (uint64_t)bits->size_bytes, 8);
     return load_small(io, at + LAYER_KEYS, 8);
@@ -180,7 +180,7 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
     return 1;
 }
 
-/* Creates a value that takes over what was loaded; or returns NULL. */
+/* Creates a value that takes ownership of what was loaded. NULL on failure. */
 static struct value *assemble(RedisModuleIO *io, struct loading *loading)
 {
     struct failure failure;
@@ -353,8 +353,8 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 
 /* ---- all types ------------------------------------------------------------------------------- */
 
-/* What the server allocates in addition for a module's value, but omits from MEMORY USAGE: an
- * object, and its pointers to value and type. */
+/* What the server also allocates for a module's value, but leaves out of MEMORY USAGE: an object,
+ * and its pointers to value and type. */
 enum { OBJECT_BYTES = 16 + 16 };
 
 static size_t memory_usage(const void *memory)
@@ -363,8 +363,8 @@ static size_t memory_usage(const void *memory)
     return (size_t)value_bytes(value) + OBJECT_BYTES;
 }
 
-/* Equal for equal filters on any server. Skips the growth of a filter that never grows, because it
- * is just the server's default. */
+/* The digest is the same for equal filters on any server. It omits the growth factor of a filter
+ * that never grows, because that is just the server's default. */
 static void digest(RedisModuleDigest *digest, void *memory)
 {
     const struct value *value = memory;
@@ -382,7 +382,8 @@ static void digest(RedisModuleDigest *digest, void *memory)
     server.DigestEndSequence(digest);
 }
 
-/* Counted in pages and blocks: the server frees values of more than 64 steps in the background. */
+/* Counts pages and blocks. If this is more than 64, the server frees the value in the
+ * background. */
 static size_t free_effort(RedisModuleString *key, const void *memory)
 {
     (void)key;
@@ -410,9 +411,9 @@ static void *moved(RedisModuleDefragCtx *ctx, void *memory)
     return to ? to : memory;
 }
 
-/* Done in one step: the allocator moves only blocks that share pages, up to 14 KiB, and a filter
- * has at most a few per layer. A handle is not moved, since its filter's allocator points to it,
- * and neither is the value that it points to. */
+/* Defragments in one step: the allocator moves only blocks that share pages (up to 14 KiB), and a
+ * filter has only a few of those per layer. A handle is not moved, because its filter's allocator
+ * points to it; for the same reason, neither is the value that the handle points to. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
 {
     (void)key;

@@ -65,7 +65,7 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* False if no layer can be that large. */
+/* Plans a layer. False if no layer can be that large. */
 static int plan_layer(uint64_t capacity, double rate, petal_lent_layer *layer)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -113,7 +113,7 @@ struct bloom_plan valkey_plan_of(const struct value *value)
     return plan;
 }
 
-/* On a 64-bit machine: an object with a vector of pointers, and two structs per layer. */
+/* Sizes on a 64-bit machine: an object with a vector of pointers, and two structs per layer. */
 enum { OBJECT_BYTES = 48, POINTER_BYTES = 8, LAYER_STRUCTS_BYTES = 24 + 184 };
 
 /* The vector's capacity is 1, then 4, 8, 16, ... */
@@ -148,7 +148,7 @@ static struct value *no_value(struct failure *failure, petal_status status, cons
     return NULL;
 }
 
-/* Creates a value of at least one layer, still empty. */
+/* Creates a value with this many layers (at least one), which are still empty. */
 static struct value *begin(const struct bloom_plan *plan, uint32_t layers, int unlimited)
 {
     struct value *value = value_new_layers(CLASSIC_VALKEY, layers, unlimited);
@@ -204,8 +204,8 @@ petal_status valkey_plan_next(const struct value *value, int unlimited, petal_le
     return PETAL_OK;
 }
 
-/* The size that plan_layer() and layer_size() would give, without the rest of a plan: a reply may
- * need dozens of layers' sizes. */
+/* Computes only the size that plan_layer() and layer_size() would give: a reply may need the sizes
+ * of dozens of layers. */
 static double size_ahead(uint64_t capacity, double rate)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -295,7 +295,8 @@ static const char *check_plan(const struct bloom_plan *plan, uint64_t layers)
     return layers ? NULL : DECODING_FAILED;
 }
 
-/* Reads a layer of `size_bytes`, from what precedes its bits. False if it is invalid. */
+/* Reads a layer of `size_bytes` from the fields that precede its bits. False if they are
+ * invalid. */
 static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint64_t size_bytes,
                       petal_lent_layer *layer)
 {
@@ -310,13 +311,14 @@ static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint
     return memcmp(more->seed, head + BITS_SEED, sizeof more->seed) == 0;
 }
 
-/* Sums over all layers, which a client receives. */
+/* Sums over all layers, reported to clients. */
 struct counts {
     uint64_t items, capacity;
 };
 
-/* A layer is full, i.e. at its capacity, before the next one is created. A snapshot of bloomfltr
- * stores a count only for the last layer, so the others count as full whatever a payload claims. */
+/* The next layer is created only when a layer is full, i.e. holds as many keys as its capacity. A
+ * bloomfltr snapshot stores only the last layer's count, so the others are treated as full whatever
+ * a payload claims. */
 static int take_counts(struct counts *sum, petal_lent_layer *layer, uint64_t capacity,
                        uint64_t items, int is_last)
 {
@@ -420,7 +422,8 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
         if (string) server.Free(string);
         return DECODING_FAILED;
     }
-    /* The string becomes the bits, so that a large layer is not copied. */
+    /* The string's own memory becomes the bits, so that a large layer is not copied to a second
+     * block. */
     layer.bytes = memmove(string, string + BITS_HEAD_BYTES, size_bytes - BITS_HEAD_BYTES);
     memory_take(layer.bytes, size_bytes - BITS_HEAD_BYTES);
     value_set_layer(value, i, &layer);

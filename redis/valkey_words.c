@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* A rate between 0 and 1; otherwise returns one of two texts. */
+/* Reads a rate. Returns NULL, `bad` if it is not a number, or the other message if it is not
+ * between 0 and 1. */
 static const char *read_rate(RedisModuleString *from, double *rate, const char *bad,
                              const char *out_of_range)
 {

@@ -1,23 +1,24 @@
-/* valkey_words.h - the arguments of valkey-bloom's commands, and its error texts. */
+/* valkey_words.h - reads the arguments of valkey-bloom's commands, with its error messages. */
 #ifndef PETAL_REDIS_VALKEY_WORDS_H
 #define PETAL_REDIS_VALKEY_WORDS_H
 
 #include "valkey.h"
 
-/* Both return the error, or NULL. BF.RESERVE, with 4 to 6 arguments: */
+/* Reads the 4 to 6 arguments of BF.RESERVE. Returns the error, or NULL; so does
+ * valkey_read_insert(). */
 const char *valkey_read_reserve(RedisModuleString **argv, int argc, struct bloom_plan *plan);
 
-/* BF.INSERT, whose items are optional. */
+/* The arguments of BF.INSERT, whose items are optional. */
 struct valkey_insert {
     struct bloom_plan plan;
     int no_create;
-    int first_item;  /* index in argv; argc: there are none */
+    int first_item;  /* index in argv; argc if there are none */
     int wrong_arity; /* if so, nothing else was determined */
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* Does the command have words that only valkey-bloom knows? If so, it creates one of its
- * filters. */
+/* Does the command have words that only valkey-bloom knows? If so, the command creates a
+ * valkey-bloom filter. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 
 #endif

@@ -174,8 +174,8 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
     return header;
 }
 
-/* RedisBloom's sizing, with its constants of fifteen digits, for `capacity` items at `rate`. False
- * if no layer can be that large. */
+/* Sizes a layer as RedisBloom does, with its fifteen-digit constants, for `capacity` items at
+ * `rate`. False if no layer can be that large. */
 static int plan_layer(uint32_t options, petal_lent_layer *layer, struct layer_note *note)
 {
     double bits_per_entry = -(log(layer->rate) / 0.480453013918201);
@@ -219,7 +219,7 @@ static petal_status open_own(struct value *value, const void *header, size_t siz
     return petal_load(header, size_bytes, &options, &value->handle->filter, error);
 }
 
-/* Makes room for more layers, which have no bits yet. */
+/* Allocates room for more layers, which have no bits yet. */
 static int make_room(struct value *value, uint32_t layer_count)
 {
     size_t old_count = value->layer_count, old_bytes = old_count * PER_LAYER_BYTES,
@@ -253,7 +253,7 @@ struct value *value_new_layers(int classic, uint32_t layers, int unlimited)
     return NULL;
 }
 
-/* Reads a layer of a header; `filter` is what the library makes of that layer alone. */
+/* Reads a layer of a header; `filter` is what the library opened from that layer alone. */
 static void read_layer(struct value *value, uint32_t number, const uint8_t *from,
                        const petal_filter *filter)
 {
@@ -271,8 +271,8 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
         .padding = (uint8_t)(load_little(from + LAYER_BYTES, 8) - layer_bytes(value, number))};
 }
 
-/* The library checks each layer as the only one of a header, because the library's chains are
- * limited to fewer layers than a value may have. */
+/* Passes the library each layer as the only one of a header, because a value may have more layers
+ * than the library's chains. */
 static petal_status open_layer(struct value *value, uint32_t number, const uint8_t *header,
                                petal_error *error)
 {
@@ -329,7 +329,8 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
     return NULL;
 }
 
-/* Gives a classic value its bits, all 0. On failure, frees the value and reports the reason. */
+/* Allocates the bits of a classic value, all 0. On failure, frees the value and reports the
+ * reason. */
 static struct value *with_bits(struct value *value, struct failure *failure)
 {
     uint64_t bytes = 0;
@@ -427,15 +428,15 @@ static enum value_kind find_kind(const struct value *value)
     return info.counter_bits ? KIND_COUNTING : KIND_FIXED;
 }
 
-/* Determined once, because every command needs it and it never changes. */
+/* Determines the kind once, because every command needs it and it never changes. */
 enum value_kind value_kind(struct value *value)
 {
     if (value->kind == KIND_UNKNOWN) value->kind = (uint8_t)find_kind(value);
     return value->kind;
 }
 
-/* Leaves the handle unchanged: if a child process that saves all values changed each of them, every
- * change would copy a page. */
+/* Writes nothing, not even to the shared handle: in a child process that saves all values, each
+ * write would copy a page. */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes)
 {
     const void *bits = NULL;
@@ -467,7 +468,8 @@ void value_settle(struct value *value)
     }
 }
 
-/* Bits that no key can set would be lost, so such input is refused. */
+/* Are the bits after the last one that a key can set all clear? They would be lost, so other input
+ * is refused. */
 static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
 {
     uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);
@@ -531,7 +533,7 @@ int value_append_layer(struct value *value, const petal_lent_layer *layer,
 
 /* ---- writing and reading --------------------------------------------------------------------- */
 
-/* The first bytes of an image. */
+/* The first bytes of a serialized filter. */
 struct beginning {
     uint8_t *bytes;
     size_t size_bytes, room;
@@ -567,7 +569,8 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
         uint8_t *bytes = server.Alloc(room);
         struct beginning to = {bytes, 0, room};
         petal_status status = petal_write(value->handle->filter, NULL, take, &to, NULL);
-        bool written = status == PETAL_OK || status == PETAL_ERR_IO; /* `take` stops at the room */
+        bool written = status == PETAL_OK ||
+                       status == PETAL_ERR_IO; /* the sink `take` stops when the room is full */
         *size_bytes = written ? to.size_bytes : 0;
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;
@@ -587,7 +590,7 @@ static struct value *copy_classic(const struct value *from)
     struct value *copy = value_new_layers(from->classic, from->layer_count, from->unlimited);
     if (!copy) return NULL;
     size_t more_bytes = struct_bytes(from->classic) - sizeof *from;
-    memcpy(copy + 1, from + 1, more_bytes); /* valkey-bloom's: the parameters of its layers */
+    memcpy(copy + 1, from + 1, more_bytes); /* a valkey-bloom value's layer parameters */
     copy->options = from->options;
     copy->growth = from->growth;
     int has_all = 1;
@@ -641,7 +644,7 @@ int value_replace(struct value *value, petal_filter *filter)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/* Made from the header of the smallest filter. */
+/* Creates the shared handle for these options, from the header of the smallest filter. */
 static int make_handle(uint32_t options)
 {
     struct failure failure;

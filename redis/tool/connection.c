@@ -80,7 +80,7 @@ static int connect_tcp(const char *address)
 }
 
 #ifdef PETAL_REDIS_TLS
-/* OpenSSL's last error has the reason; earlier ones may be from places that it searched without
+/* The reason is OpenSSL's last error; earlier ones may come from places that it searched without
  * success. */
 static bool complain_tls(const char *what)
 {
@@ -99,7 +99,7 @@ static bool complain_handshake(const struct connection *connection, const char *
     return complain(address, text);
 }
 
-/* The server's certificate must be for the requested host. */
+/* Requires that the server's certificate is valid for the requested host. */
 static bool start_tls(struct connection *connection, const struct connecting *how)
 {
     char host[256] = "", port[16];

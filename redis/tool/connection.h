@@ -17,12 +17,13 @@ struct connecting {
     const char *user, *password;                       /* NULL: no AUTH */
 };
 
-/* NULL after a line on stderr. */
+/* Opens a connection. On failure, prints a line to stderr and returns NULL. */
 struct connection *connection_open(const struct connecting *how);
 void connection_close(struct connection *connection);
 
-/* Returns the reply to a command, for freeReplyObject(); NULL after a line on stderr, and then the
- * connection is unusable. Error replies are replies. */
+/* Sends a command and returns its reply, which may be an error reply; the caller frees it with
+ * freeReplyObject(). If the connection fails, prints a line to stderr and returns NULL; the
+ * connection is then unusable. */
 redisReply *connection_call(struct connection *connection, int count, const char **words,
                             const size_t *sizes);
 

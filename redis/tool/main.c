@@ -1,10 +1,10 @@
 /* main.c - petal-redis: transfers filters between files and the keys of a server that has the
  * module.
  *
- * push sends a petal file in pieces (PETAL.LOAD). Filters of RedisBloom's kind become values of
- * BF.* (BF.LOADCHUNK), unless PETAL.* is requested. The key changes when the last piece has
- * arrived. pull reads header and bits (PETAL.DUMP; BF.SCANDUMP for another module's filter) and
- * saves them as a file. Both resume where an interrupted run ended. */
+ * push sends a petal file in pieces (PETAL.LOAD). A filter in RedisBloom's format becomes a BF.*
+ * value (BF.LOADCHUNK), unless PETAL.* is requested. The key changes only when the last piece has
+ * arrived. pull reads the header and the bits (PETAL.DUMP, or BF.SCANDUMP for another module's
+ * filter) and saves them as a file. Both resume where an interrupted run stopped. */
 #include "connection.h"
 
 #include <petal/petal_host.h>
@@ -52,7 +52,8 @@ static int complain(const char *what, const char *why)
     return FAILED;
 }
 
-/* Sends a command, given as words; the last one may be binary. NULL after a line on stderr. */
+/* Sends a command, given as words of which the last may be binary. On failure, prints a line to
+ * stderr and returns NULL. */
 static redisReply *call(struct job *job, int count, const char **words, size_t last_bytes)
 {
     size_t sizes[8];
@@ -67,7 +68,8 @@ static redisReply *call(struct job *job, int count, const char **words, size_t l
 
 /* ---- push ------------------------------------------------------------------------------------ */
 
-/* The name of the incomplete value: in the key's slot, and unique to this content. */
+/* Names the key for the pieces: it is in the same slot as the target, and unique to this
+ * content. */
 static bool name_part(const struct job *job, const petal_filter *filter, char *name, size_t room)
 {
     uint64_t id = 0;
@@ -92,7 +94,7 @@ static bool name_part(const struct job *job, const petal_filter *filter, char *n
 struct pushing {
     struct job *job;
     const char *part;
-    uint64_t at, come, total; /* position in the stream; bytes the server has; total */
+    uint64_t at, come, total; /* position in the file; bytes the server already has; total */
     char *piece;
     size_t filled;
     bool failed;
@@ -153,7 +155,7 @@ static int push_petal(struct job *job, const petal_filter *filter, const char *p
     return status == PETAL_OK ? DONE : complain(job->path, error.message);
 }
 
-/* BF.LOADCHUNK of one piece; its iterator is the end of the piece plus one. */
+/* Sends one piece with BF.LOADCHUNK. Its iterator is the end of the piece plus one. */
 static bool push_chunk(struct job *job, const char *part, uint64_t iterator, const void *bytes,
                        size_t size)
 {
@@ -206,8 +208,8 @@ static petal_save_options as_redisbloom(void)
     return options;
 }
 
-/* Pushes into a key that is renamed at the end. Chunks may be sent twice, so the remains of an
- * interrupted run do no harm. */
+/* Pushes into a temporary key, which is renamed at the end. A chunk may be sent twice, so what an
+ * interrupted run left behind does no harm. */
 static int push_bloom(struct job *job, const petal_filter *filter, const char *part)
 {
     petal_save_options options = as_redisbloom();
@@ -274,7 +276,7 @@ static bool is_petal(const redisReply *header)
     return header->len > 4 && !memcmp(header->str, "\211PTL", 4);
 }
 
-/* Copies bytes at offset `at` of all layers, end to end, into the filter. */
+/* Copies bytes into the filter at offset `at`, counted over all layers end to end. */
 static petal_status put(petal_filter *filter, uint64_t at, const char *bytes, uint64_t size,
                         petal_error *error)
 {
@@ -308,7 +310,8 @@ static petal_filter *open_header(struct job *job, const redisReply *header, peta
     return status == PETAL_OK ? filter : NULL;
 }
 
-/* Resumes from what an interrupted run left in PATH.part; *at is its size in bytes. */
+/* Opens PATH.part. If an interrupted run left data there, resumes from it; *at is the size of that
+ * data. */
 static FILE *open_part(const struct job *job, petal_filter *filter, uint64_t *at,
                        petal_error *error)
 {
@@ -347,8 +350,8 @@ static int pull_bits(struct job *job, petal_filter *filter, FILE *file, uint64_t
     }
 }
 
-/* PETAL.DUMP works for all filters of this module; BF.SCANDUMP, with the same chunks, for those of
- * another module. */
+/* Chooses PETAL.DUMP for all filters of this module, or BF.SCANDUMP, which returns the same chunks,
+ * for another module's filters. */
 static void choose_dump(struct job *job)
 {
     const char *words[] = {"PETAL.DUMP", job->key, "0"};
