@@ -1,5 +1,5 @@
-/* algebra.c - operations on all bits: union, intersection, clearing; and the check that the bits of
- * two filters mean the same. */
+/* algebra.c - operations on all bits: union, intersection and clearing, and the check that the bits
+ * of two filters mean the same. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -59,10 +59,10 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
 }
 
 /* Layers hold keys of different times. The union of two chains is fuller than their rates allow,
- * and petal_is_overfull() would not even notice. So neither Petal's own policies nor other
- * libraries' chains can be combined. That includes chains with a single layer: the union would hold
- * more keys than the number at which the next layer starts. A filter that never gets another layer
- * can be combined. */
+ * and petal_is_overfull() would not even notice. So neither filters with a policy of Petal's own
+ * nor other libraries' chains can be combined. That includes chains of a single layer: the union
+ * could hold more keys than that layer may have before the next one starts. A filter that never
+ * gets another layer can be combined. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;
@@ -80,8 +80,8 @@ static petal_status check_not_static(const petal_filter *filter, petal_error *er
         "static filters are not combined by bits; build one from both lists of keys, or query both");
 }
 
-/* Checks for both calls, before they touch a bit. A refusal must come before the request to write,
- * because the request already marks a map as changed. */
+/* The checks that both calls make before they touch a bit. They come before the request for
+ * permission to write, because that request already marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
 {
@@ -173,7 +173,8 @@ static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status != PETAL_OK) return status;
-    /* Makes the filter as if new; a map keeps its layers, emptied. */
+    /* Resets the filter to its initial state, except that a map keeps its layers and only empties
+     * them. */
     bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
     if (adds_layers && !petal_filter_has_foreign_bits(filter))
         petal_filter_drop_layers(filter, 1, filter->layer_count - 1);

@@ -11,11 +11,11 @@
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* What each layout implies; 0: the batch specifies it. */
+/* What each layout implies; 0 means that the batch specifies it. */
 enum { OFFSETS = 1 };
 static const struct {
     uint8_t uses;
-    uint8_t key_bytes; /* if all are equal; FIXED has it as a field */
+    uint8_t key_bytes; /* if all are equal; for FIXED it is a field */
     uint8_t stride;    /* size of the array that `data` or `offsets` points to */
 } layouts[] = {
     [PETAL_LAYOUT_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
@@ -48,8 +48,9 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
-/* Is every key as long as a number? If so, the offsets also ascend. Differences are computed in the
- * width of the offsets; comparing the first offset with the last detects wrapping. */
+/* Does every key have the 8 bytes of a number? If so, the offsets also ascend. Differences are
+ * computed in the width of the offsets; comparing the first offset with the last detects
+ * wrapping. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
     uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
@@ -60,8 +61,8 @@ static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
     return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
 }
 
-/* Finds the first invalid key, for the message. The checks above only find out whether there is
- * one, which keeps their loops fast. */
+/* Finds the first invalid key, for the message. To keep their loops fast, the checks above only
+ * find out whether there is one. */
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -255,7 +256,7 @@ static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, 
     }
 }
 
-/* Hashes the leading keys that have 8 bytes. Returns how many there are. */
+/* Hashes the leading keys that have 8 bytes. Returns their number. */
 static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
                          uint64_t *words)
 {
@@ -342,7 +343,7 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
 /* Small pieces stay in the first-level cache. But each piece starts by waiting for memory, so
- * pieces are larger if the filter is not in the cache. */
+ * larger pieces are used if the filter is not in the cache. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
@@ -376,8 +377,8 @@ static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batc
     return PETAL_OK;
 }
 
-/* If a key's answer would come from a damaged block, the keys before it are added and then the call
- * fails, just as if keys were added one by one. */
+/* If a key needs a damaged block, the keys before it are added and then the call fails, just as if
+ * keys were added one by one. */
 static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                struct progress *progress, petal_error *error)
 {
@@ -445,8 +446,8 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Can the keys be looked up in pieces of hashes? Requires that no key is an empty one that the
- * scheme rejects. */
+/* Can the keys be looked up in pieces of hashes? Not if the scheme rejects empty keys and one of
+ * the keys is empty. */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -570,7 +571,7 @@ static inline bool goes_plainly(uint32_t max, const petal_batch *batch, const ui
            (results || batch->count <= FEW);
 }
 
-/* Not inlined, so that the code before the call needs no frame. */
+/* Not inlined, so that the caller's fast path needs no stack frame. */
 static __attribute__((noinline)) petal_status go_plainly(const petal_filter *filter, bool adds,
                                                          const petal_batch *batch, uint8_t *results,
                                                          petal_batch_outcome *outcome)
@@ -602,8 +603,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Handles few keys in another layout by making pointers to them, and checks their offsets on the
- * way. False if an offset is invalid, or if there are too many keys. */
+/* Processes a few keys in another layout by making pointers to them, and checks their offsets on
+ * the way. Returns false if an offset is invalid or there are too many keys. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -735,7 +736,7 @@ petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *bat
     return petal_filter_note_error(filter, status, error);
 }
 
-/* Does any key have the answer `wanted`? */
+/* Is `wanted` the answer for any of the keys? */
 static petal_status find(const petal_filter *filter, const petal_batch *batch, bool wanted,
                          bool *found, petal_error *error)
 {

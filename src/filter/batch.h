@@ -16,14 +16,14 @@ petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_ba
 petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batch *batch,
                                     petal_error *error);
 
-/* The `count` keys from index `from` on, as a batch. */
+/* A batch of `count` keys, starting with number `from`. */
 petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count);
 
 /* The bytes of key i. If it is a number, they are written to `number`. Not for hashes. */
 petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8]);
 
-/* The hashes of a piece, filter->hash->words each unless that is 0. They are computed in `room`, or
- * used in place. */
+/* The hashes of a piece, each of filter->hash->words words unless that is 0. They are computed in
+ * `room`, or used in place. */
 const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch *batch,
                                   uint64_t from, size_t count, uint64_t *room);
 

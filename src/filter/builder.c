@@ -6,10 +6,10 @@
  *     worker 0:  buffer of region 0, of region 1, ...        one store per part: no lock, no atomic
  *     worker 1:  buffer of region 0, of region 1, ...
  *
- * If a buffer is full, the worker locks its region and adds the buffer as one batch, which
+ * When a buffer is full, the worker locks its region and adds the buffer as one batch, which
  * prefetches. So a region has one owner at a time, and its bits need no atomics. A lock is taken
- * once per 2048 parts, and workers rarely meet in a region. If all hashes hit one region, that
- * costs time and nothing else.
+ * once per 2048 parts, and workers rarely meet in a region. If all hashes hit one region, building
+ * is slower, but the result is the same.
  *
  * Regions need not fit into a cache: a batch that prefetches already runs at memory speed, and
  * collecting gigabytes of hashes for cache-sized regions would take longer. A single worker needs

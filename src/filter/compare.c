@@ -22,7 +22,7 @@
  *     Cov(|A and B|, |A|) = V(c)        Cov(|A and B|, |A or B|) = V(a) + V(b) - V(u)
  *     Var(|A and B| / |T|) = (Var |A and B| + r^2 V(t) - 2 r Cov(|A and B|, |T|)) / t^2
  *
- * where r is the ratio.
+ * where r is the ratio |A and B| / |T|.
  *
  * The interval is the score interval (Wilson's, for a proportion): it contains each c for which the
  * estimate is within 1.96 of the sd that it would have if c were true. So it doesn't shrink to
@@ -114,9 +114,9 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* The share's sd if there are `common` common keys. `common` may exceed the estimated size of the
- * smaller set, since that estimate may be too low. The sd is then computed as if one set were
- * within the other. */
+/* The share's standard deviation if there are `common` common keys. `common` may exceed the
+ * estimated size of the smaller set, since that estimate may be too low. The sd is then computed as
+ * if one set were within the other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
 {
     double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;
@@ -157,7 +157,7 @@ static double reach(const struct pair *pair, enum share share, double end)
     return good;
 }
 
-/* `most` common keys give the largest share. */
+/* The share is largest with `most` common keys. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
     return (petal_estimate){share_of(pair, share, pair->common),

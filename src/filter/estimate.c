@@ -14,7 +14,8 @@
 #define NORMAL_95_PERCENT \
     1.959964 /* 95 % of a normal distribution is within this many standard deviations */
 
-/* The rate of passing this layer or an earlier one, written so that a tiny rate loses no digits. */
+/* The probability of passing this layer or an earlier one, computed so that a tiny rate loses no
+ * digits. */
 static double either(double rate, double other)
 {
     return rate + (1 - rate) * other;
@@ -123,14 +124,14 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
     return items_of_tally(&tally);
 }
 
-/* With the 95 % interval, one in 40 filters that hold exactly their capacity would look overfull.
- * The number of set bits is a sum over many bits, close enough to normal that one filter in 3.5
- * million exceeds 5 sd; the interval's lower half is 1.96 sd. 5 sd are 4 % of the keys for 1,000
- * keys at 1 %, and 0.13 % for a million.
+/* If the 95 % interval decided, one in 40 filters that hold exactly their capacity would look
+ * overfull. The number of set bits is a sum over many bits, close enough to normal that one filter
+ * in 3.5 million exceeds 5 sd; the interval's lower half is 1.96 sd. For 1,000 keys at 1 %, 5 sd
+ * are 4 % of the keys; for a million, 0.13 %.
  *
- * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit. A
- * few bits planned for a rate near 1 are often all set at their capacity, so `low` must exceed it
- * by a quarter. */
+ * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit.
+ * If a filter of a few bits was planned for a rate near 1, its bits are often all set at its
+ * capacity, so `low` must exceed the capacity by a quarter. */
 #define CERTAIN_SD 5.0
 #define CERTAIN_IF_SATURATED 1.25
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
@@ -140,8 +141,8 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
-/* If layers are tried in turn, each answers for some of the hashes: those that the earlier layers
- * pass on. The number of keys comes from the header, since the bits don't show it. */
+/* If layers are tried in turn, each answers only for the hashes that the earlier layers pass on.
+ * The number of keys comes from the header, since the bits don't show it. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

@@ -2,8 +2,8 @@
  * never.
  *
  * Several threads that only read a filter may fail at the same time. The first one claims the
- * place. A reader that comes while it is being written finds nothing yet: the failing call has not
- * returned either.
+ * place. A reader that arrives while the failure is being stored sees none, which is fine: the
+ * failing call has not returned yet.
  *
  * Damage takes precedence over other failures, and the store keeps it: a query returns no status,
  * so a caller that checks afterwards must not be given an older failure. */

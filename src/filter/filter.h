@@ -1,4 +1,5 @@
-/* filter.h - the handle: a bit array with its scheme, its hash and what is known about its keys. */
+/* filter.h - the handle: bit arrays with their scheme, their hash and what is known about their
+ * keys. */
 #ifndef PETAL_FILTER_FILTER_H
 #define PETAL_FILTER_FILTER_H
 
@@ -28,21 +29,21 @@ struct policy {
     double rate;             /* requested for the whole filter */
     uint64_t first_capacity; /* growing: the first layer's */
     uint32_t step;           /* growing: each layer's capacity relative to the one before */
-    double ratio;            /* growing: and its rate */
+    double ratio;            /* growing: each layer's rate relative to the one before */
     uint64_t window_keys;    /* rotating: keys per window; by time, the maximum expected */
     uint64_t window_ms;      /* rotating by time */
     uint64_t clock_ms;       /* rotating by time: the latest time; 0: none yet */
     uint32_t generations;    /* rotating: as planned */
 };
 
-/* What another format stores that the filter has no field for. Kept so that the file can be written
+/* Data of another format for which the filter has no field, kept so that the file can be written
  * back byte for byte. Only the format knows what it means (src/format). */
 #define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
     uint32_t format; /* the format's number; 0: none */
     uint32_t size_bytes;
     uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to that many bytes; zero after size_bytes */
-    const uint8_t *far; /* if there are more; a filter owns them, a description borrows them */
+    const uint8_t *far; /* more bytes than that; owned by a filter, borrowed by a description */
 };
 
 static inline const uint8_t *origin_bytes(const struct origin *origin)
@@ -53,7 +54,7 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* State of a filter that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    /* one thread locks it to request permission; meanwhile others may count keys */
+    /* one thread locks it to request permission, while other threads may still count keys */
     _Atomic uint64_t asking;
 };
 
@@ -72,8 +73,9 @@ struct behind_guard {
     bool (*contains_i64)(const struct direct *way, int64_t value);
 };
 
-/* A filter's storage if it is more than its own memory: one row per kind (store/backing.c), fixed
- * for the filter's lifetime. A NULL function means that there is nothing to do. */
+/* How a filter is stored, unless it has only its own memory: one row per kind of storage
+ * (store/backing.c), fixed for the filter's lifetime. If a function is NULL, there is nothing to
+ * do. */
 struct store_def {
     bool has_bits; /* the store holds the bits: they can't be moved or grow */
     /* Requests permission to set bits, or to lower them. Permission to set lasts until
@@ -83,9 +85,9 @@ struct store_def {
                                     petal_error *error);
     /* PETAL_ERR_READ_ONLY if this process is a fork of the one that opened the file. */
     petal_status (*check_owner)(const petal_filter *filter, petal_error *error);
-    /* Do the bits match the recorded sums? The first checks blocks that are BLOCK_WANTED; the
-     * second all, before they are sealed elsewhere; the third, after that, whether they are still
-     * the same. */
+    /* Do the bits match the recorded sums? check_wanted checks the blocks that are BLOCK_WANTED.
+     * check_bits checks all blocks, before the bits are sealed elsewhere, and check_unchanged finds
+     * out afterwards whether they are still the same. */
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
     petal_status (*check_bits)(const petal_filter *filter, petal_error *error);
     petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error);
@@ -105,8 +107,8 @@ struct petal_filter {
     /* The direct add of a growing filter with a single layer; valid only until that is full. */
     petal_status (*add_directly)(const struct direct *way, const void *key, size_t key_bytes);
     petal_status (*add_i64_directly)(const struct direct *way, int64_t value);
-    /* oldest first, at least one. A key is in the filter if any layer contains it; new keys go into
-     * the last */
+    /* oldest first, at least one. A key is in the filter if any layer contains it; new keys are
+     * added to the last */
     struct layer *layers;
     uint32_t layer_count;
     uint32_t layer_room; /* the number of layers that `layers` has room for */
@@ -155,7 +157,7 @@ struct petal_filter {
     /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
      * store. False once permission has been granted permanently. */
     atomic_bool needs_permission;
-    /* For a writable map: reads 0 in a fork of the process that opened it (os.h). NULL: there is no
+    /* For a writable map: is 0 in a fork of the process that opened it (os.h). NULL: there is no
      * such page, so every change requests permission. */
     const volatile uint8_t *fork_mark;
 };
@@ -177,10 +179,11 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
  * one layer. */
 bool petal_filter_is_pattern(const petal_filter *filter);
 
-/* Can it be folded? See fold.c. */
+/* Can the filter be folded? See fold.c. */
 bool petal_filter_can_fold(const petal_filter *filter);
 
-/* Can several threads add to it? And a call that ends sharing, once all threads have finished. */
+/* Can several threads add to the filter? The second call ends sharing, once all threads have
+ * finished. */
 bool petal_filter_can_share(const petal_filter *filter);
 void petal_filter_stop_sharing(petal_filter *filter);
 
@@ -203,7 +206,7 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
 /* Removes `count` layers, starting with number `from`; at least one must stay. */
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
 
-/* Sums over the layers; and one layer's number of keys. */
+/* Sums over all layers, and one layer's number of keys. */
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
 /* Adds the threads' counts to the layers' counts. Must be called before a layer's count changes. */
 void petal_filter_settle_items(petal_filter *filter);
@@ -235,20 +238,21 @@ static inline struct arrays petal_filter_arrays(const petal_filter *filter, uint
     return (struct arrays){&filter->layers[from].array, sizeof *filter->layers, to - from};
 }
 
-/* One layer, to which no other is ever added: its bits are those of all keys. */
+/* Does the filter have one layer, and will it never have another? If so, that layer has the bits of
+ * all keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && (!filter->grow || filter->is_fixed) &&
            filter->layer_count == 1 && !filter->scheme->is_in_turn;
 }
 
-/* The bits belong to a map or to a view. */
+/* Do the bits belong to a map or a view? */
 static inline bool petal_filter_has_foreign_bits(const petal_filter *filter)
 {
     return filter->store && filter->store->has_bits;
 }
 
-/* The layers are generations, which come and go. */
+/* Are the layers generations, which are added and dropped? */
 static inline bool petal_filter_rotates(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_KEYS || filter->policy.kind == POLICY_TIME;
@@ -273,8 +277,8 @@ petal_status petal_filter_note_error(const petal_filter *filter, petal_status st
 /* Makes the filter read-only. */
 void petal_filter_refuse_changes(petal_filter *filter);
 
-/* Records that any bit may change other than by adding keys: for bits that were checked, or that
- * are all overwritten. */
+/* Records that any bit may change, and not only by adding keys. The bits must have been checked, or
+ * will all be overwritten. */
 void petal_filter_touch_all(petal_filter *filter);
 
 /* PETAL_OK if both have the same parameters, so that equal bits mean equal keys; otherwise
@@ -301,10 +305,10 @@ struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t 
 petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme,
                                            const struct shape *shape, uint64_t bits_set);
 
-/* The same for the whole filter, from its current bits. */
+/* The same for the whole filter and its current bits. */
 petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
 
-/* Is it certainly more than `capacity`, or too many to estimate? */
+/* Is the number certainly above `capacity`, or too large to estimate? */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
 /* Sets the answer of petal_is_overfull() after the distinct keys have been estimated from the bits.

@@ -7,7 +7,8 @@
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
  * The bits within the line depend only on the low half of the hash. So folding gives the same bits
- * that the keys would have set in a filter created at that size. In classic a line is one bit. */
+ * that the keys would have set in a filter created at that size. In the scheme classic, a line is
+ * one bit. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"

@@ -58,7 +58,7 @@ bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t 
     return true;
 }
 
-/* The next layer copies the parameters that the user chose: scheme, and lines per key. */
+/* The next layer has the scheme and the lines per key that the user chose. */
 static petal_status plan_next(const petal_filter *filter, uint64_t *capacity, double *rate,
                               struct shape *shape, petal_error *error)
 {

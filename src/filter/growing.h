@@ -5,8 +5,8 @@
 
 #include "filter/filter.h"
 
-/* The fewest bits per key according to docs/choosing.md, over 1 to 10,000 times the first
- * capacity. */
+/* According to docs/choosing.md, these need the fewest bits per key from 1 to 10,000 times the
+ * first capacity. */
 #define PETAL_GROWTH_STEP 2u
 #define PETAL_GROWTH_RATIO 0.85
 #define PETAL_GROWTH_MAX_STEP 64u

@@ -55,7 +55,7 @@ static petal_status check_places(const petal_filter *filter, uint32_t number, co
     return status;
 }
 
-/* If so, no later layer is read. */
+/* Does the layer answer the query, so that no later layer is read? */
 static bool answers(const petal_filter *filter, const struct layer *layer, const uint64_t *words)
 {
     return filter->scheme->is_in_turn &&

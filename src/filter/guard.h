@@ -1,4 +1,4 @@
-/* guard.h - no answers from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
+/* guard.h - lets no query be answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
  *
  * A guarded filter is backed by a petal file and keeps a state per block. Before a query is
  * answered, the blocks with the key's bits, in every layer, are compared with their checksums. Each
@@ -40,18 +40,18 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
     return petal_guard_stands(filter) && petal_guard_has_work(filter);
 }
 
-/* PETAL_OK: the answer for this key comes from sound bits. PETAL_ERR_DAMAGED, PETAL_ERR_IO: it does
- * not; the store has recorded the damage for petal_last_error(). */
+/* PETAL_OK if the answer for this key comes from sound bits. If not, PETAL_ERR_DAMAGED or
+ * PETAL_ERR_IO; the store has recorded the damage for petal_last_error(). */
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error);
 
-/* The same for the hashes of a piece. Returns how many keys, counted from the first, have sound
- * bits. If not all do, *status and *error are those of the next key. */
+/* The same for the hashes of a piece. Returns the number of leading keys that have sound bits. If
+ * it is less than `count`, *status and *error are those of the next key. */
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 
-/* For calls that read all bits: PETAL_OK if no block is left unchecked. PETAL_OK for filters that
- * are not guarded. */
+/* For calls that read all bits: PETAL_OK if no block is left unchecked, or the filter is not
+ * guarded. */
 petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error);
 
 /* Sets the state of a sound block, and of all blocks. */

@@ -1,5 +1,6 @@
-/* in_turn.c - the strategies for filters whose layers are tried in turn: the scheme static
- * (scheme/static.c). Once built, they never change; before that, they collect keys. */
+/* in_turn.c - the strategies for filters whose layers are tried in turn, as in the scheme
+ * static (scheme/static.c). Until such a filter is built, it collects keys; after that, it
+ * never changes. */
 #include "filter/permission.h"
 #include "filter/static_builder.h"
 #include "filter/strategy.h"
@@ -50,7 +51,7 @@ const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), conta
 
 /* ---- before it is built ---------------------------------------------------------------------- */
 
-/* Without bits, every query answers yes and every added key counts as new. */
+/* As there are no bits yet, every query returns true and every added key counts as new. */
 
 static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
 {

@@ -1,6 +1,6 @@
 /* layers.c - the strategies for filters of several layers.
  *
- * A key that an older layer contains is not added again, since it would only fill the last one. So
+ * A key that an older layer contains is not added again, since that would only fill the last one. So
  * a piece is first looked up in the older layers, and the keys that were not found are added to the
  * last one. No more are added at a time than it has room for, so that the filter grows at exactly
  * the same key as if keys were added one by one. Generations work differently: every key is added
@@ -25,7 +25,7 @@ static uint32_t first_in_window(const petal_filter *filter, uint32_t layer_count
     return first;
 }
 
-/* Does one of the first `layer_count` layers contain it? */
+/* Does one of the first `layer_count` layers contain the key? */
 static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
@@ -203,7 +203,7 @@ const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* As many keys as the newest generation has room for. */
+/* Adds as many of the keys as the newest generation has room for. */
 static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
                                    uint8_t *was_new, struct progress *progress, petal_error *error)
 {

@@ -62,7 +62,7 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
     made->memory_limit = UINT64_MAX;
-    made->needs_permission = made->scheme->is_in_turn; /* and permission is never granted */
+    made->needs_permission = made->scheme->is_in_turn; /* permission is never granted */
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) {
         layers[i].array.number = i;
@@ -218,7 +218,6 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
     return PETAL_OK;
 }
 
-/* Creates the same layers as in `filter`, but without bits. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error)
 {
     if (!filter->lacks_secret) return PETAL_OK;
@@ -228,6 +227,7 @@ petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *
         filter->secret_id);
 }
 
+/* Creates the same layers as in `filter`, but without bits. */
 static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;

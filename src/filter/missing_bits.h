@@ -7,12 +7,12 @@
 
 #include "filter/filter.h"
 
-/* For filters in memory, called whenever bits arrive or go: if every layer has bits, the filter
- * answers normally; otherwise it refuses calls that need them. */
+/* Called for filters in memory after bits were added or removed: if every layer has bits, the
+ * filter answers normally; otherwise it refuses calls that need bits. */
 void petal_filter_note_bits(petal_filter *filter);
 
-/* Allocates zeroed bits for a layer that has none. The memory limit applies even if the header
- * requires more. */
+/* Allocates zeroed bits for a layer that has none. If the header requires more than the memory
+ * limit allows, this fails. */
 petal_status petal_filter_alloc_absent(petal_filter *filter, uint32_t layer, petal_error *error);
 
 #endif

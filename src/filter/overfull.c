@@ -16,7 +16,8 @@
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
-/* G shares: the maximum that is remembered as long as no window holds more than planned. */
+/* G shares of keys, the maximum that the filter remembers as long as no window holds more than
+ * planned. */
 static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
@@ -33,7 +34,7 @@ static bool window_is_overfull(const petal_filter *filter)
     return petal_filter_items(filter) > max_items(filter);
 }
 
-/* How many keys may be added before that can be true: at least 1. */
+/* How many keys may be added before window_is_overfull() can become true: at least 1. */
 static uint64_t keys_to_window_overfull(const petal_filter *filter)
 {
     const struct layer *newest = petal_filter_last(filter);
@@ -50,16 +51,16 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* How far a filter with more items than its capacity has advanced in its steps. A removed key
- * counts twice: for the removal, and because it lowered `items`. */
+/* For a filter over capacity: how many keys it is past the first one too many, which determines its
+ * step. A removed key counts twice: for the removal, and because it lowered `items`. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;
 }
 
 /* The filter's current step, from 1; 0 if the bits need not be counted. Growing filters can't be
- * overfull; nor can windows of keys, which drop the oldest. Time windows can, but their generations
- * count only new keys. */
+ * overfull, and neither can windows of keys, which drop the oldest. Time windows can, but they need
+ * no steps, since their generations count only new keys. */
 static uint64_t current_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);

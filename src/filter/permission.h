@@ -20,7 +20,8 @@ static inline petal_status petal_filter_check_owner(const petal_filter *filter, 
     return store && store->check_owner ? store->check_owner(filter, error) : PETAL_OK;
 }
 
-/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed without the secret. */
+/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if the filter was opened without its secret, so that it
+ * can't hash keys. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
 /* Requests permission to set bits. Returns PETAL_OK or the reason for the refusal, which is
@@ -61,12 +62,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Before bits from a file are sealed again, in another file or with new sums: do they match their
- * current sums? */
+/* Called before bits from a file are sealed again, in another file or with new sums: do they match
+ * their current sums? */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
-/* After such bits were read: PETAL_ERR_BUSY if another process began to change them while they were
- * read. */
+/* Called after such bits were read: PETAL_ERR_BUSY if another process began to change them
+ * meanwhile. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {

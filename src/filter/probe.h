@@ -4,7 +4,7 @@
 
 #include "filter/filter.h"
 
-/* If each layer has its own hash, words is NULL. */
+/* `words` is NULL if each layer has its own hash. */
 struct probe {
     const void *data;
     size_t size_bytes;

@@ -1,11 +1,12 @@
-/* remove.c - removes keys from counting filters, and converts these to filters without counts. */
+/* remove.c - removes keys from counting filters, and converts such filters to filters without
+ * counts. */
 #include "base/error.h"
 #include "filter/batch.h"
 #include "filter/permission.h"
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* A filter of several layers doesn't know which layer a key was added to, so it can't decrement the
+/* A filter of several layers doesn't know to which layer a key was added, so it can't decrement the
  * counters. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
@@ -14,7 +15,7 @@ static petal_status check_removing(const petal_filter *filter, petal_error *erro
                       "only counting filters of one layer can remove keys; build one of those");
 }
 
-/* How many of the hashes, from the first on, are in blocks of a map that need no check. */
+/* Returns the number of leading hashes whose blocks in a map need no check. */
 static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, size_t count)
 {
     size_t i = 0;
@@ -68,7 +69,7 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
     return petal_remove(filter, key, sizeof key);
 }
 
-/* Batches are processed in pieces of that many keys. Counting filters have hashes of one word. */
+/* Batches are processed in pieces of this many keys. Counting filters have hashes of one word. */
 #define PIECE_KEYS 256u
 
 static petal_status remove_keys(petal_filter *filter, const petal_batch *batch, uint8_t *results,

@@ -13,8 +13,8 @@
  *                       |<------- window ------->|
  *
  * By time: a generation is used up when its span, 1 / (G - 1) of the window, is over, or when it
- * holds its share of keys, whichever comes first. So a burst of keys begins generations but doesn't
- * make keys stay longer. Closed ones are dropped when their last key has left the window:
+ * holds its share of keys, whichever comes first. So a burst of keys begins new generations but
+ * doesn't make keys stay longer. Closed ones are dropped when their last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1
@@ -27,10 +27,10 @@
  * The rate. Assume no window holds more keys than planned, i.e. G - 1 shares. The oldest generation
  * may have begun before the window and holds at most one share; all keys of the others came after
  * its last one, within one window. So at most G shares of keys are remembered. Let r(x) be the rate
- * of a generation that holds the part x of its share. The logarithm of the probability of passing
- * none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since -ln(1 -
- * r(x)) is convex in x from 0 to 1. (Each key sets k bits, and a query needs all k: r grows like
- * x^k. For k = 1 the logarithm is linear.) That means G full ones: r(1) = p / G each.
+ * of a generation that holds the part x of its share. The negative logarithm of the probability of
+ * passing none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since
+ * -ln(1 - r(x)) is convex in x from 0 to 1. (Each key sets k bits, and a query needs all k: r grows
+ * like x^k. For k = 1 the logarithm is linear.) That means G full ones: r(1) = p / G each.
  * tests/unit/layers.c checks it over many plans.
  *
  * The number. Of the generations that began after the oldest one's last key, s were closed because
@@ -85,7 +85,8 @@ bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_coun
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
 }
 
-/* The newest generation's date is the last millisecond of its span, unless it stays open longer. */
+/* until_ms of the newest generation is the last millisecond of its span, or later if the generation
+ * is kept open longer. */
 bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
                              uint64_t before, uint64_t until_ms)
 {
@@ -110,9 +111,9 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* The number of generations for which G full ones need the least memory, or nearly so. A time
- * window may temporarily have 2G - 1 of them. But if keys come evenly it holds G, and the best
- * number for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
+/* Chooses the number of generations G for which G full ones need the least memory, or nearly so. A
+ * time window may temporarily have 2G - 1 of them. But if keys arrive evenly it holds G, and the
+ * best number for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
 static petal_status choose_generations(const petal_options *options, uint32_t *generations,
                                        petal_error *error)
 {
@@ -174,8 +175,8 @@ static void recycle_oldest(petal_filter *filter)
 }
 
 /* By time: begins a generation, or leaves the newest open if there are already as many as allowed.
- * Dates the newest: `until` is the clock if it is closed now, or if it must stay open although its
- * time is over. */
+ * Sets until_ms of the newest: to the clock if it is closed now, or if it must stay open although
+ * its time is over. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;
@@ -226,8 +227,8 @@ static void date_layers(petal_filter *filter)
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
-/* Drops the generations whose last key has left the window. The newest stays, emptied: months may
- * have passed. */
+/* Drops the generations whose last key has left the window. If even the newest has expired, it is
+ * emptied but kept. */
 static void forget(petal_filter *filter)
 {
     uint64_t now = filter->policy.clock_ms, window = filter->policy.window_ms;
@@ -278,7 +279,7 @@ petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error 
     return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
 }
 
-/* Finds the generations that forget() would drop at that time: those dated before the cutoff. Until
+/* Sets the cutoff so that queries skip the generations that forget() would drop at that time. Until
  * the clock is set, generations have no dates and all of them count. */
 static petal_status set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {

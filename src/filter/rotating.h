@@ -8,8 +8,8 @@
 /* A time window may have 2G - 1 layers, and a file at most 64. */
 #define PETAL_MAX_GENERATIONS 32u
 
-/* The policy that the options request, and each generation's plan: its number of keys, and its
- * normalized shape. */
+/* Computes the policy that the options request, and the number of keys and the normalized shape
+ * planned for each generation. */
 petal_status petal_rotating_plan(const petal_options *options, struct policy *policy,
                                  uint64_t *capacity, struct shape *shape, petal_error *error);
 
@@ -33,8 +33,8 @@ uint64_t petal_rotating_span(const struct policy *policy);
  * set. */
 uint64_t petal_rotating_until(const struct policy *policy);
 
-/* Called before a key is added. If the newest generation is used up, begins another. *room is how
- * many keys the newest then accepts, at least 1. */
+/* Called before a key is added. If the newest generation is used up, begins another. *room is the
+ * number of keys that the newest then accepts, at least 1. */
 petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, petal_error *error);
 
 #endif

@@ -2,13 +2,13 @@
  *
  *     add        hashes, into chunks of each worker
  *     finish     chunks -> parts by the highest byte -> each part sorted -> equal ones dropped
- *                layer 0: pages solved, each on its own; what they bump comes to the front
+ *                layer 0: pages solved, each on its own; what they bump is moved to the front
  *                layer 1: these, with another hash, sorted; and so on until none is left
  *
- * This takes at most 16 bytes per key. A chunk is released when its hashes have been moved to their
- * parts, but an allocator may keep the memory. With less memory, static_spill.c does it. Parts and
- * pages are tasks that any number of threads take in turn; the result does not depend on which
- * thread took which. */
+ * This needs at most 16 bytes per key. A chunk is released when its hashes have been moved to their
+ * parts, but an allocator may keep the memory. If there is less memory, static_spill.c does it.
+ * Parts and pages are tasks that any number of threads take in turn; the result does not depend on
+ * which thread took which. */
 #include "filter/static_builder.h"
 
 #include "base/checked.h"
@@ -223,7 +223,7 @@ static petal_status gather(petal_static_builder *builder, const struct runner *r
 static void solve_page(petal_static_builder *builder, struct worker *worker, uint64_t page)
 {
     uint64_t from = builder->page_begins[page], to = builder->page_begins[page + 1];
-    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* without keys there is no array */
+    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* without keys, no array exists */
     builder->page_bumped[page] =
         petal_static_solve(&builder->layer->array, page, hashes, to - from, &worker->room);
 }
@@ -357,7 +357,7 @@ static petal_status make_all(petal_static_builder *builder, const struct runner 
     uint32_t number = 0;
     do {
         if (status == PETAL_OK && number > 0 && !builder->keys)
-            status = gather(builder, runner, error); /* what a layer made from the file bumped */
+            status = gather(builder, runner, error); /* bumped by a layer built from the file */
         if (status == PETAL_OK) status = make_layer(builder, runner, number++, error);
     } while (status == PETAL_OK && builder->key_count > 0);
     return status;
@@ -420,7 +420,7 @@ const petal_filter *petal_static_pattern(const petal_static_builder *builder)
     return builder->filter;
 }
 
-/* After a failure the layers hold only some of the keys, so they must not answer. */
+/* After a failure the layers hold only some of the keys, so no query may be answered from them. */
 static void drop_bits(petal_filter *filter)
 {
     struct layer *first = filter->layers;

@@ -1,22 +1,22 @@
-/* static_spill.c - builds a static filter of more keys than there is memory for. See
- * static_builder.c for the rest.
+/* static_spill.c - builds a static filter from more keys than fit into memory. See static_builder.c
+ * for the rest.
  *
  *     add      when the chunks take half of the memory, a worker whose chunk is full sorts it and
  *              writes it to a file: a run
- *     gather   chunks that are left become runs too; the runs are merged once, to count different
- *              hashes, which is what the size of the layer follows from
- *     fill     the runs are merged again, a batch of pages at a time: each run contributes the
+ *     gather   the remaining chunks become runs too; the runs are merged once to count the
+ *              distinct hashes, which determines the layer's size
+ *     fill     the runs are merged again, a batch of pages at a time: each run contributes its
  *              hashes of a page, which are sorted and solved; bumped ones go into chunks
  *
- * For the next layer that starts over, in what the filter leaves of the memory. The pages are the
- * same as in memory, since a page depends on its hashes alone.
+ * For the next layer this starts over, in the memory that the filter has not taken. The pages are
+ * the same as if built in memory, since a page depends on its hashes alone.
  *
  *     run 0    [ page 0 | page 1 |     page 2     | page 3 | ...
  *     run 1    [  page 0  |  page 1 | page 2  |  page 3  | ...
  *                                    ^ piece ^             each run has one in memory
  *
- * Memory is bounded for any hashes except those that were chosen to be in the same page: a page's
- * hashes are in memory together. */
+ * The memory is bounded for any hashes, unless they were chosen to be in the same page: all hashes
+ * of a page are in memory together. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,26 +24,27 @@
 
 #define MIN_BYTES_PER_WORKER 65536u
 
-/* The least number of chunks that half of the memory has room for. */
+/* Half of the memory must have room for at least this many chunks. */
 #define MIN_CHUNKS 16u
 
-/* Hashes: a piece has at least as many, and a window that is only counted about as many. */
+/* In hashes: the minimum size of a piece, and the approximate size of a window that is only
+ * counted. */
 #define MIN_PIECE 64u
 #define COUNTED_WINDOW 65536u
 
 #define MAX_BATCH_WINDOWS 256u
 
-/* Hashes in the file, ascending and all different. */
+/* Hashes in the file, in ascending order and without repeats. */
 struct run {
     struct run *next;
     uint64_t offset; /* in the file, in bytes */
     uint64_t count, fetched;
-    uint64_t sum, fetched_sum; /* of these hashes: a disk may return others than were written */
-    uint64_t *piece; /* hashes in memory, of which from begin to before end are not taken yet */
+    uint64_t sum, fetched_sum; /* of these hashes, as written and as read back */
+    uint64_t *piece; /* hashes in memory; those from begin to end - 1 have not been taken yet */
     uint64_t begin, end;
 };
 
-/* A piece of the hashes' range, of equal width: a page, or just a part of them. */
+/* A part of the range of hashes: a page, or one of many parts of equal width. */
 struct window {
     uint64_t begin, end; /* in batch.hashes */
     uint64_t kept, bumped;
@@ -76,7 +77,8 @@ static petal_status out_of_memory(petal_error *error)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What filter and workers leave. An eighth in any case: the filter may take more than all. */
+/* The memory that the filter and the workers leave, but at least an eighth of the limit: the filter
+ * alone may exceed it. */
 static uint64_t bytes_left(const petal_static_builder *builder)
 {
     const petal_filter *filter = builder->filter;
@@ -87,7 +89,7 @@ static uint64_t bytes_left(const petal_static_builder *builder)
     return taken < all - all / 8 ? all - taken : all / 8;
 }
 
-/* Chunks may take `bytes`, and as much again when they are sorted in memory. */
+/* Chunks may take `bytes`, and the same amount again when they are sorted in memory. */
 static void limit_chunks(petal_static_builder *builder, uint64_t bytes)
 {
     uint64_t chunks = 2 * (uint64_t)builder->worker_count;
@@ -133,7 +135,7 @@ static petal_status empty_chunk(petal_static_builder *builder, struct worker *wo
     return petal_static_add_chunk(builder, worker, builder->max_chunk_hashes, error);
 }
 
-/* Of the worker with this number, which may be another one. */
+/* Writes the remaining chunks of worker `number`, which may be another one than `worker`. */
 static void write_rest(petal_static_builder *builder, struct worker *worker, uint64_t number)
 {
     struct worker *owner = &builder->workers[number];
@@ -149,7 +151,7 @@ static void write_rest(petal_static_builder *builder, struct worker *worker, uin
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Goes back to the beginning of all runs, with pieces that take about that many bytes together. */
+/* Goes back to the beginning of all runs. Together, their pieces take about `bytes`. */
 static petal_status begin_reading(petal_static_builder *builder, uint64_t bytes, petal_error *error)
 {
     struct spill *spill = spill_of(builder);
@@ -192,7 +194,7 @@ static petal_status fetch_piece(const struct spill *spill, struct run *run, peta
     return petal_fail(error, PETAL_ERR_IO, "the temporary file does not return what was written");
 }
 
-/* Where the hashes of a piece end that belong before window `end`, of so many. */
+/* The index in the run's piece of the first hash whose start, of `starts`, is `end` or later. */
 static uint64_t window_end(const struct run *run, uint64_t starts, uint64_t end)
 {
     uint64_t from = run->begin, to = run->end;
@@ -220,8 +222,8 @@ static petal_status make_room(petal_static_builder *builder, uint64_t room, peta
     return PETAL_OK;
 }
 
-/* Makes room for more hashes of the window that ends at *count: drops its repeats, and if that
- * leaves the room more than half full, doubles it. */
+/* Makes room for more hashes of the window that ends at *count: drops its repeats, and if the room
+ * would then still be more than half full, enlarges it. */
 static petal_status make_room_for(petal_static_builder *builder, const struct window *window,
                                   uint64_t more, uint64_t *count, petal_error *error)
 {
@@ -236,7 +238,7 @@ static petal_status make_room_for(petal_static_builder *builder, const struct wi
     return room == spill->batch.room ? PETAL_OK : make_room(builder, room, error);
 }
 
-/* Appends what a run has before this start to the window, which ends at *count. */
+/* Appends the run's hashes whose start is below `end` to the window, which ends at *count. */
 static petal_status take_from_run(petal_static_builder *builder, struct run *run,
                                   const struct window *window, uint64_t starts, uint64_t end,
                                   uint64_t *count, petal_error *error)
@@ -259,12 +261,12 @@ static petal_status take_from_run(petal_static_builder *builder, struct run *run
 
 /* ---- batches of windows ---------------------------------------------------------------------- */
 
-/* The range of hashes, scaled to this many starts, in windows of equal width. */
+/* The range of hashes, scaled to `starts` and divided into windows of equal width. */
 struct range {
     uint64_t starts, window_starts, windows;
 };
 
-/* Takes the windows from batch.first on, as many as there is room for. */
+/* Takes as many windows as there is room for, beginning with number batch.first. */
 static petal_status take_batch(petal_static_builder *builder, const struct range *range,
                                petal_error *error)
 {
@@ -323,7 +325,7 @@ struct totals {
     uint64_t kept, bumped;
 };
 
-/* A layer that is a list gets the hashes of each window in turn. */
+/* If the layer is a list, appends the hashes of each window to it. */
 static petal_status end_batch(petal_static_builder *builder, bool is_list, struct totals *totals,
                               petal_error *error)
 {
@@ -340,8 +342,8 @@ static petal_status end_batch(petal_static_builder *builder, bool is_list, struc
     return petal_static_first_failure(builder, error);
 }
 
-/* Merges all runs: sorts the hashes of each window, and solves it or appends it to a list, if
- * requested. */
+/* Merges all runs: `step` sorts each window's hashes and may solve the window; if `is_list`, they
+ * are appended to the list. */
 static petal_status merge(petal_static_builder *builder, const struct runner *runner,
                           const struct range *range, static_step *step, bool is_list,
                           struct totals *totals, petal_error *error)

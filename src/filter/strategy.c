@@ -60,7 +60,7 @@ petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error)
     return status == PETAL_OK ? petal_filter_may_write(filter, error) : status;
 }
 
-/* How many of the hashes, from the first on, are in blocks that need no check. */
+/* Returns the number of leading hashes whose blocks need no check. */
 static size_t count_checked(const petal_filter *filter, struct layer *layer, const uint64_t *words,
                             size_t count)
 {
@@ -139,8 +139,8 @@ const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_careful
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
-/* Summing all threads' counts per key would be too expensive: one key in a few does it, and the
- * others reuse its result. */
+/* Summing all threads' counts for every key would be too expensive, so only one key in 64 does it,
+ * and the others reuse the result. */
 #define KEYS_PER_SUM 64u
 
 static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)

@@ -1,8 +1,8 @@
 /* strategy.h - how keys are added to a filter and looked up in it.
  *
- * How that is done depends on the filter's state: how many layers it has, whether several threads
- * add, whether the bits belong to a file. So the strategy is chosen when the state changes
- * (ways.c), not again for each key. */
+ * This depends on the filter's state: how many layers it has, whether several threads add, whether
+ * the bits belong to a file. The strategy is chosen when that state changes (ways.c), not again for
+ * each key. */
 #ifndef PETAL_FILTER_STRATEGY_H
 #define PETAL_FILTER_STRATEGY_H
 
@@ -20,8 +20,9 @@ struct key_strategy {
     petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
     bool (*contains)(const petal_filter *filter, const struct probe *probe);
     /* The same for the hashes of a piece. The filter becomes, byte for byte, what adding the keys
-     * one by one gives. results[i] is 1 or 0 for each processed key. On failure, error is about the
-     * first key that was not processed. NULL if each layer has its own hash. */
+     * one by one gives. results[i] is 1 or 0 for each processed key. On failure, *error is about
+     * the first key that was not processed. These functions are NULL if each layer has its own
+     * hash. */
     petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
                               uint8_t *results, struct progress *progress, petal_error *error);
     size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,
@@ -37,8 +38,8 @@ extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer, petal_strategy_in_turn, petal_strategy_collecting;
 
-/* Refuses with PETAL_ERR_FULL if the filter is overfull and the user chose that. For a read-only
- * filter, its refusal: it accepts no key, even one that it contains. */
+/* PETAL_ERR_FULL if the filter is overfull and the user chose to refuse keys then. A read-only
+ * filter also refuses every key, even one that it contains. */
 petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error);
 
 /* Adds to the last layer. In a map, checks all of a key's blocks before changing any. */

@@ -32,7 +32,7 @@ static const struct way ways[] = {
     [PLAIN] = {&petal_strategy_plain, ADDS_DIRECTLY},
 };
 
-/* For filters with a file or a limit, which must be watched. */
+/* Filters with a file or a limit need checks before a key is added. */
 static bool needs_care(const petal_filter *filter)
 {
     return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
@@ -69,7 +69,7 @@ static bool find_direct(const petal_filter *filter, struct direct *way)
            fill_in(way, filter->hash->id);
 }
 
-/* A growing filter: keys are added directly while its single layer has room. */
+/* For a growing filter: adds keys directly while its single layer has room. */
 static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *f
     return contains_checked(filter, key, sizeof key);
 }
 
-/* Once every block is checked, this is a load and a jump. */
+/* Once every block has been checked, this costs a load and a jump. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
