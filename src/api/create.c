@@ -90,7 +90,7 @@ static petal_status check_layered(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
-/* The first layer is an ordinary filter with a lower rate than the whole. */
+/* The first layer is an ordinary filter with a lower rate than the filter as a whole. */
 static petal_status describe_growing(const petal_options *options, struct description *about,
                                      petal_error *error)
 {
@@ -220,8 +220,8 @@ static petal_status describe_sized(const struct format_def *format, const petal_
     return PETAL_OK;
 }
 
-/* Other libraries' formulas miss the rate a little. They miss it by more than this factor only for
- * a few keys, and for more keys than they can size a filter for (a 32-bit hash, Parquet's largest
+/* Other libraries' formulas miss the rate slightly. They miss it by more than this factor only for
+ * a few keys, and for more keys than the library has filters for (a 32-bit hash, Parquet's largest
  * filter). */
 #define MISSED_RATE 2
 #define FEW_KEYS 64u

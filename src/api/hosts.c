@@ -1,5 +1,5 @@
-/* hosts.c - for programs that hold a filter's bytes themselves: bits in and out per layer, queries
- * by byte ranges of a file, and memory that moves. */
+/* hosts.c - for programs that keep a filter's bytes themselves: reading and writing the bits of a
+ * layer, queries by byte ranges of a file, and memory that moves. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -250,7 +250,7 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
 /* Allocates a quarter more room than needed. Layer numbers have 32 bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
-/* Keeps spare room for the next filter, unless it is large. */
+/* Keeps surplus room for the next filter, unless there is far more than this one needs. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
@@ -323,7 +323,8 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
 
 /* ---- queries by ranges of the file ----------------------------------------------------------- */
 
-/* The lines that a key reads in a layer, in the order in which its positions first touch them. */
+/* The lines that a query for a key reads in a layer, in the order in which its positions first
+ * touch them. */
 struct lines {
     uint32_t position_count, line_count;
     uint64_t positions[PETAL_MAX_POSITIONS]; /* as bit numbers of the array */
@@ -365,7 +366,7 @@ static void list_range(struct range_list *list, uint64_t offset, uint64_t size_b
     list->count++;
 }
 
-/* Those of a layer whose first byte is at this offset of the file. */
+/* Lists the ranges of a layer whose first byte is at this offset in the file. */
 static void list_ranges(struct range_list *list, const struct layer *layer,
                         const struct scheme_def *scheme, uint64_t hash, uint64_t offset)
 {
@@ -407,8 +408,8 @@ static bool all_set(const struct lines *found, uint32_t width, const uint8_t *by
     return true;
 }
 
-/* The layer's answer from the ranges that begin here. Sets *taken to the number of bytes used;
- * gives no answer if fewer bytes are present. */
+/* The layer's answer, from ranges whose contents begin at `bytes`. Sets *taken to the number of
+ * bytes used; gives no answer if fewer bytes are present. */
 static enum turn turn_of(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
                          const uint8_t *bytes, uint64_t size_bytes, uint64_t *taken)
 {

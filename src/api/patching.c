@@ -120,7 +120,7 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
         (unsigned long long)id);
 }
 
-/* The base may be right although the patch was made for another result. */
+/* Even if the base is right, the result may be a filter of another kind. */
 static petal_status check_kin(const petal_filter *filter, const struct patch *patch,
                               petal_error *error)
 {
@@ -214,7 +214,7 @@ static void move_bits(struct layer *from, struct layer *to)
 /* Moves the frame's state into the filter, and the old state into the frame to be freed. */
 static void take_over(petal_filter *filter, const struct patch *patch, petal_filter *frame)
 {
-    petal_filter_settle_items(filter); /* the patch writes them anew */
+    petal_filter_settle_items(filter); /* the patch replaces these counts */
     for (uint32_t i = 0; i < frame->layer_count; i++)
         if (petal_patch_source(filter, patch->shift, i))
             move_bits(&filter->layers[i + patch->shift], &frame->layers[i]);

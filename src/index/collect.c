@@ -1,5 +1,4 @@
-/* collect.c - indexes that are being made: filters and their names, and which of them form a
- * group. */
+/* collect.c - indexes being built: their filters, names and groups. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -68,7 +67,7 @@ static petal_status grow(const petal_index *index, void **array, uint64_t count,
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The place of a name in the hash table, or the free one where it belongs. */
+/* The slot of a name in the hash table, or the free slot where it belongs. */
 static uint64_t name_slot(const petal_index *index, const char *name, uint64_t name_bytes)
 {
     uint64_t at = petal_xxh3(name, (size_t)name_bytes, 0) & (index->name_room - 1);
@@ -215,7 +214,7 @@ static petal_status check_mates(const petal_index *index, const petal_filter *fi
     return PETAL_OK;
 }
 
-/* Filters that fit into memory can't be too large for a file, so this does not fail. */
+/* Filters that fit into memory can't be too large for a file, so measuring doesn't fail. */
 static void measure(petal_index *index)
 {
     index->image.filters = index->filters;
@@ -274,7 +273,8 @@ static uint64_t size_class(uint64_t units)
     return (units + step - 1) / step * step;
 }
 
-/* Folds a copy to the smallest class that divides its size and keeps its rate. */
+/* Makes a copy of the filter, folded to the smallest class that divides its size and keeps its
+ * rate. */
 static petal_status add_folded(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -369,7 +369,7 @@ static bool is_among(const char *name, const char *const *names, uint64_t count)
     return i < count;
 }
 
-/* Are all names in the index? */
+/* Checks that the index has all of these names. */
 static petal_status check_without(const petal_index *other, const char *const *without,
                                   uint64_t count, petal_error *error)
 {
@@ -402,7 +402,7 @@ petal_status petal_index_make_frame(const petal_index *other, uint64_t number, p
     return PETAL_OK;
 }
 
-/* Makes the filters of a group, and gives each its place by number. */
+/* Makes the filters of a group, and puts each at the place of its number. */
 static petal_status take_group(const petal_index *other, const struct group *group,
                                petal_filter **made, petal_error *error)
 {
@@ -423,7 +423,7 @@ static petal_status take_group(const petal_index *other, const struct group *gro
     return PETAL_OK;
 }
 
-/* Inserts the filters, which are the index's or free after that. */
+/* Inserts the filters. After this, each is owned by the index or freed. */
 static petal_status insert_all(petal_index *index, const petal_index *other, petal_filter **made,
                                const char *const *without, uint64_t without_count,
                                petal_error *error)

@@ -1,7 +1,7 @@
 /* index.h - the handle of an index, and the parts that its files share.
  *
- * An index is made (collect.c), where it has filters; or opened (stored.c), where it has rows. Both
- * have groups, sorted, and numbers: the filters of the groups, one group after the other.
+ * An index that is being built (collect.c) has filters; one that was opened (stored.c) has rows.
+ * Both have sorted groups, and the numbers of their filters, one group after the other.
  *
  *     collect.c      filters -> members, groups
  *     slices.c       filters <-> rows
@@ -26,11 +26,11 @@ struct kind {
 struct group {
     struct kind kind;
     uint64_t columns;     /* filters */
-    uint64_t first;       /* of their numbers */
+    uint64_t first;       /* index of their first number */
     uint64_t stride_bits; /* of a row */
-    uint64_t offset;      /* of the rows, from the first group's */
+    uint64_t offset;      /* of the group's rows, from those of the first group */
     uint64_t bytes;
-    const petal_filter *hasher; /* opened: a filter without bits that hashes keys */
+    const petal_filter *hasher; /* in an opened index: a filter without bits that hashes keys */
 };
 
 /* A filter of an index. */
@@ -42,7 +42,7 @@ struct member {
 
 /* Where everything is in a file: see docs/index-format.md. */
 struct index_image {
-    const uint8_t *bytes; /* opened: the whole file */
+    const uint8_t *bytes; /* of an opened index: the whole file */
     uint64_t filters, names_bytes;
     uint64_t group_count, blocks, bits_bytes;
     uint64_t filters_offset, names_offset, sums_offset, bits_offset, file_bytes;
@@ -71,7 +71,7 @@ struct petal_index {
     uint32_t *numbers;
     petal_filter **hashers; /* for each hash of a group that differs from the one before */
     uint64_t hasher_count;
-    uint8_t *blocks; /* VERIFY_ON_USE: an enum block_state for each; otherwise NULL */
+    uint8_t *blocks; /* for VERIFY_ON_USE, an enum block_state per block; otherwise NULL */
     struct mapping map;
     struct file file;
     void (*release)(void *context, const void *bytes, uint64_t size_bytes);
@@ -89,39 +89,42 @@ petal_status petal_index_new(const petal_allocator *allocator, petal_index **ind
 /* What a filter has in common with the others of its group. */
 struct kind petal_index_kind(const petal_filter *filter);
 
-/* Its group: the place in index->groups, or where it would have to be. */
+/* Finds a filter's group: *place is its index in index->groups, or where it would have to be
+ * inserted. */
 bool petal_index_find_group(const petal_index *index, const struct kind *kind, uint64_t *place);
 
-/* Adds a filter, which the index owns from now on, also after a failure. */
+/* Adds a filter. The index owns it from then on, even if this fails. */
 petal_status petal_index_insert(petal_index *index, const char *name, petal_filter *filter,
                                 petal_error *error);
 
 /* PETAL_ERR_READ_ONLY if the index was opened, PETAL_ERR_ARGUMENT for an impossible name, ... */
 petal_status petal_index_check_name(const petal_index *index, const char *name, petal_error *error);
 
-/* Makes a filter of an opened index, without bits. */
+/* Makes one of an opened index's filters, without its bits. */
 petal_status petal_index_make_frame(const petal_index *other, uint64_t number, petal_filter **made,
                                     petal_error *error);
 
 /* slices.c */
 
-/* The bits from one row of a group to the next, for that many filters; and the bytes of its
- * rows. */
+/* The bits from one row of a group to the next if it has `columns` filters, and the bytes of all
+ * its rows. */
 uint64_t petal_index_stride(uint64_t columns);
 bool petal_index_group_bytes(const struct group *group, uint64_t *bytes);
 
-/* Writes a group's rows. numbers: of its filters. `room` has petal_index_room() bytes. */
+/* Writes a group's rows. `numbers` are those of its filters; `room` has petal_index_room()
+ * bytes. */
 uint64_t petal_index_room(const struct group *group);
 petal_status petal_index_put_rows(const petal_index *index, const struct group *group,
                                   const uint32_t *numbers, uint8_t *room, const struct sink *sink,
                                   petal_error *error);
 
-/* The other way: gives the filters from `column` on, at most 64, their bits, which are zeroed. */
+/* The reverse: sets the bits, zeroed before, of up to 64 filters, beginning with the one at
+ * `column`. */
 #define PETAL_SLICE 64u
 void petal_index_take_columns(const uint8_t *rows, const struct group *group, uint64_t column,
                               petal_filter *const *filters, uint32_t count);
 
-/* 64 bits of a row, from a bit of the rows on. Reads up to 9 bytes. */
+/* The 64 bits of the rows that begin at `bit`. Reads up to 9 bytes. */
 static inline uint64_t row_word(const uint8_t *rows, uint64_t bit)
 {
     const uint8_t *at = rows + bit / 8;
@@ -132,21 +135,22 @@ static inline uint64_t row_word(const uint8_t *rows, uint64_t bit)
 
 /* index_image.c */
 
-/* Computes what follows from image->filters, names_bytes, and the groups' kinds and columns: the
- * rest of both. PETAL_ERR_LIMIT if a size overflows. */
+/* Computes the other fields of image and groups from image->filters, image->names_bytes, and the
+ * groups' kinds and columns. PETAL_ERR_LIMIT if a size overflows. */
 petal_status petal_index_measure(struct index_image *image, struct group *groups,
                                  petal_error *error);
 
-/* Writes everything before the rows into `tables`, of bits_offset bytes. sums: one per block. */
+/* Writes everything before the rows into `tables`, which has bits_offset bytes. `sums` has one sum
+ * per block. */
 void petal_index_write_tables(const petal_index *index, const struct index_image *image,
                               const uint64_t *sums, uint8_t *tables);
 
-/* Reads it: fills in image, groups, names and numbers of an index that is being opened. Safe on
+/* Reads them: fills in image, groups, names and numbers of an index that is being opened. Safe for
  * hostile bytes. */
 petal_status petal_index_read_tables(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
                                      petal_error *error);
 
-/* What the tables say of a filter besides its kind. */
+/* What the tables record about a filter besides its kind. */
 struct index_record {
     uint64_t group, items, capacity;
     double rate;

@@ -3,7 +3,7 @@
  *
  *     header | groups | filters | names | sums of the blocks | zeros | rows of group 0, 1, ...
  *
- * What follows from other fields is not stored: offsets, the length of a row, and the order of the
+ * Not stored is what follows from other fields: offsets, the length of a row, and the order of the
  * filters in a group, which is that of their numbers. */
 #include "base/checked.h"
 #include "base/memory.h"
@@ -211,8 +211,8 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Numbers of things whose bytes must be present, so that nothing overflows or is allocated for
- * what isn't there. */
+/* Checks that the bytes are present for each number of items that the header gives, so that nothing
+ * overflows, and nothing is allocated for items that don't exist. */
 static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes,
                                 struct index_image *image, petal_error *error)
 {

@@ -5,9 +5,9 @@
  *                             & row 401   1 1 0 1 0 ...
  *                             = 1 0 0 1 0 ...   columns 0 and 3 of the group: numbers[0], [3]
  *
- * Keys are done in pieces, which ask one group after the other, so that a group's rows stay in the
- * cache. Within a piece they are done by a few: all their rows are requested before the first is
- * read, so that memory serves them at the same time. */
+ * Keys are processed in pieces. A piece queries one group after the other, so that a group's rows
+ * stay in the cache. Within a piece, a few keys are processed at a time: all their rows are
+ * prefetched before the first one is read, so that the misses overlap. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "filter/batch.h"
@@ -31,10 +31,10 @@ struct piece {
     uint64_t room[PIECE];
 };
 
-/* Some keys of a piece, and where their rows begin in a group. */
+/* A few keys of a piece, and where their rows begin in a group. */
 struct few {
     size_t from, count;
-    uint32_t places; /* of each key */
+    uint32_t places; /* per key */
     uint64_t bits[FEW][PETAL_MAX_POSITIONS];
 };
 
@@ -77,7 +77,7 @@ static void spread(const uint32_t *numbers, uint64_t word, uint64_t *row)
     }
 }
 
-/* The answer for the columns of a chunk. Without columns after the last. */
+/* Answers for the columns of a chunk. Ignores the bits after the last column. */
 static void answer_chunk(const uint64_t *bits, uint32_t places, const uint8_t *rows,
                          const uint32_t *numbers, uint64_t column, uint64_t columns, uint64_t *row)
 {
@@ -109,7 +109,8 @@ static void answer_few(const struct piece *piece, const struct few *few, const s
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Compares the blocks from byte `from` of the rows to byte `to`, unless they have been. */
+/* Compares the blocks from byte `from` of the rows to byte `to` with their checksums, unless that
+ * was done before. */
 static petal_status check_blocks(const petal_index *index, uint64_t from, uint64_t to,
                                  petal_error *error)
 {
@@ -195,7 +196,7 @@ static petal_status query_filters(const petal_index *index, struct piece *piece,
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Have all groups the same hash, so that hashes mean the same in all? */
+/* Do all groups have the same hash, so that a key has the same hash in all of them? */
 static bool shares_hash(const petal_index *index)
 {
     if (index->group_count == 0) return true;
@@ -238,7 +239,7 @@ petal_status petal_index_query(const petal_index *index, const petal_batch *thei
         status = (has_rows ? query_rows : query_filters)(index, &piece, error);
     }
     if (status == PETAL_OK) return status;
-    if (error) error->offset = piece.from; /* the first key that was not done */
+    if (error) error->offset = piece.from; /* the first key not processed */
     for (uint64_t i = piece.from * row_words; i < batch.count * row_words; i++) rows[i] = 0;
     return status;
 }

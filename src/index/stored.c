@@ -71,7 +71,7 @@ static petal_status make_room(const petal_index *index, const struct index_image
     return PETAL_OK;
 }
 
-/* The filters of each group, in order. */
+/* Puts the filters of each group in order. */
 static void arrange(const petal_index *index, const struct saving_room *room)
 {
     for (uint64_t i = 0; i < index->group_count; i++) room->next[i] = index->groups[i].first;
@@ -119,7 +119,7 @@ static petal_status put_made(const petal_index *index, const struct sink *sink, 
     return status;
 }
 
-/* A file is copied as it is, if it is sound. */
+/* Copies an opened index as it is, if it is sound. */
 static petal_status put_opened(const petal_index *index, const struct sink *sink,
                                petal_error *error)
 {
@@ -151,7 +151,7 @@ petal_status petal_index_save(const petal_index *index, const char *path,
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Is it a filter of this secret? Keyed groups have one and the same. */
+/* Does the index have this secret? All keyed groups have the same one. */
 static petal_status check_secret(const petal_index *index, const void *secret, petal_error *error)
 {
     const struct group *keyed = NULL;
@@ -178,7 +178,7 @@ static bool same_hash(const struct kind *a, const struct kind *b)
     return a->hash == b->hash && a->seed == b->seed && a->secret_check == b->secret_check;
 }
 
-/* A filter without bits for each hash, which hashes keys. */
+/* Makes a filter without bits for each hash, to hash keys with. */
 static petal_status make_hashers(petal_index *index, const void *secret, petal_error *error)
 {
     static const struct shape shape = {PETAL_SCHEME_CLASSIC, 1, 0, 64};
@@ -261,7 +261,7 @@ petal_status petal_index_open(const char *path, const petal_open_options *option
     petal_status status = take_options(options, &own, error);
     if (status == PETAL_OK) status = petal_index_new(own.allocator, &made, error);
     if (status == PETAL_OK) status = map_index(made, path, &own, error);
-    if (status == PETAL_OK) petal_os_close(&made->file); /* the map stays */
+    if (status == PETAL_OK) petal_os_close(&made->file); /* the map remains valid */
     return hand_over(made, status, index);
 }
 

@@ -1,8 +1,9 @@
 /* backing.c - see backing.h: maps for reading, and petal files that are changed in place.
  *
- * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with
- * its recorded sum before its first change, and only changed blocks get new sums. So bits that went
- * bad on disk never get a valid sum. A guarded map compares a block before its first query. */
+ * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared
+ * with its recorded sum before its first change, and only changed blocks get new sums. So bits
+ * that were corrupted on disk never get a valid sum. A guarded map compares a block before its
+ * first query. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -101,7 +102,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
-        /* A key changes few of many blocks; memchr() skips the others. */
+        /* A key changes only a few of many blocks; memchr() skips the others. */
         for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
@@ -161,7 +162,7 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Another process may be changing the block, so that its sum is stale. That process compared the
+/* Another process may be changing the block, which makes its sum stale. That process compared the
  * block before changing it; when it has finished, block and sum agree again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
@@ -207,7 +208,8 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The owner of a writable map knows what it has changed; its fork is a reader like any other. */
+/* The owner of a writable map knows what it has changed; in a fork of it, the map is checked like
+ * any reader's. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
@@ -250,8 +252,8 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 /* ---- changing a file in place ---------------------------------------------------------------- */
 
 /* Writes the image's next state to the inactive slot, and makes it durable. The slot is built in
- * memory and written with one call. So a reader sees it whole or not at all, and so does the next
- * process if this one is killed. */
+ * memory and written with one call. So a reader sees either all of it or nothing, and so does the
+ * next process if this one is killed. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
     uint8_t slot[PETAL_SLOT_MAX_BYTES];
@@ -289,14 +291,14 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     return status;
 }
 
-/* Before the first change, the file must say on disk that it is being changed: from then on its
- * sums are wrong. */
+/* Before the first change, the file on disk is marked as being changed, because its sums are wrong
+ * from then on. */
 static petal_status mark_rising(petal_filter *filter, petal_error *error)
 {
     return mark(filter, IMAGE_RISING, error);
 }
 
-/* Before bits are lowered, it must also say that even the bits of the last clean state are
+/* Before bits are lowered, the mark must also say that even the bits of the last clean state are
  * unreliable. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
@@ -320,8 +322,8 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Writes bits and sums first, then the header that vouches for them. A recovered file's pages may
- * not be on disk although the system believes that they are, since a failed sync marks pages as
+/* Writes bits and sums first, then the header that vouches for them. The pages of a recovered file
+ * may not be on disk even if the system believes so, since a failed sync also marks pages as
  * written. So all pages are written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {

@@ -1,5 +1,5 @@
-/* backing.h - a filter's storage if that is more than its own memory: a mapped file, the caller's
- * memory, or a file that it keeps locked. */
+/* backing.h - the storage of a filter that has more than its own memory: a mapped file, the
+ * caller's memory, or a file that it keeps locked. */
 #ifndef PETAL_STORE_BACKING_H
 #define PETAL_STORE_BACKING_H
 
@@ -19,7 +19,7 @@ struct opening {
     bool guard;   /* compare blocks with their sums before queries (filter/guard.h) */
 };
 
-/* What a filter owns, and releases when freed. */
+/* What a filter owns, and releases when it is freed. */
 struct holdings {
     struct mapping map; /* or none */
     struct file file;   /* mapped, or locked since loading; or none */
@@ -43,17 +43,17 @@ struct backing {
     bool replaced;                 /* the file has been replaced by another at its path */
 };
 
-/* Makes the filter use the bytes. `image` is NULL for other libraries' files, which are read-only.
- * The caller owns map, file and bytes until petal_backing_hold() hands them to the filter; the
- * filter need not use them. */
+/* Points the filter's layers at the bytes in `from`. `image` is NULL for other libraries' files,
+ * which are read-only. The caller owns map, file and bytes until petal_backing_hold() hands them to
+ * the filter, which needn't happen. */
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
                                   const struct image *image, const struct opening *from,
                                   petal_error *error);
 petal_status petal_backing_hold(petal_filter *filter, const struct holdings *held,
                                 petal_error *error);
 
-/* Is this filter a writable map of the file at `path`? Returns PETAL_OK, PETAL_ERR_REPLACED if not,
- * or PETAL_ERR_IO. */
+/* PETAL_OK if this filter is a writable map of the file at `path`, PETAL_ERR_REPLACED if not, or
+ * PETAL_ERR_IO. */
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error);
 
 /* Can petal_verify() compare the filter's bits with checksums? */

@@ -13,7 +13,7 @@ struct budget {
 };
 
 /* `limit_bytes` as in petal_open_options; `given_bytes` is the size of the file. The struct must
- * stay at its address. */
+ * not be moved. */
 void petal_budget_begin(struct budget *budget, const petal_allocator *inner, uint64_t limit_bytes,
                         uint64_t given_bytes);
 

@@ -1,4 +1,4 @@
-/* open.c - opens files and memory as filters: mapped, viewed or loaded, in any format. */
+/* open.c - opens filters of any format from files and memory: mapped, viewed or loaded. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -85,7 +85,8 @@ static petal_status read_image(struct source *source, struct image *image, petal
         bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        /* A slot is torn only while the writer updates it; LIVE waits until that is over. */
+        /* If a writer is active, a slot is torn only while it is being updated; LIVE waits until
+         * the update is finished. */
         bool may_settle = image->torn && (source->options.flags & PETAL_OPEN_LIVE);
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY,
@@ -143,13 +144,14 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
 {
     static const uint8_t none[PETAL_SECRET_BYTES];
     const void *secret = source->options.secret;
-    /* The hash needs some secret; a filter that lacks the right one refuses keys. */
+    /* The hash needs a secret. Without one it gets zeros, and the filter refuses keys. */
     bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
-    /* Some names stand for several forms (dcso: plain and packed); reading has determined which. */
+    /* Some format names cover several forms (dcso: plain and packed); reading has determined which
+     * one it is. */
     (*made)->file_format =
         source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;
@@ -200,9 +202,9 @@ petal_status petal_source_verify(const struct source *source, const struct image
     return status;
 }
 
-/* A crash leaves a file that is changed in place with old bits and some new ones. Dropping a
- * generation clears bits; after a crash it would be unknown which remain. So windows can't be
- * mapped for writing. */
+/* If a crash interrupts changes in place, the file has its old bits and some of the new ones.
+ * Dropping a generation clears bits; after a crash it would be unknown which remain. So windows
+ * can't be mapped for writing. */
 static petal_status check_writable(const struct source *source, const struct image *image,
                                    petal_error *error)
 {
@@ -255,8 +257,8 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
                                                (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
-        /* What looks like damage may be a block that was changed after its sum was read, so it
-         * counts only if the header is still the same. */
+        /* What looks like damage may be a block that was changed after its sum was read, so damage
+         * is reported only if the header is still the same. */
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);
@@ -583,7 +585,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (status != PETAL_OK) return status;
     if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    /* MAP is the default mode, and here means that none was given. */
+    /* MAP is the default, so here it means that no mode was given. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is read-only; load a copy"

@@ -1,8 +1,8 @@
 /* reader.c - loads a filter from a stream that arrives in pieces.
  *
- * At first, everything is buffered. If the stream ends then, the buffer is opened as by
- * petal_load(). For a petal file, only the front is buffered, i.e. everything before the bits; the
- * bits then go straight into the filter's memory:
+ * At first, everything is buffered. If the stream ends before more is known, the buffer is opened
+ * as by petal_load(). For a petal file, only the front is buffered, i.e. everything before the
+ * bits; the bits then go straight into the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+
@@ -25,7 +25,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* A failure that was found. It is reported once it is certain. */
+/* A failure found so far, held back until it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -104,7 +104,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Does this failure hold whatever bytes follow? */
+/* Will this remain the failure, whatever bytes follow? */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -131,8 +131,8 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* Without a memory limit, the allocation is limited by the bytes received, not by the size that the
- * header promises. So the bits are allocated later. */
+/* Without a memory limit, what is allocated is limited by the bytes received, not by the size in
+ * the header. If that rules out the bits now, they are allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
@@ -181,7 +181,7 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps the bytes that belong to the layer's last line; `bytes` begin at this offset of the
+/* Keeps the bytes that belong to the layer's last line; `bytes` begin at this offset in the
  * layer. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
@@ -194,7 +194,7 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Stores the next bytes. They begin at this offset of the file and don't extend beyond its end. */
+/* Stores the next bytes, which begin at this offset in the file and don't extend beyond its end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {

@@ -8,8 +8,8 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A writable map is its own file: nothing needs to be replaced, so this syncs it. A map for writing
- * may be changed by its owner, so casting const away is safe. */
+/* A writable map already is its file, so this syncs it instead of replacing it. Its owner may
+ * change such a map, so casting const away is safe. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)
 {
@@ -21,7 +21,7 @@ static petal_status save_in_place(const petal_filter *filter, const struct savin
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* The file that the filter keeps locked, if that is the one to replace. In a fork this is refused:
+/* Finds the file that the filter keeps locked, if that is the one to replace. In a fork this fails:
  * the process that locked the file may have replaced it since, with newer keys. */
 static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
                               petal_error *error)
@@ -69,7 +69,7 @@ petal_status petal_save(const petal_filter *filter, const char *path,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A buffer to fill; if it has no bytes, it only counts. */
+/* A buffer to fill; if it has no memory, it only counts the bytes. */
 struct buffer {
     uint8_t *bytes;
     uint64_t room, used;

@@ -32,9 +32,9 @@ petal_status petal_source_check(const struct source *source, const struct image 
 /* Creates a filter without bits, with its metadata. */
 petal_status petal_source_make_frame(const struct source *source, const struct description *about,
                                      petal_filter **made, petal_error *error);
-/* Loading discards the bits' sums, and saving computes new ones. So the sums are compared first; if
- * they may be stale, the blocks that differ are only counted. `bytes` are everything before the
- * bits. */
+/* Loading discards the bits' sums, and saving computes new ones, so the bits are compared with
+ * their sums first. If the sums may be stale, the blocks that differ are only counted. `bytes`
+ * holds everything before the bits. */
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error);
 

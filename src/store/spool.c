@@ -1,6 +1,5 @@
-/* spool.c - the temporary file of a static filter that is built of more keys than there is memory
- * for (filter/static_spill.c). It has no name, so it is gone when the process ends, however that
- * ends. */
+/* spool.c - the temporary file for building a static filter from more keys than fit into memory
+ * (filter/static_spill.c). It has no name, so it disappears with the process, however that ends. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/static_builder.h"
@@ -15,7 +14,7 @@ struct spool {
     char folder[MAX_FOLDER_SHOWN + 1]; /* for messages */
 };
 
-/* Says where, since the caller may not know that there is such a file. */
+/* Names the folder, since the caller may not know that there is such a file. */
 static petal_status fail(const struct spool *spool, const char *what, const petal_error *cause,
                          petal_error *error)
 {

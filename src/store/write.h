@@ -18,8 +18,8 @@ petal_status petal_saving_take(const petal_save_options *options, struct saving 
 petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
                             const struct sink *sink, petal_error *error);
 
-/* The caller's sink. Some formats write single bytes. Small pieces are collected, since each call
- * may cross into another language; large ones are cut, since the sink may copy them.
+/* Writes to the caller's sink. Small pieces (some formats write single bytes) are collected, since
+ * each call may cross into another language; large ones are divided, since the sink may copy them.
  * petal_stream_put() is a put() of struct sink; petal_stream_flush() writes the remaining bytes. */
 #define PETAL_STREAM_SMALL_BYTES 4096u
 #define PETAL_STREAM_LARGE_BYTES 262144u
