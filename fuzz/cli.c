@@ -1,6 +1,6 @@
-/* cli.c - fuzz target: what the tool reads from its command line and from lines of text. Nothing
- * that is accepted is printed back as something else, and each refusal is one line. The first byte
- * chooses the parser. */
+/* cli.c - fuzz target: the tool's parsers for command lines and lines of text. What is accepted
+ * must print back as the same value, and each refusal is one line. The first byte chooses the
+ * parser. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "input.h"
@@ -140,8 +140,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A time reads the same whatever follows it, and if its own form is given; its printed form reads
- * back. */
+/* A time is read the same whatever follows it, and also if its form is already known. Its printed
+ * form reads back as the same time. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;
@@ -178,7 +178,7 @@ static void try_magic(const uint8_t *bytes, size_t size)
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
 
-/* A text for these key bytes, as the type writes them; "" if it is omitted. */
+/* Prints these key bytes in the type's notation; "" if this test leaves them out. */
 static void print_key(const char *type, const uint8_t *key, size_t size, char *text, size_t room)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -246,7 +246,7 @@ static void try_utf8(const uint8_t *bytes, size_t size)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The rows of a block are its whole text, one after the other, and their keys are in the bytes read
+/* The rows of a block must cover its whole text without gaps, and their keys must lie in the text
  * or in the buffer. */
 static void must_be_all(const struct key_block *block)
 {
@@ -261,7 +261,7 @@ static void must_be_all(const struct key_block *block)
     must(at == end || at == end + 1);
 }
 
-/* However the text arrives, the reader cuts it where a row begins. */
+/* However the text is split into pieces, the reader must cut it where a row begins. */
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
@@ -303,7 +303,8 @@ static void must_end_row(const struct rows *rows, const struct key_block *block,
     if (block->header_bytes == 0) must(row && row->size_bytes + 1 == expected);
 }
 
-/* Field by field and by the marks of every CPU level, the same rows and keys are found. */
+/* Scanning field by field, and using the marks of every CPU level, must find the same rows and
+ * keys. */
 static void must_be_alike(const struct rows *rows, const struct key_block *block, bool by_marks)
 {
     struct key_block other = {.begins_file = true, .text = block->text};
@@ -348,7 +349,7 @@ static void must_be_lines(const struct key_block *block, char separator, const s
     keys_free_block(&other);
 }
 
-/* The lines that every CPU level finds are those that memchr() does. */
+/* Every CPU level must find the same lines as memchr(). */
 static void try_lines(char separator, const char *text, size_t size)
 {
     struct key_block block = {.text = malloc(size + 1 + SCAN_SLACK), .size_bytes = size};
@@ -417,7 +418,7 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* What the options request, as far as that can be known without a file. */
+/* Checks what the options request, as far as that is known without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;
@@ -441,7 +442,7 @@ static void try_request(const struct command *command, const struct args *args)
     request_free(&request);
 }
 
-/* The shards that `petal shard` would print, without keys. */
+/* Reads the options of `petal shard`, without keys. */
 static void try_shards(const struct args *args)
 {
     struct heard heard;

@@ -1,5 +1,6 @@
-/* fake_server.h - a server for the module redis/petal.so in the fuzzer's own process: the part of
- * the module API that redis/server.h names, a few keys, and values stored as bytes of the input.
+/* fake_server.h - a server for the module redis/petal.so inside the fuzzer's process: it has the
+ * part of the module API that redis/server.h declares, and a few keys; stored values are bytes of
+ * the input.
  *
  * A stored value: numbers and doubles as 8 bytes, strings as 4 bytes of length and their bytes, all
  * little-endian. */
@@ -375,7 +376,7 @@ static void fake_DigestEndSequence(RedisModuleDigest *to)
     to->sum *= 31;
 }
 
-/* A file of commands: each is executed immediately, on the key that fake_rewritten names. */
+/* Rewriting as commands: each command is executed immediately, on the key fake_rewritten. */
 static RedisModuleString *fake_rewritten;
 static module_command find_command(const char *name);
 

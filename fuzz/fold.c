@@ -1,6 +1,6 @@
-/* fold.c - fuzz target: any filter, folded with any options, also without memory. A folded filter
- * has every key, keeps its rate, and equals, byte for byte, one created at its size; whatever
- * happens, the original stays unchanged. */
+/* fold.c - fuzz target: folds any filter with any options, sometimes with failing allocations. A
+ * folded filter has every key, keeps its rate, and equals, byte for byte, one created at the
+ * smaller size. Whatever happens, the original is unchanged. */
 #include "input.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* importer.h - one fuzz target per family of foreign formats: what every reader of another
- * library's files must guarantee for any bytes.
+/* importer.h - a fuzz target for each family of foreign formats. It checks what every reader of
+ * another library's files must guarantee for any bytes.
  *
  * A target defines FORMATS, the names in its family, and includes this. The first byte of an input
  * selects the format, the rest is the file. A refusal is one clear line. A filter that opens
@@ -22,7 +22,7 @@ typedef petal_status open_call(const void *bytes, size_t size_bytes,
                                const petal_open_options *options, petal_filter **filter,
                                petal_error *error);
 
-/* Within the limit; NULL if it is refused. */
+/* Opens the bytes within the limit; NULL if they are refused. */
 static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes,
                                   size_t size_bytes, struct budget *budget)
 {
@@ -42,7 +42,7 @@ static petal_filter *open_bounded(open_call *call, const char *format, const uin
     return NULL;
 }
 
-/* Opens what the library wrote itself, without a limit. */
+/* Opens what the library itself wrote, without a limit. */
 static petal_filter *open_written(const char *format, const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

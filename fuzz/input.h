@@ -1,5 +1,5 @@
-/* input.h - what fuzz targets share: decisions taken from the input, and an allocator that counts
- * and has a limit. */
+/* input.h - what fuzz targets share: functions that take decisions from the input, and an allocator
+ * that counts and has a limit. */
 #ifndef PETAL_FUZZ_INPUT_H
 #define PETAL_FUZZ_INPUT_H
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- bytes that decide ----------------------------------------------------------------------- */
 
-/* The rest of the input. After its end, zeros follow. */
+/* The unread rest of the input. Reading past its end gives zeros. */
 struct input {
     const uint8_t *data;
     size_t left;
@@ -48,7 +48,7 @@ static inline uint32_t take_below(struct input *in, uint32_t bound)
     return bound ? number % bound : 0;
 }
 
-/* Mostly small numbers, and those at which arithmetic often goes wrong. */
+/* Returns mostly small numbers, and numbers at which arithmetic often goes wrong. */
 static inline uint64_t take_number(struct input *in)
 {
     uint32_t kind = take_below(in, 8);

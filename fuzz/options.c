@@ -1,6 +1,6 @@
-/* options.c - fuzz target: any petal_options. Planning and creating agree; a created filter needs
- * the planned memory, keeps its keys, and can be written, in its own format and as a petal file,
- * and read again unchanged. */
+/* options.c - fuzz target: any petal_options. Planning and creating must agree. A created filter
+ * needs the planned memory and keeps its keys. It can be written in its own format and as a petal
+ * file, and reads back unchanged. */
 #include "../tests/save_as.h"
 #include "input.h"
 
@@ -127,7 +127,7 @@ static void must_grow_alike(const petal_layers_info *a, const petal_layers_info 
          a->generations == b->generations);
 }
 
-/* Native filters that were sized by a rate keep it. */
+/* Petal's own filters must keep the rate for which they were sized. */
 static void must_keep_the_rate(const petal_options *options, const petal_info *plan)
 {
     if (options->format && strcmp(options->format, "petal") != 0) return;
@@ -137,7 +137,7 @@ static void must_keep_the_rate(const petal_options *options, const petal_info *p
         must(plan->predicted_rate > 0 && plan->predicted_rate <= 1.02 * options->rate);
 }
 
-/* A time window may grow to the planned number of generations, but begins with fewer. */
+/* A time window begins with fewer generations than planned, and may grow to that number. */
 static void begin_with_fewer(petal_info *plan, const petal_info *made)
 {
     if (plan->policy != PETAL_POLICY_WINDOW_TIME) return;
@@ -215,7 +215,7 @@ static void must_have(const petal_filter *filter, struct keys keys)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The format by name, or NULL for a petal file. What is read again must be equal. */
+/* Writes the filter in this format (NULL: a petal file) and reads it. The result must be equal. */
 static petal_filter *write_and_read(const petal_filter *filter, const char *format,
                                     const void *with_secret)
 {

@@ -1,5 +1,5 @@
-/* patch.c - fuzz target: any bytes applied as a patch do no harm, and a patch turns one filter into
- * another.
+/* patch.c - fuzz target: applying any bytes as a patch does no harm, and a real patch turns one
+ * filter into another.
  *
  * The first byte:
  *     bits 0-2   which base
@@ -54,7 +54,8 @@ static uint8_t *image_of(const petal_filter *filter, uint64_t *size_bytes)
     return image;
 }
 
-/* Planning takes longer than everything else: each base is created once and then loaded. */
+/* Planning takes longer than everything else, so each base is created once and loaded after
+ * that. */
 static petal_filter *load_base(unsigned kind, const petal_allocator *allocator)
 {
     static uint8_t *images[8];
@@ -96,8 +97,8 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* The sums of docs/format.md, as far as the patch reaches; each piece with the number of its first
- * block. */
+/* Computes the checksums of docs/format.md, as far as the patch has the bytes. Each piece's sum is
+ * seeded with the number of its first block. */
 static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 {
     if (size_bytes < 64) return;
@@ -124,7 +125,8 @@ static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 
 /* ---- patches --------------------------------------------------------------------------------- */
 
-/* Whatever the patch says, the filter is either unchanged or as the patch describes; and usable. */
+/* Whatever the patch contains, the filter must remain usable, and be either unchanged or as the
+ * patch describes. */
 static void apply(petal_filter *filter, const petal_filter *twin, const uint8_t *patch,
                   size_t size_bytes)
 {
@@ -173,7 +175,7 @@ static void change(petal_filter *filter, struct input *in)
     }
 }
 
-/* There and back, and with a byte of the patch changed. */
+/* Makes and applies patches in both directions, and one in which a byte was changed. */
 static void differ(petal_filter *from, struct input *in)
 {
     struct bytes there = {NULL, 0}, back = {NULL, 0};

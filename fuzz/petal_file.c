@@ -1,4 +1,4 @@
-/* petal_file.c - fuzz target: any bytes, opened as a petal file and then used, must do no harm.
+/* petal_file.c - fuzz target: opening any bytes as a petal file and then using it must do no harm.
  *
  * The first byte selects how to open the rest:
  *     bits 0-1   load, view, load and recover, load and verify
@@ -42,7 +42,7 @@ static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
-/* The positions of the parts of a file according to its header; *slot_bytes is 0 if that is
+/* The positions of a file's parts according to its header; slot_bytes is 0 if the header is
  * impossible. */
 struct parts {
     size_t slot_bytes;
@@ -147,7 +147,7 @@ static petal_options take_options(struct input *in)
     return options;
 }
 
-/* A static filter of that many numbers, or of that many hashes close to each other. */
+/* Makes a static filter from numbers, or from hashes that are close to each other. */
 static petal_filter *make_static(struct input *in, const petal_options *like)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -183,7 +183,8 @@ static petal_filter *make_filter(struct input *in)
     return filter;
 }
 
-/* The file that the input describes, in memory of exactly its size; NULL: none. */
+/* Makes the file that the input describes, in memory of exactly its size. NULL if it describes
+ * none. */
 static uint8_t *make_file(struct input *in, size_t *size_bytes)
 {
     petal_filter *filter = make_filter(in);
@@ -316,7 +317,8 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* A filter may be full, or its next layer may exceed the limit; an accepted key is present. */
+/* Adding may fail, because the filter is full or its next layer would exceed the limit. A key that
+ * was accepted must be present. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {
     petal_status status = petal_add(filter, key, size_bytes);
@@ -401,7 +403,7 @@ static void try_to_change(petal_filter *filter)
     petal_free(copy);
 }
 
-/* A view whose bits don't match their sums: only queries are possible. */
+/* Is this a view whose bits don't match their checksums? It can only be queried. */
 static bool is_damaged(const petal_filter *filter)
 {
     petal_error error;

@@ -1,5 +1,5 @@
-/* reader.c - fuzz target: a stream that arrives in any pieces gives the same filter, or the same
- * error, as all of it together.
+/* reader.c - fuzz target: a stream gives the same filter, or the same error, whether it arrives in
+ * pieces or as a whole.
  *
  *     byte 0      the format
  *     byte 1      bit 0: a secret; 1: recover; 2: the size is expected; 3: a limit of 16 KiB;
@@ -17,7 +17,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define TIGHT_LIMIT_BYTES 16384u
-#define READER_BYTES 65536u /* for the reader itself, with the front of a file */
+#define READER_BYTES 65536u /* for the reader itself, and the beginning of a file */
 
 static const char *format_of(uint8_t number)
 {
@@ -29,7 +29,7 @@ static const char *format_of(uint8_t number)
     return about.name;
 }
 
-/* Sizes of pieces: many of one byte, some large. */
+/* The size of the next piece: often one byte, sometimes large. */
 static size_t next_piece(uint32_t *seed, size_t left)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -69,13 +69,15 @@ static void require_same_filter(const petal_filter *a, const petal_filter *b)
     free(of_b);
 }
 
-/* Above its limit a stream may be refused before the error that petal_load() finds is known. */
+/* A stream may be refused because of the memory limit before it reaches the error that petal_load()
+ * finds. */
 static int is_early(petal_status status, uint8_t flags)
 {
     return status == PETAL_ERR_LIMIT && (flags & 8);
 }
 
-/* If the size is expected, what the header rules out is refused before the ends of layers. */
+/* If expected_bytes was given, the reader reports an error in the header before it checks where the
+ * layers end, so its error may differ from that of petal_load(). */
 static int is_ruled_out(petal_status status, uint8_t flags)
 {
     return (flags & 4) &&

@@ -1,6 +1,6 @@
-/* redis_module.c - fuzz target: the module for Redis and Valkey (redis/) accepts any stored value
- * and any command. A value is refused or usable: then it is saved and loaded again, copied, moved
- * and rewritten as commands, and stays the same; added keys are found.
+/* redis_module.c - fuzz target: passes any stored value and any command to the module for Redis and
+ * Valkey (redis/). A value is either refused or usable: saving and loading it, copying, moving, and
+ * rewriting it as commands give the same value, and added keys are found.
  *
  * The first byte: bit 0: as in a replica, which must accept what its master sends; bit 1: bf.compat
  * valkey. Then steps: an enum step, and its arguments. abort() is a finding. */
@@ -41,8 +41,8 @@ static const char *const words[] = {"EXPANSION",
                                     "FOLDABLE",
                                     "512"};
 
-/* valkey-bloom's additions are last but one, and later ones last, as in the table, so that the kept
- * inputs keep their meaning. */
+/* Maps a number to a command. Commands added later have the highest numbers, whatever their place
+ * in the table, so that the inputs in the corpus keep their meaning. */
 static uint32_t command_at(uint32_t number)
 {
     uint32_t added = 0, last = fake.command_count - 1;
@@ -93,7 +93,8 @@ static int is_filter(const RedisModuleKey *key)
     return is_classic(key) || key->type == petal_type;
 }
 
-/* Saves and loads again. The limit may now be lower than when the value was loaded. */
+/* Saves the value and loads it again. The limit may be lower now than when the value was first
+ * loaded. */
 static void save(RedisModuleKey *key)
 {
     struct RedisModuleIO io = {.from = NULL};

@@ -1,7 +1,7 @@
 /* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` checks
  * every past finding.
  *
- * Linked to each target of fuzz/ in place of libFuzzer. Usage: TARGET [FILE...]; without a FILE it
+ * Linked into each target in fuzz/ instead of libFuzzer. Usage: TARGET [FILE...]; without a FILE it
  * runs the empty input and all of fuzz/corpus/TARGET, from the top of the tree. Prints TAP, one
  * test per input. */
 #include <dirent.h>

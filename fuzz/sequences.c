@@ -30,8 +30,8 @@
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* In a window, a key is present until that many adds have followed, or until that much time has
- * passed. */
+/* Which keys must be found. In a window, a key stays until so many adds have followed it, or so
+ * much time has passed. */
 struct model {
     /* times added minus times removed; without counting, whether it was added */
     uint8_t count[UNIVERSE];
@@ -190,7 +190,7 @@ static bool has(const petal_filter *filter, unsigned key, unsigned way)
     }
 }
 
-/* No false negative, by any way of querying, single or in batches. */
+/* Requires that no key is missing, whether keys are queried one by one or in batches. */
 static void check_keys(const struct slot *slot, unsigned way)
 {
     petal_key keys[UNIVERSE];
@@ -250,7 +250,7 @@ static int number_of(const struct slot *slot)
     return (int)(slot - world.slots);
 }
 
-/* Bits that a writer set stay in other processes' maps after the writer has gone. */
+/* After a writer has closed the file, the bits that it set remain in other maps. */
 static void note_end_of_writer(const struct slot *writer)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -487,7 +487,7 @@ static void call_add_batch(struct slot *slot)
     if (way < 3) must(news == sum);
 }
 
-/* Files that this one changes may be open elsewhere: there, keys may disappear. */
+/* This file may be open in other slots, where keys may now disappear. */
 static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
@@ -603,7 +603,8 @@ static void call_clone(struct slot *slot)
     to->refuses_overfull = refuses;
 }
 
-/* An empty filter like it: given the keys of the model, it is the same filter. */
+/* Makes an empty filter with the same parameters. With the model's keys added, it must equal the
+ * original. */
 static void call_like(struct slot *slot)
 {
     struct slot *to = take_slot();
@@ -694,7 +695,7 @@ static petal_open_options opening(unsigned flags, bool has_secret, const char *f
     return options;
 }
 
-/* Through bytes in memory: loaded, or viewed. */
+/* Serializes the filter, and loads or views the bytes. */
 static void call_reload(struct slot *slot)
 {
     uint32_t way = take_below(&world.in, 4);
@@ -730,7 +731,8 @@ static void call_reload(struct slot *slot)
     }
 }
 
-/* In the format for which it was created: written, and read again with the same bits. */
+/* Writes the filter in the format for which it was created, and reads it. The bits must be the
+ * same. */
 static void call_own_format(struct slot *slot)
 {
     const petal_info info = slot->kind;
@@ -939,7 +941,7 @@ static void call_advance(struct slot *slot)
     free(before.bytes);
 }
 
-/* What the bits tell about the number of keys. */
+/* Checks the estimates that are derived from the bits. */
 static void call_look(const struct slot *slot)
 {
     petal_info info = info_of(slot->filter);
@@ -947,7 +949,7 @@ static void call_look(const struct slot *slot)
     must(info.items == 0 || info_stats.bits_set > 0 || info.policy != PETAL_POLICY_NONE ||
          !slot->model.is_exact);
     must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
-    /* NAN: no model of another library's filter is good enough. */
+    /* NAN for another library's filter without a good model. */
     must(info_stats.bits_set <= info.bits && !(info_stats.estimated_rate < 0) &&
          !(info_stats.estimated_rate > 1));
     must(info_stats.saturated == (info_stats.bits_set == info.bits));
@@ -997,8 +999,8 @@ static void call(void)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Checks the keys of one slot after each call, in turn, and of all after the last: most of the time
- * goes there. */
+/* Checks the keys of one slot (in turn) after each call, and of all slots after the last one. This
+ * takes most of the time. */
 static void check_all(int turn)
 {
     uint64_t bytes = 0;

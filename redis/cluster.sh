@@ -34,7 +34,7 @@ patiently() { # patiently WHAT COMMAND...: repeats COMMAND until it succeeds, fo
 
 # ---- six servers ---------------------------------------------------------------------------------
 
-first=$((10000 + $$ % 10000)) # the cluster buses use these plus 10000: all are below the ports that systems give to clients
+first=$((10000 + $$ % 10000)) # buses: 10000 more; below client ports
 ports=
 for at in 0 1 2 3 4 5; do ports="$ports $((first + at))"; done
 for port in $ports; do

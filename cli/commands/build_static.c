@@ -1,6 +1,6 @@
-/* build_static.c - see build_static.h. Keys are read once, whatever their number: their hashes are
- * collected first, and sorted and solved at the end. With --memory the library keeps those that do
- * not fit it in a temporary file. */
+/* build_static.c - see build_static.h. Keys are read once, however many there are: their hashes are
+ * collected first, then sorted and solved. With --memory, the library moves hashes that don't fit
+ * to a temporary file. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands/build_static.h"
@@ -51,14 +51,14 @@ static void run_parts(void *context, petal_task task, void *argument, uint32_t w
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* From this many keys on, a static filter is smaller at every rate. */
+/* With at least this many keys, a static filter is smaller than a classic one at every rate. */
 #define FEW_KEYS 2048u
 
 struct collecting {
     petal_filter *hasher;
     petal_static_builder *builder;
     uint64_t count;
-    uint64_t first[FEW_KEYS]; /* hashes, as long as there are few */
+    uint64_t first[FEW_KEYS]; /* the hashes, while there are few */
 };
 
 static void hash_block(void *context, struct key_block *block)
@@ -67,7 +67,7 @@ static void hash_block(void *context, struct key_block *block)
     hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
 }
 
-/* Adds what the user can change. False. */
+/* Reports the error, and which option may help. Returns false. */
 static bool complain_of_build(const petal_error *error)
 {
     const char *way_out = error->status == PETAL_ERR_IO
@@ -115,7 +115,7 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
 
 /* ---- few keys -------------------------------------------------------------------------------- */
 
-/* If there are few keys and it would be smaller: a classic filter of the same keys. */
+/* Returns a classic filter with the same keys if there are few keys and that filter is smaller. */
 static petal_filter *make_smaller(const struct collecting *collecting, const petal_options *options,
                                   const petal_info *than)
 {
@@ -153,7 +153,7 @@ void remark_classic(const char *path, const petal_filter *filter, uint64_t avoid
 
 /* ---- the whole build ------------------------------------------------------------------------- */
 
-/* Hashing needs a filter. */
+/* Creates a filter that is used only for hashing. */
 static petal_filter *make_hasher(const petal_options *options)
 {
     petal_options o = PETAL_OPTIONS_INIT;
@@ -179,12 +179,12 @@ static petal_filter *finish(struct collecting *collecting, const petal_options *
     return NULL;
 }
 
-/* The folder for the temporary file, from malloc(). */
+/* Returns the folder for the temporary file. The caller calls free(). */
 static char *spill_folder(const char *output)
 {
     const char *chosen = getenv("TMPDIR");
     if (chosen && *chosen) return strdup(chosen);
-    const char *slash = strrchr(output, '/'); /* of "-" the folder is the current one */
+    const char *slash = strrchr(output, '/'); /* "-" has no slash: the current folder */
     char *folder = strdup(slash ? output : ".");
     if (folder && slash) folder[slash - output + 1] = '\0';
     return folder;

@@ -7,16 +7,17 @@
 
 #include <petal/petal_build.h>
 
-/* Builds a static filter of all keys of the reader, or a classic one if that is smaller;
- * *avoided_bytes is then the static one's size. Keys beyond --memory are kept in a temporary file,
- * in TMPDIR or, if that is not set, beside the output. NULL: reported. */
+/* Builds a static filter from all keys of the reader, or a classic filter if that is smaller; then
+ * *avoided_bytes is the size of the static one. Keys that don't fit into --memory are kept in a
+ * temporary file, in TMPDIR or, if that is not set, next to the output. NULL: reported. */
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
                            const struct args *args, uint64_t *avoided_bytes);
 
 /* Collects all keys of the reader for petal_index_add_keys(). NULL: reported, or a stop signal. */
 petal_static_builder *collect_for_index(struct key_reader *reader, const petal_options *options);
 
-/* Prints that remark once the file is written; 0: no remark. */
+/* After the file is written, tells the user that a classic filter was smaller. Does nothing if
+ * avoided_bytes is 0. */
 void remark_classic(const char *path, const petal_filter *filter, uint64_t avoided_bytes);
 
 #endif

@@ -45,7 +45,7 @@ static double y_of(const struct axes *axes, double rate)
     return TOP + (below > 1 ? 1 : below) * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Plain classes: many programs that show an SVG don't support CSS variables. */
+/* Uses plain classes, because many SVG viewers don't support CSS variables. */
 static void draw_style(FILE *out)
 {
     fputs(
@@ -94,7 +94,7 @@ static void draw_frame(const struct axes *axes, const petal_info *design, FILE *
         (TOP + HEIGHT - BOTTOM) / 2, (TOP + HEIGHT - BOTTOM) / 2);
 }
 
-/* Where the rate is below the chart's floor, no line is drawn. */
+/* Draws no line where the rate is below the bottom of the chart. */
 static void draw_curve(const struct axes *axes, const petal_info *plan, size_t number, FILE *out)
 {
     double lowest = pow(10, -axes->decades);

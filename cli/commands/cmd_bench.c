@@ -1,5 +1,5 @@
-/* cmd_bench.c - petal bench: what a filter costs on this machine, compared with the machine's own
- * minimum.
+/* cmd_bench.c - petal bench: measures what a filter costs on this machine, compared with the cost
+ * of reading memory.
  *
  * Two filters: `full` is the filter in question and is queried for absent keys; `work` is an
  * emptied copy, which is filled and queried for its keys. A round measures everything once, so that
@@ -28,8 +28,7 @@
 #define DEFAULT_SECONDS 10u
 #define KEY_PREFIX "https://a.io/"
 #define LINE_BYTES 64u
-/* A filter above this size is not copied, nor is memory of its size allocated: presumably nobody
- * minds that below it. */
+/* Above this size, the filter is not copied, and no memory of the same size is allocated. */
 #define MAX_COPY_BYTES ((uint64_t)2 << 30)
 #define FIRST_ABSENT ((uint64_t)1 << 48)
 
@@ -57,7 +56,7 @@ enum measure {
 struct bench {
     petal_filter *full, *work; /* work: NULL if the copy would be too large, or can't be emptied */
     petal_info info;           /* of full */
-    uint64_t filled;           /* keys added to full; 0: it is a file with keys already in it */
+    uint64_t filled;           /* keys added to full; 0 for a file, which already has its keys */
     uint8_t *text;
     petal_key *keys;
     uint64_t *hashes;
@@ -93,7 +92,7 @@ static void write_hex(uint8_t *to, uint64_t number)
     for (int i = 0; i < 16; i++) to[i] = (uint8_t) "0123456789abcdef"[number >> (60 - 4 * i) & 15];
 }
 
-/* Makes the keys from number `from` on. */
+/* Makes the keys with numbers `from`, `from` + 1, ... */
 static void make_keys(struct bench *bench, uint64_t from)
 {
     for (size_t i = 0; i < bench->count; i++)
@@ -152,7 +151,7 @@ static void absent_one(struct bench *bench)
     bench->passed += ask_one_by_one(bench, bench->full);
 }
 
-/* The same keys as those added one by one: counted once. */
+/* Queries the same keys as one by one, so they are counted only once. */
 static void absent_many(struct bench *bench)
 {
     look_up_keys(bench->full, bench->keys, bench->count, bench->results);
@@ -223,8 +222,8 @@ static void fill(struct bench *bench, uint64_t capacity, double until)
     bench->count = whole;
 }
 
-/* Copying a mapped file is slow, and a copy that can't be emptied is useless. In these cases two
- * rows are missing. */
+/* Returns NULL, and the report lacks two rows, if copying would be slow (a mapped file) or useless
+ * (a copy that can't be emptied). */
 static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
 {
     petal_filter *work = NULL;
@@ -234,8 +233,8 @@ static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
     return NULL;
 }
 
-/* Written to, so that the memory is really allocated; in huge pages if the system has them, like
- * the filter's. */
+/* Allocates memory and writes to it, so that it really exists; like the filter's memory, it is in
+ * huge pages if the system has them. */
 static uint8_t *make_memory(uint64_t bytes)
 {
     void *memory = NULL;

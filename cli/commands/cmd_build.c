@@ -26,12 +26,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The share of a growing filter's rate that its later layers get: the default of growth_ratio. */
+/* The share of its rate that a growing filter leaves to later layers: the default of
+ * growth_ratio. */
 #define LATER_LAYERS 0.85
 
 #define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
 
-/* Hashing needs a filter; the smallest is enough. */
+/* Creates a filter that is used only for hashing, so the smallest is enough. */
 static petal_filter *make_hasher(const petal_options *wanted)
 {
     petal_options o = PETAL_OPTIONS_INIT;
@@ -57,8 +58,9 @@ static bool takes_empty_key(petal_options wanted)
            plan.abilities & PETAL_CAN_EMPTY_KEY;
 }
 
-/* Plans for at least one key: even a filter without keys has a size. If the empty key is skipped it
- * must not count: it is added to the set, so that it is certainly there, and then subtracted. */
+/* Plans for at least one key, because even a filter without keys has a size. If the empty key will
+ * be skipped, it must not count. To be sure that it is in the set, adds it, and then subtracts
+ * it. */
 static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
 {
     uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
@@ -67,9 +69,9 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks arrive concurrently. While the set is small enough, their keys go into it in any order.
- * When it gets too large, or no memory is left for it, its keys go into a large filter, and later
- * blocks' keys do too. */
+/* Blocks arrive concurrently. Their keys are added to the set, in any order. If the set gets too
+ * large, or runs out of memory, its keys are moved to a large filter, and all later keys go there
+ * too. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
@@ -86,7 +88,7 @@ struct collecting {
 
 enum { IN_SET, NOT_IN_SET };
 
-/* False: not all are in the set. */
+/* False if some of the keys are not in the set. */
 static bool collect_keys(struct collecting *collecting, const petal_key *keys, size_t count,
                          uint64_t *hashes)
 {
@@ -165,8 +167,8 @@ static bool can_fold_later(const petal_options *options)
            !options->memory_bytes;
 }
 
-/* If it grows, the rates of all later layers must sum to the requested one: the first layer, which
- * is all there is until it is full, gets a lower rate. */
+/* If the filter grows, the rates of all layers must sum to the requested rate, so the first layer,
+ * which is the only one until it is full, gets a lower rate. */
 static bool plan_large(petal_options *options, bool grows)
 {
     petal_info plan = PETAL_INFO_INIT;
@@ -232,8 +234,8 @@ static uint64_t half_of_memory(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How much memory the large filter may use: the same on every machine that has enough, so that the
- * same keys give the same filter. */
+/* How much memory the large filter may use. It is the same on every machine that has enough memory,
+ * so that the same keys give the same filter. */
 static uint64_t large_bytes(const struct args *args)
 {
     uint64_t half = half_of_memory();
@@ -241,8 +243,9 @@ static uint64_t large_bytes(const struct args *args)
     return half < DEFAULT_LARGE_BYTES ? half : DEFAULT_LARGE_BYTES;
 }
 
-/* If the rest can go into a large filter: half of that filter's memory; otherwise half of the
- * machine's. A hash takes 11 to 21 bytes. */
+/* The number of hashes to count before giving up: they may use half as much memory as the large
+ * filter, or half of the machine's memory if there is no such filter. A hash takes 11 to 21
+ * bytes. */
 static uint64_t max_counted(const struct collecting *collecting)
 {
     bool folds = can_fold_later(collecting->options);
@@ -267,8 +270,8 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
     return done;
 }
 
-/* The large filter at its final size. Frees the original. The number of keys it was given depends
- * on when counting ended, but its bits don't. */
+/* Folds the large filter to its final size, and frees the original. How many adds it received
+ * depends on when counting ended, but its bits don't. */
 static petal_filter *fold_large(petal_filter *large, const struct args *args)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -324,8 +327,8 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter needs keys, not our hashes, and a counting filter needs repeats. So the
- * keys are read twice, first to count them and then to add them. */
+/* Another library's filter needs the keys, not our hashes, and a counting filter needs repeated
+ * keys too. So the keys are read twice: first to count them, then to add them. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request,
                                  const struct args *args)
 {
@@ -344,7 +347,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     keys_close(reader);
     bool opened = filter && rewind_standard_input() &&
                   keys_open(reader, args, args->operands, args->operand_count, false);
-    reader->hint_at_crlf = false; /* was given during the first pass */
+    reader->hint_at_crlf = false; /* already given during the first pass */
     reader->fate = NULL;
     if (opened && fill_filter(reader, filter, args->output)) return filter;
     petal_free(filter);

@@ -39,7 +39,7 @@ static void ask(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* A row's keys may be in several runs. */
+/* Counts the keys of one row, which may be spread over several runs. */
 struct tally {
     size_t row;
     uint64_t found, all;
@@ -83,7 +83,8 @@ static void ask_runs(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* The output ends with an earlier block, and the exit status says that it is incomplete. */
+/* Reports damage. The output ends before this block, and the exit status says that it is
+ * incomplete. */
 static bool complain_of_damage(const struct check *check)
 {
     petal_error error;
@@ -132,7 +133,8 @@ static void check_keys(struct check *check)
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
-/* On a terminal the verdicts of a batch are aligned; in a pipe tabs separate fields. */
+/* The width to which keys are padded: a terminal shows the verdicts aligned, while a pipe gets
+ * fields separated by tabs. */
 static int key_width(const struct key_block *block)
 {
     size_t widest = 0;

@@ -1,4 +1,4 @@
-/* cmd_compare.c - petal compare: how the keys of two filters overlap. */
+/* cmd_compare.c - petal compare: estimates how many keys two filters share. */
 #include "commands/commands.h"
 #include "files/files.h"
 #include "files/formats.h"

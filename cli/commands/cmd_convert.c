@@ -1,4 +1,4 @@
-/* cmd_convert.c - petal convert: the same bits in another format. */
+/* cmd_convert.c - petal convert: saves the same bits in another format. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -20,7 +20,7 @@ static void say_what_is_lost(const petal_filter *filter, const char *path, const
                metadata_bytes);
 }
 
-/* Replaces the filter by one without counts. NULL: reported. */
+/* Replaces a counting filter by one without counts. NULL: reported. */
 static petal_filter *drop_counts(petal_filter *filter, const char *path)
 {
     petal_error error;
@@ -34,7 +34,7 @@ static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1],
                *to = args->to ? args->to : "petal";
-    /* If IN is replaced, no other process may change it meanwhile. */
+    /* If IN is going to be replaced, no other process may change it until then. */
     unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
     petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);

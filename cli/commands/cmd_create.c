@@ -1,4 +1,4 @@
-/* cmd_create.c - petal create: an empty filter. */
+/* cmd_create.c - petal create: creates an empty filter. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"

@@ -1,4 +1,5 @@
-/* cmd_formats.c - petal formats: which other libraries' files this build reads and writes. */
+/* cmd_formats.c - petal formats: lists the formats of other libraries that this build reads and
+ * writes. */
 #include "commands/commands.h"
 #include "output/json.h"
 #include "output/report.h"

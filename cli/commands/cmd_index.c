@@ -1,5 +1,5 @@
-/* cmd_index.c - petal index: one file of many filters, which petal which queries at once. Filters
- * are copied; of keys (--keys), each file becomes a filter of its own. */
+/* cmd_index.c - petal index: puts many filters into one file, which `petal which` queries at once.
+ * Filters are copied into it; with --keys, a filter is built from each file of keys. */
 #include "commands/build_static.h"
 #include "commands/commands.h"
 #include "commands/many.h"
@@ -19,7 +19,7 @@
 
 struct indexing {
     const struct args *args;
-    struct request request; /* for filters of keys */
+    struct request request; /* for --keys */
     petal_index *index;
     uint64_t dropped; /* names of --drop that were found */
 };
@@ -62,7 +62,7 @@ static bool has_name(const petal_index *index, const char *name)
     return false;
 }
 
-/* Adds the filters of an index that --drop does not name. */
+/* Adds the filters of an index, except those that --drop names. */
 static bool add_index(struct indexing *indexing, const char *path)
 {
     const struct args *args = indexing->args;
@@ -98,7 +98,7 @@ static bool add_all(struct indexing *indexing, const struct many *many)
 
 /* ---- what came out --------------------------------------------------------------------------- */
 
-/* The rates of the filters with the keys that they have. */
+/* Finds the lowest and the highest current false-positive rate of the filters. */
 static void find_rates(const petal_index *index, uint64_t filters, double *lowest, double *highest)
 {
     *lowest = 1;

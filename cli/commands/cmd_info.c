@@ -22,7 +22,7 @@ enum { LABEL_WIDTH = 18 };
 
 enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
-/* After a map or a load, computing the stats has compared all blocks, unless --no-verify was
+/* Computing the stats has compared all blocks with their checksums, unless --no-verify was
  * given. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
                                    const petal_stats *stats)
@@ -103,7 +103,7 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         printf(" remembered");
     else if (info->capacity && info->scheme != PETAL_SCHEME_STATIC)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't tell */
+    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't show how many */
         putchar('\n');
     else if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
@@ -172,7 +172,7 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-/* What a reader of another library's file must know but can't learn from the file. */
+/* Prints what another library's file doesn't record, but a reader of it must know. */
 static void print_unknown(const char *format, const petal_info *info)
 {
     bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
@@ -198,7 +198,7 @@ static void print_bits(const petal_info *info, const petal_stats *stats)
     print_warning(info, stats);
 }
 
-/* What a header says about the keys, without reading the bits. */
+/* Prints what the header records about the keys, without reading the bits. */
 static void print_counted(const petal_info *info)
 {
     label("keys");
@@ -268,7 +268,7 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     json_text(json, name, known ? text : NULL);
 }
 
-/* All null if only the header could be read. */
+/* Prints null for all of them if only the header could be read. */
 static void json_stats(struct json *json, const petal_info *info, const petal_stats *stats)
 {
     static const char *const names[] = {"bits_set",
@@ -420,7 +420,7 @@ static void print_raw_metadata(const petal_filter *filter)
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
 
-/* Returns the exit status: for a dirty or damaged file, which is described too, 1. */
+/* Returns the exit status, which is 1 for a dirty or damaged file; such a file is described too. */
 static int show(const char *path, const struct args *args, bool first)
 {
     forget_failure();

@@ -1,5 +1,5 @@
-/* cmd_intersect.c - petal intersect: the keys that filters have in common, plus additional false
- * positives. */
+/* cmd_intersect.c - petal intersect: makes a filter of the keys that filters have in common; it has
+ * more false positives than one built from those keys. */
 #include "commands/combine.h"
 #include "commands/commands.h"
 

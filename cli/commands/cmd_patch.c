@@ -1,5 +1,4 @@
-/* cmd_patch.c - petal patch: brings a filter to the state that a patch from petal diff
- * describes. */
+/* cmd_patch.c - petal patch: applies a patch made by `petal diff` to a filter. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -10,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The memory limit of opening applies to the patch too. */
+/* --memory-limit applies to the patch as well as to the filter. */
 static uint64_t max_patch_bytes(const struct args *args)
 {
     return args->memory_limit ? args->memory_limit : (uint64_t)1 << 30;

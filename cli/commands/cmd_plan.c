@@ -1,4 +1,5 @@
-/* cmd_plan.c - petal plan: shows how large a filter would be, and how good, without creating it. */
+/* cmd_plan.c - petal plan: shows how large a filter would be, and its false-positive rate, without
+ * creating it. */
 #include "commands/chart.h"
 #include "commands/commands.h"
 #include "files/formats.h"
@@ -23,8 +24,8 @@ enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC
 struct plans {
     const struct args *args;
     size_t count;
-    petal_info made[SCHEMES]; /* the ones that are possible */
-    bool same_capacity;       /* otherwise memory is equal, and capacities differ */
+    petal_info made[SCHEMES]; /* only schemes that are possible */
+    bool same_capacity;       /* if not, they have the same size and different capacities */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -43,8 +44,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* A scheme that can't do it is left out with a remark. It is an error only if no scheme can. Any
- * other failure is not about the scheme. */
+/* Is the failure specific to the scheme? If so, the scheme is left out with a remark, and it is an
+ * error only if no scheme is left. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -58,8 +59,8 @@ static bool is_shown(const struct args *args, size_t scheme)
     return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
 }
 
-/* Only one reason is reported. If a rate is impossible for one scheme, the next may reach it; if
- * options don't fit together, the default scheme's reason is reported. */
+/* Reports one reason for all schemes. If options don't fit together, that is the default scheme's
+ * reason. */
 static bool refuse_all(const petal_error *errors, size_t count)
 {
     const petal_error *why = &errors[0];
@@ -98,8 +99,8 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
-/* The maximum: the line of the key's code, and those of two neighbouring blocks, of 8 bytes per
- * column. */
+/* The most cache lines that a query reads: the line of the key's code, and the lines of two
+ * neighbouring blocks of 8 bytes per column. */
 static uint32_t static_lines(uint32_t columns)
 {
     return 1 + (64 - 8 + 16 * columns + 63) / 64;
@@ -147,14 +148,15 @@ static void print_overfilled(const petal_info *plan)
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
-        if (keys == shown) continue; /* for one or two keys, a quarter more is twice as many */
+        if (keys == shown)
+            continue; /* rounded up: for few keys, two multiples can be the same number */
         shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }
     putchar('\n');
 }
 
-/* A value that can be typed in again: exact. */
+/* Formats a rate exactly, so that it can be passed to an option again. */
 static struct text typed_rate(double rate)
 {
     struct text out;

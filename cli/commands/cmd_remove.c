@@ -19,7 +19,7 @@ static bool can_remove(petal_filter *filter, const char *path)
         "does not count its keys, so none can be removed; build it anew with --scheme counting");
 }
 
-/* Any thread may hash, ahead of removing, which is done in order. */
+/* Any thread may hash keys ahead; removing is done in order. */
 struct removing {
     petal_filter *filter;
     const char *path;
@@ -44,7 +44,7 @@ static bool remove_block(void *context, struct key_block *block)
     return status >= 0;
 }
 
-/* False: reported; earlier keys were removed. */
+/* Removes all keys. False: reported, and the keys before the failure were removed. */
 static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};

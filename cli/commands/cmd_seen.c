@@ -31,7 +31,8 @@
 struct seen {
     const struct args *args;
     petal_filter *filter; /* decides what is new */
-    petal_filter *kept;   /* FILE's, locked: the same filter or its follower; NULL without -f */
+    petal_filter
+        *kept; /* FILE's filter, locked: `filter` itself or its follower; NULL without -f */
     struct delivery delivery;
     petal_info start; /* before the first key */
     petal_layers_info window;
@@ -40,12 +41,12 @@ struct seen {
     uint64_t read, fresh, skipped;   /* rows */
     uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
     bool passed;                     /* the capacity */
-    bool full;                       /* the filter could not grow, which was reported */
-    const struct key_block *refused; /* the block that it refused in part */
+    bool full;                       /* the filter could not grow; reported */
+    const struct key_block *refused; /* the block of which it refused some keys */
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
     bool has_rule; /* rows have several keys */
-    bool by_hash;  /* any thread may hash, ahead of adding */
+    bool by_hash;  /* any thread may hash keys ahead of adding them */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -53,7 +54,7 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Reported immediately, because a stream may run for days. */
+/* Reports this immediately, because a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
@@ -107,8 +108,8 @@ static size_t begin_part(struct seen *seen, const struct key_block *block, size_
     return run;
 }
 
-/* Adds parts whose rows have the same time, and which are small enough for the rate to be
- * tracked. */
+/* Adds the block in parts whose rows have the same time, and that are small enough to track the
+ * rate. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
     bool talks = is_verbose(seen->args);
@@ -141,7 +142,7 @@ static bool is_seen(const struct seen *seen, struct key_run *run, size_t row)
     return is_enough(found, all, seen->args->share);
 }
 
-/* Several keys per row: whether a row is new depends on the rows before it. */
+/* For rows with several keys: whether a row is new depends on the rows before it. */
 static petal_status add_runs_of(struct seen *seen, struct key_block *block)
 {
     struct key_run *run = block->run;
@@ -161,8 +162,8 @@ static petal_status add_runs_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* Adding fails only if a filter can't grow. The lines before that are remembered, so they are
- * printed; the lines after it are neither remembered nor printed. */
+/* Adding fails only if the filter can't grow. The lines before the failure were remembered, so they
+ * are printed; the lines after it are neither remembered nor printed. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
@@ -193,7 +194,7 @@ static bool print_block(void *context, struct key_block *block)
     struct seen *seen = context;
     if (!follows(seen)) return print_selection(block);
     if (block != seen->refused) return delivery_print(&seen->delivery, block);
-    /* It is unknown which of its keys were added, so all are printed again. */
+    /* It is unknown which of the block's keys were added, so all its lines are printed again. */
     return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
 }
 
@@ -253,9 +254,9 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* A new FILE is written immediately, so that the user learns before the stream, not after it, if
- * that is impossible. If two processes create it, both then try to lock it, and one gets the
- * lock. */
+/* Writes a new FILE immediately, so that the user learns before the stream, not after it, if FILE
+ * can't be written. If two processes create the same FILE, both then try to lock it, and only one
+ * succeeds. */
 static bool make_file(const struct args *args)
 {
     petal_filter *filter = may_write(args->file, true) ? make_filter(args) : NULL;
@@ -266,8 +267,8 @@ static bool make_file(const struct args *args)
 
 /* ---- options for an existing FILE ------------------------------------------------------------ */
 
-/* Would the given options create a filter of this size? For options that mean nothing on their
- * own. */
+/* Would these options create a filter of this size? Used for options that can't be compared with
+ * the file one by one. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
@@ -314,7 +315,8 @@ static bool refuse(const char *path, const char *option, const char *value, cons
                     text);
 }
 
-/* FILE keeps its parameters: options for size and kind may only repeat them. False: reported. */
+/* An existing FILE keeps its parameters, so options for size and kind must agree with them. False:
+ * reported. */
 static bool agrees_with_file(const struct seen *seen)
 {
     const struct args *args = seen->args;
@@ -345,7 +347,7 @@ static bool agrees_with_file(const struct seen *seen)
         return refuse(path, "--scheme", args->scheme, what);
     if (args->seed && !has_seed(args->seed, info))
         return refuse(path, "--seed", args->seed, "has another seed");
-    /* Every repeat would be counted until the counters stick. */
+    /* A counting filter would count every repeat, until its counters saturate. */
     return !info->counter_bits ||
            complain(
                path,
@@ -354,16 +356,17 @@ static bool agrees_with_file(const struct seen *seen)
 
 /* ---- the filter that is saved ---------------------------------------------------------------- */
 
-/* Two filters should together need at most half of the machine's memory. */
+/* Would two filters of this size use at most half of the machine's memory? */
 static bool is_affordable(uint64_t bytes)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     return bytes < memory / 4;
 }
 
-/* If it can be known what was delivered, FILE's own filter follows a copy of it (delivered_keys.h).
- * If not, a failed write discards this whole run. With -d it is the other way round: a remembered
- * key causes lines to be printed, so all keys are remembered. */
+/* If the program can know which output was delivered, a copy of FILE's filter decides what is new,
+ * and FILE's filter follows it (delivered_keys.h). If it can't, a failed write discards everything
+ * from this run. With -d, a key that is remembered is printed when it is repeated, so all keys are
+ * remembered. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;

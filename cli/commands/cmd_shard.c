@@ -1,4 +1,4 @@
-/* cmd_shard.c - petal shard: tells which of N filters a key belongs to. For sets that are
+/* cmd_shard.c - petal shard: prints which of N filters a key belongs to, for sets that are
  * distributed over several files or machines. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -85,7 +85,7 @@ static bool open_parts(struct sharding *sharding)
     return true;
 }
 
-/* Finishes the file on disk, but doesn't give it its name yet. */
+/* Writes the rest of the file to disk, but doesn't rename it to its final name yet. */
 static bool finish_part(struct part *part)
 {
     bool good = fflush(part->file) == 0 && (fsync(fileno(part->file)) == 0 || errno == EINVAL);
@@ -99,7 +99,7 @@ static bool finish_part(struct part *part)
     return good;
 }
 
-/* Files get their names only when all are complete. */
+/* Renames the files to their final names once all are complete. */
 static bool finish_parts(struct sharding *sharding)
 {
     char name[NAME_BYTES];
@@ -114,7 +114,7 @@ static bool finish_parts(struct sharding *sharding)
     return true;
 }
 
-/* Files that already have their names stay. */
+/* Removes the drafts. Files that already have their final names stay. */
 static void drop_parts(struct sharding *sharding)
 {
     char name[NAME_BYTES];
@@ -156,7 +156,7 @@ static void put_line(const petal_key *line, FILE *out)
     fwrite(line->data, 1, line->size_bytes + 1, out);
 }
 
-/* A row without a key goes to shard 0, so that no row is lost. */
+/* A row without a key belongs to shard 0, so that no row is lost. */
 static uint64_t shard_of_row(const struct key_block *block, size_t key)
 {
     return key == NO_KEY ? 0 : block->hashes[key];

@@ -1,4 +1,4 @@
-/* cmd_verify.c - petal verify: checks whether the file is intact, whether known members are in it,
+/* cmd_verify.c - petal verify: checks whether the file is intact, whether known members are found,
  * and how often absent keys pass. */
 #include "commands/commands.h"
 #include "files/files.h"
@@ -179,7 +179,7 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-/* Damage is an answer. It is an error if the check was impossible, or if a file could not be
+/* Finding damage is a result, not an error. It is an error if the file could not be checked or
  * recovered. */
 static int status_of_failure(const struct args *args)
 {

@@ -1,7 +1,7 @@
 /* cmd_which.c - petal which: prints which of many filters may contain a key.
  *
- * A key is hashed once for all filters with the same hash and seed. Each filter's answers become a
- * column of bits, with one row per key:
+ * A key is hashed once for all filters with the same hash and seed. The answers form a matrix of
+ * bits, with one column per filter and one row per key:
  *
  *      key 0    0 0 1 0 0 ...     printed with one name
  *      key 1    0 0 0 0 0 ...     not printed
@@ -23,14 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About how many words the rows of one slice may take; a slice has at least one row. */
+/* The approximate maximum size of a slice's rows, in words; a slice has at least one row. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {
     const struct args *args;
     struct many many;
     struct key_reader reader;
-    bool prints_rows; /* otherwise prints filters, at the end */
+    bool prints_rows; /* if not, prints filters at the end */
     bool has_rule;    /* rows have several keys; a row is in a filter if all of them are */
     bool counts_rows; /* for -l with a rule: counts each filter's rows, not its keys */
     uint64_t asked;   /* keys */
@@ -99,7 +99,7 @@ static void mark_rows(const struct which *which, const struct asked *asked, stru
         if (result[i]) *word |= bit;
 }
 
-/* Of rows that were marked for every filter. */
+/* Unmarks this filter in rows that were marked for every filter. */
 static void unmark_rows(const struct which *which, const struct asked *asked,
                         struct answers *answers, size_t place)
 {
@@ -133,7 +133,7 @@ static bool query_one(const struct which *which, const struct asked *asked, stru
 
 /* ---- indexes --------------------------------------------------------------------------------- */
 
-/* About how many words the rows of one index may take. */
+/* The approximate maximum size of the rows for one index, in words. */
 #define MAX_SHELF_WORDS ((size_t)1 << 17)
 
 static size_t words_of(const struct shelf *shelf)
@@ -141,7 +141,7 @@ static size_t words_of(const struct shelf *shelf)
     return (shelf->count + 63) / 64;
 }
 
-/* Keys to query at a time. */
+/* How many keys to query at a time. */
 static size_t shelf_piece(const struct shelf *shelf)
 {
     size_t most = MAX_SHELF_WORDS / words_of(shelf);
@@ -225,7 +225,7 @@ static void count_rows(const struct which *which, struct answers *answers)
     }
 }
 
-/* At first, every row counts as one that all filters have. */
+/* Starts with every row marked for all filters; each key that is absent unmarks its row. */
 static void query_runs(const struct which *which, struct key_run *run, struct answers *answers)
 {
     size_t words = answers->count * which->row_words, last = which->many.places % 64;
@@ -395,7 +395,7 @@ static bool is_standard_input(const char *name)
     return is_stream(name) || strcmp(name, "@-") == 0;
 }
 
-/* Only one of these can be standard input. */
+/* Checks that standard input is used only once. */
 static bool check_standard_input(const struct args *args)
 {
     bool is_filter = false;

@@ -79,7 +79,8 @@ static bool take_in(struct combining *with, const char *path)
     return good;
 }
 
-/* The result has the format of the first file, or the one that --to names. */
+/* Combines all filters and saves the result, in the format of the first file or the one that --to
+ * names. */
 static bool take_in_all(struct combining *with)
 {
     const struct args *args = with->args;

@@ -1,5 +1,5 @@
-/* combine.h - what merge and intersect share: the first filter is changed by each of the others and
- * saved as a new one. */
+/* combine.h - what merge and intersect share: each of the other filters is applied to the first,
+ * and the result is saved as a new filter. */
 #ifndef PETAL_CLI_COMBINE_H
 #define PETAL_CLI_COMBINE_H
 

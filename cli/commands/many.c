@@ -1,6 +1,6 @@
 /* many.c - see many.h. A map needs a descriptor while it is open, and any other filter holds its
  * bits in memory. So each filter is opened once at the beginning, to report those that can't be
- * opened, and stays open while there is room. The others are reopened for every block of keys. */
+ * opened. It stays open if there is room; if not, it is reopened for every block of keys. */
 #define _DEFAULT_SOURCE /* RLIMIT_NOFILE */
 
 #include "commands/many.h"
@@ -46,7 +46,7 @@ static bool add_name(struct many *many, size_t *room, const char *name)
     return true;
 }
 
-/* Names end with a newline; if the list contains a NUL, with NUL, as find -print0 writes them. */
+/* Names end with a newline, or with NUL if the list contains one, as find -print0 writes them. */
 static bool add_list(struct many *many, size_t *room, const char *path)
 {
     uint64_t limit = many->args->memory_limit ? many->args->memory_limit : MAX_LIST_BYTES;
@@ -142,7 +142,8 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* A filter from a pipe can't be opened again. One that is being changed can, with a remark. */
+/* Must the filter stay open? One from a pipe can't be opened again. One that another process is
+ * changing can, but each time with a remark. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;

@@ -33,7 +33,7 @@ struct shelf {
 
 struct many {
     const struct args *args;
-    struct one *each; /* filters that share a hash are adjacent */
+    struct one *each; /* sorted so that filters with the same hash are adjacent */
     size_t count;
     struct shelf *shelves;
     size_t shelf_count;
@@ -43,7 +43,7 @@ struct many {
     size_t list_count;
 };
 
-/* Finds the names alone, for many_close(): many->each, in order. False: reported. */
+/* Only lists the names, in order, in many->each. Call many_close() afterwards. False: reported. */
 bool many_list(struct many *many, const struct args *args);
 
 /* Opens every filter, and every index of filters, that the operands before "--" name: a FILE, or

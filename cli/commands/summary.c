@@ -15,7 +15,7 @@ bool is_verbose(const struct args *args)
     return args->verbose || is_terminal(stderr);
 }
 
-/* Stuck counters are rare at the rated load; adding a key 15 times creates them. */
+/* Saturated counters are rare up to the capacity; adding a key 15 times causes them. */
 static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
 {
     if (stats->saturated_counters)
@@ -25,8 +25,8 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
-/* Judged by the bits, since `items` counts repeats. It must be above both the interval and the
- * rate, so that neither is chance. */
+/* Judges by the bits, because `items` counts repeats. Warns only if the estimate's whole interval
+ * and the rate are above the plan, so that chance causes no warning. */
 void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
     petal_info whole = info_of(filter), *info = &whole;
@@ -65,7 +65,7 @@ void print_summary(const char *path, const petal_filter *filter, const struct ar
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* If hashes can stand for keys, any thread may hash, ahead of adding, which is done in order. */
+/* If the filter accepts hashes, any thread may hash keys ahead; adding is done in order. */
 struct adding {
     petal_filter *filter;
     const char *path;

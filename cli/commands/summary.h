@@ -1,5 +1,5 @@
-/* summary.h - the closing sentences that several commands print about a filter, and filling one
- * with keys. */
+/* summary.h - what several commands share: filling a filter with keys, and the summary and warnings
+ * printed at the end. */
 #ifndef PETAL_CLI_SUMMARY_H
 #define PETAL_CLI_SUMMARY_H
 
@@ -9,7 +9,7 @@
 
 #include <petal/petal.h>
 
-/* Print remarks that are useless in a pipe? On a terminal, or with --verbose. */
+/* Should remarks be printed that are of no use in a pipe? True on a terminal, or with --verbose. */
 bool is_verbose(const struct args *args);
 
 /* Warns on stderr if the filter holds more keys than planned, or has saturated counters. */
@@ -19,7 +19,7 @@ void warn_if_overfilled(const char *path, const petal_filter *filter);
  * is_verbose(). */
 void print_summary(const char *path, const petal_filter *filter, const struct args *args);
 
-/* Reports why keys could not be added, and what that means. Returns false. */
+/* Reports why keys could not be added, and with what consequence. Returns false. */
 bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
                         const char *consequence);
 

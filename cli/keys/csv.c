@@ -5,8 +5,8 @@
  *      two"
  *
  * A quote opens a field only at the beginning of a field; elsewhere it is text, as in Python's csv.
- * Fields are found in place, in the block that was read, since rows are printed unchanged. A
- * library (libcsv) would copy each field and call back for it, which is several times slower than
+ * Fields are found in place in the block, because rows are printed unchanged. A library such as
+ * libcsv copies each field and calls a callback for it, which is several times slower than
  * splitting lines. */
 #include "keys/csv.h"
 
@@ -53,7 +53,7 @@ const char *csv_field(const char *at, const char *end, char delimiter, struct fi
     return stop;
 }
 
-/* The next byte of a field's value; advances. */
+/* Returns the next byte of a field's value, and advances. */
 static char next_byte(const struct field *field, size_t *at)
 {
     char c = field->text[(*at)++];
@@ -90,7 +90,8 @@ static bool opens_next(const char *quote, const char *end, char delimiter)
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');
 }
 
-/* From quote to quote. A quote at the end of the text waits for the next byte. */
+/* Scans from quote to quote. A quote at the end of the text is left until the next byte is
+ * known. */
 static size_t irregular_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                              struct csv_scan *scan)
 {

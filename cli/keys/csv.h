@@ -5,8 +5,8 @@
 #include "keys/field.h"
 #include "keys/marks.h"
 
-/* Finds the field that begins at `at`, in a text that ends before `end`. Returns where it ends: at
- * a delimiter, at a newline (a CR before it belongs to neither), or at `end`. */
+/* Finds the field that begins at `at`; the text ends before `end`. Returns where the field ends: at
+ * a delimiter, at a newline (a CR before it is part of neither), or at `end`. */
 const char *csv_field(const char *at, const char *end, char delimiter, struct field *field);
 
 /* Writes a field's value, which is no longer than its text. Returns its size. */
@@ -15,7 +15,7 @@ size_t csv_copy(const struct field *field, char *to);
 /* Do two fields have the same value? */
 bool csv_equal(const struct field *a, const struct field *b);
 
-/* How far a text has been searched for the ends of rows. Start with {0}, at the beginning of a
+/* How much of the text has been scanned for row ends. Initialize with {0} at the beginning of a
  * row. */
 struct csv_scan {
     size_t at;
@@ -23,15 +23,15 @@ struct csv_scan {
     bool quoted; /* inside a quoted field */
 };
 
-/* Searches the rest of a text in which a row begins at `start`. Returns the end of the last
- * complete row found by this call, or 0. If there are quotes, `marks` covers all of the text that
- * is regular. */
+/* Scans the rest of the text, in which a row begins at `start`. Returns the end of the last
+ * complete row that this call found, or 0. If there are quotes, `marks` covers the whole regular
+ * part of the text. */
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                       struct csv_scan *scan, struct marks *marks);
 
-/* Searches a text from scan->at on for the end of one row, which begins at `start`; if it begins
- * before the text, `start` is SIZE_MAX. Returns that end. If the text doesn't contain it, returns
- * 0; the bytes before scan->at are then no longer needed, except the last one. */
+/* Finds the end of the row that begins at `start` (SIZE_MAX if it begins before the text), scanning
+ * from scan->at. Returns 0 if the text doesn't contain the end; then the bytes before scan->at are
+ * no longer needed, except the last one. */
 size_t csv_row_end(const char *text, size_t size_bytes, size_t start, char delimiter,
                    struct csv_scan *scan);
 

@@ -1,4 +1,4 @@
-/* layers.h - what commands do with filters that grow or have a window. */
+/* layers.h - helps commands with filters that grow or have a window. */
 #ifndef PETAL_CLI_LAYERS_H
 #define PETAL_CLI_LAYERS_H
 
@@ -11,26 +11,28 @@
  * others. */
 void tell_time(petal_filter *filter, const struct args *args);
 
-/* For current queries of the filter in `path`, or NULL: replaces a time-window filter by a copy
- * without its expired keys, so that the file stays unchanged. NULL: reported. */
+/* Prepares the filter opened from `path` for queries at the current time: replaces a time-window
+ * filter by a copy without the expired keys, so that the file stays unchanged. Passes NULL through.
+ * NULL: reported. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
-/* Rows with times are added in runs: sets the filter's clock to the first row's time, unless that
- * is late, and returns how many of the rows have the filter's time, *clock, or an earlier one. */
+/* Rows with times are added in runs. Sets the filter's clock (*clock) to the first row's time
+ * unless that is earlier, and returns how many of the leading rows are not later than the clock. */
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock);
 
-/* Adds hashes of keys, each at its time; without times, all at the filter's. */
+/* Adds key hashes, each at its own time, or all at the filter's current time if `times` is NULL. */
 petal_status add_at_times(petal_filter *filter, const uint64_t *hashes, const uint64_t *times,
                           size_t count, uint64_t *clock);
 
-/* How late rows came after the rows before them. Starts as {0}. */
+/* By how much rows were older than rows before them. Initialize with {0}. */
 struct lateness {
     uint64_t rows, most_ms, beyond; /* `beyond`: number of rows late by more than a window */
 };
 void note_lateness(struct lateness *late, const uint64_t *times, size_t count, uint64_t clock,
                    uint64_t window_ms);
 
-/* Warns if rows came more than a window late, which happens if files are in the wrong order. */
+/* Warns if rows were late by more than the window, which happens if files are in the wrong
+ * order. */
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms);
 
 /* Can a command with these options use this filter? --time-field needs a time window. Without

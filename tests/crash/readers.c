@@ -5,8 +5,8 @@
  * Eight others open the file in every mode, as fast as they can. Every result must be possible for
  * a healthy file: PETAL_OK with every key of the last sync that ended before the call,
  * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
- * file open. Verifying and copying an open map that changes meanwhile may give PETAL_ERR_BUSY, but
- * never finds damage. The amount is the number of opens. */
+ * file open. Verifying or copying an open map while it is being changed may return PETAL_ERR_BUSY,
+ * but must never report damage. The amount is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -82,8 +82,8 @@ static void write_on(const char *path)
 
 /* ---- the readers ----------------------------------------------------------------------------- */
 
-/* Counts missing keys among those synced before the file was opened; a later file has none of
- * them. */
+/* Counts the missing keys among those synced before the file was opened. Returns 0 if the file has
+ * been replaced since: the new one never had those keys. */
 static uint64_t count_missing(const petal_filter *filter, uint64_t before)
 {
     uint64_t keys = before & UINT32_MAX, missing = 0;

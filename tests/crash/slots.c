@@ -1,14 +1,14 @@
 /* slots.c - proves that a partly written header slot never makes a filter unreadable or loses a
  * synced key.
  *
- * The calls that write to the file are redefined here, in front of the C library's: they pass on,
- * and record what the file holds before and after each. The writer may die inside a store between
- * two such states. So this test takes the 8-byte words in which a header slot differs (and single
- * bytes, finer than any machine does) and builds every prefix of the changes and random subsets,
- * with the rest of the file as before, as after, or mixed. Each of these files must be DIRTY with
- * advice, or be one of the two states; PETAL_OPEN_RECOVER must have every key of the last sync that
- * returned. Recovery is torn in the same way, to depth two. The amount is the number of files
- * judged. */
+ * This test redefines the calls that write to the file. Each passes the call on to the C library,
+ * and records the file's contents before and after it. A writer may die in the middle of a store,
+ * between two such states. So the test takes the 8-byte words in which a header slot differs (and
+ * also single bytes, although no machine tears a store that finely) and applies every prefix of the
+ * changes, and random subsets, with the rest of the file as before, as after, or mixed. Each
+ * resulting file must be reported as DIRTY, with advice, or be one of the two states;
+ * PETAL_OPEN_RECOVER must find every key of the last sync that returned. Recovery is torn in the
+ * same way, to depth two. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"

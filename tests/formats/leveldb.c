@@ -1,5 +1,5 @@
-/* leveldb.c - what the common vectors can't show of LevelDB's filters. Sizes follow its bits per
- * key, and filters that it would not query are refused. */
+/* leveldb.c - what the common vectors can't show about LevelDB's filters. Sizes follow from
+ * LevelDB's bits per key, and filters that LevelDB would not query are refused. */
 #include "support.h"
 
 static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)

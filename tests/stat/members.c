@@ -171,7 +171,8 @@ static void members_are_found_after_save_load_map_view_clone_merge_and_intersect
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* 3 million keys in each layout, far above its capacity: a full filter must not miss any either. */
+/* 3 million keys in each layout, far above its capacity: even an overfull filter must not miss
+ * any. */
 static void three_million_members_of_an_overfull_filter_are_all_found(void **state)
 {
     (void)state;

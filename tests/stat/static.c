@@ -1,13 +1,13 @@
 /* static.c - proves that static filters have the rates that they report, and are as small as
  * promised.
  *
- *  1. Rate given the codes. Of N absent keys, the hits are binomial with the exact rate p that
- *     follows from the codes (petal_stats.estimated_rate); |z| < 5 fails by accident with
- *     probability 6e-7. Other seeds are other sets.
+ *  1. Rate given the codes. Among N absent keys, the number of hits is binomial with the exact rate
+ *     p that follows from the codes (petal_stats.estimated_rate); |z| < 5 fails by chance with
+ *     probability 6e-7. Each seed gives a different set.
  *  2. Promise: p is at most the requested rate.
- *  3. Size, from 10^6 keys on, as docs/compare.md has it. The number of keys that are bumped has an
- * sd of several hundredths of a percent of its mean there, which changes the size by less than
- * 1e-4. */
+ *  3. Size, for at least 10^6 keys, as in docs/compare.md. The number of bumped keys then has a
+ *     standard deviation of several hundredths of a percent of its mean, which changes the size by
+ *     less than 1e-4. */
 #include "../amount.h"
 #include "statistics.h"
 

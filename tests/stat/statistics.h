@@ -48,11 +48,12 @@ static inline struct moments classic_moments(double m, double k, double n, doubl
                             sqrt(fmax(0, part * q * (1 - q) + part * (part - 1) * cov))};
 }
 
-/* For `part` (whole lines) of a blocked filter's bits. A key throws a pattern of k1 words into one
- * of L lines, and with two lines per key one of k2 into another. It sets a bit with probability a =
- * k / m. It sets two bits in different words of a line with probability share / (32^2 L), where
- * `share` of the 128 patterns touch both words, which depends only on their distance. It never sets
- * both of two bits in one word or in different lines. */
+/* For `part` (whole lines) of a blocked filter's bits. Each key throws a pattern of k1 words into
+ * one of L lines and, with two lines per key, a pattern of k2 words into another. A pattern sets a
+ * given bit with probability a = k / m. It sets two given bits in different words of a line with
+ * probability share / (32^2 L), where `share` is the share of the 128 patterns that touch both
+ * words, and depends only on the distance of the words. It never sets two bits in the same word or
+ * in different lines. */
 static inline struct moments blocked_moments(double m, const uint32_t k[2], double n, double part)
 {
     double lines = m / 512, part_lines = part / 512, a[2] = {k[0] / m, k[1] / m};

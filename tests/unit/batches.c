@@ -542,7 +542,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     require_refused(batch, PETAL_NO_OFFSET, "pointers have no stride");
 }
 
-/* Structs of programs built against other headers. */
+/* Structs from programs compiled against older or newer versions of the header. */
 static void older_and_newer_structs_are_taken(void **state)
 {
     static const int64_t numbers[2] = {1, 2};

@@ -1,5 +1,5 @@
-/* builder.c - proves that building by regions sets the same bits as plain adding, for any threads,
- * filter and hashes, and that nothing is lost.
+/* builder.c - proves that building by regions sets the same bits as adding keys one by one, for any
+ * number of threads, any filter and any hashes, and that nothing is lost.
  *
  * ThreadSanitizer finds data races (`./dev tsan unit/builder`). */
 #include "support.h"
@@ -10,7 +10,7 @@
 
 #define MAX_WORKERS 4u
 
-/* Above 4 MiB, the size from which several workers build by regions. */
+/* Above 4 MiB: filters of at least that size are built by regions if there are several workers. */
 #define BIG_BITS ((uint64_t)8 * (5 << 20))
 
 enum way { NUMBERS, KEYS, HASHES };

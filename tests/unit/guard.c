@@ -580,7 +580,7 @@ static void a_reader_beside_a_writer_sees_no_damage(void **state)
     free(image.data);
 }
 
-/* If a file was changed and synced since it was opened, damage counts as damage again. */
+/* Once a file that was opened has been changed and synced, damage is reported as damage again. */
 static void damage_after_a_sync_is_found(void **state)
 {
     (void)state;

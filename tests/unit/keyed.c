@@ -351,8 +351,9 @@ static void a_clone_keeps_the_secret(void **state)
     petal_free(copy);
 }
 
-/* An attacker who knows the hash can choose keys whose bits are all clear: each sets k bits, and
- * the filter is full early. With a keyed hash a chosen key is as good as a random one. */
+/* An attacker who knows the hash can choose keys whose bits are all clear: each sets k new bits, so
+ * the filter fills up early. With a keyed hash, a chosen key sets no more bits than a random
+ * one. */
 static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle,
                                         uint64_t keys)
 {

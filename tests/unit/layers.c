@@ -445,7 +445,7 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
-/* All these keys exceed what one layer can hold; half of them don't. */
+/* One layer can't hold all these keys, but it can hold half of them. */
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
     (void)state;

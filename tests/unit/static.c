@@ -1,8 +1,9 @@
-/* static.c - proves for static filters: no set of keys fails, no key is missed, and the bytes
- * depend only on the set: not on order, repeats, pieces or threads. The files of vectors/static are
- * built anew, and everything that such a filter can't do is refused with a reason.
+/* static.c - proves that a static filter can be built from any set of keys, misses none of them,
+ * and has bytes that depend only on the set, not on order, repeats, batches or threads. The files
+ * in vectors/static are rebuilt and compared, and everything that such a filter can't do is refused
+ * with a reason.
  *
- * `PETAL_UPDATE_VECTORS=1` rewrites the files of vectors/static instead of comparing them. */
+ * `PETAL_UPDATE_VECTORS=1` rewrites the files in vectors/static instead of comparing them. */
 #include "../amount.h"
 #include "image.h"
 
