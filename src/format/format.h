@@ -53,8 +53,8 @@ struct format_def {
     uint32_t scheme, hash; /* its filters'; if there are several, that of new filters */
     uint32_t variant;      /* the format's own: distinguishes rows that share functions */
 
-    /* Judging by header and length, can these bytes be such a file? `certain`: hardly anything
-     * else. Default: `fit` if read() accepts them. */
+    /* Judging by header and length, can these bytes be such a file? FIT_CERTAIN: they are very
+     * unlikely to be anything else. Default: `fit` if read() accepts them. */
     enum fit { FIT_NO, FIT_POSSIBLE, FIT_CERTAIN } fit;
     enum fit (*fits)(const uint8_t *bytes, uint64_t size_bytes);
 
@@ -65,8 +65,8 @@ struct format_def {
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error);
 
-    /* Reads the description and checks every field. Before, it is zeroed, except hash and
-     * origin.format, which are the row's. On PETAL_OK each layer lies within the bytes. */
+    /* Reads the description and checks every field. The caller has zeroed it, and set hash and
+     * origin.format to the row's. On PETAL_OK each layer lies within the bytes. */
     petal_status (*read)(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error);
 
@@ -75,8 +75,8 @@ struct format_def {
     petal_status (*read_header)(const struct format_def *self, const uint8_t *bytes,
                                 uint64_t size_bytes, struct description *about, petal_error *error);
 
-    /* Plans what this library would create for options->capacity and options->rate, or bits and
-     * hashes: with exactly its sizes. `about` is as for read(). Layers need only shape, capacity
+    /* Plans what this library would create for options->capacity and options->rate, or for bits and
+     * hashes, with exactly its sizes. `about` is as for read(). Layers need only shape, capacity
      * and rate. Default: petal_size_plan(), which calls size() for the bits and hashes of a rate;
      * if that is missing too, the format can only be read. */
     petal_status (*plan)(const struct format_def *self, const petal_options *options,
@@ -93,13 +93,12 @@ struct format_def {
     petal_status (*write)(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error);
 
-    /* Both or none. grows: does the original add a layer when this filter is full? grow: called
-     * when a new key meets a last layer that is at capacity. Adds a layer, or reports why it
-     * can't. */
+    /* Both or neither. grows(): does the original add a layer when this filter is full? grow():
+     * called when a new key meets a full last layer; adds a layer, or reports why it can't. */
     bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
 
-    /* Does grow() refuse every time? Default: no. */
+    /* Does grow() always refuse? Default: no. */
     bool (*is_fixed)(const petal_filter *filter);
 };
 
@@ -135,7 +134,7 @@ petal_status petal_filter_of(const struct description *about, const void *secret
 petal_status petal_format_expect(const struct format_def *format, const petal_filter *filter,
                                  petal_error *error);
 
-/* PETAL_ERR_DAMAGED with the offset and what is wrong at it. */
+/* PETAL_ERR_DAMAGED with the offset and what is wrong there. */
 petal_status petal_format_damaged(petal_error *error, uint64_t offset, const char *what);
 
 /* PETAL_ERR_TRUNCATED or PETAL_ERR_DAMAGED unless the file has exactly this size. */
@@ -151,11 +150,11 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes,
                                      petal_error *error);
 
-/* Keeps these bytes of the file, which may be any number, as the origin. They must stay valid as
- * long as `about`. */
+/* Keeps these bytes of the file, however many, as the origin. They must stay valid as long as
+ * `about`. */
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);
 
-/* Makes a single layer of this shape, whose bytes begin at `offset`, the content of `about`. */
+/* Gives `about` a single layer of this shape, whose bytes begin at `offset`. */
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset);
 
 static inline petal_status petal_put(const struct sink *sink, const void *bytes,

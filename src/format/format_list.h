@@ -1,7 +1,7 @@
-/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY with
- * which a build leaves it out (base/libraries.h), NAME in its number PETAL_FORMAT_NAME, name in its
- * row petal_format_name, and the number, which petal files record as a filter's origin and which is
- * never reused. */
+/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY by
+ * which a build can leave it out (base/libraries.h), the NAME in its number PETAL_FORMAT_NAME, the
+ * name in its row petal_format_name, and the number, which petal files record as a filter's origin
+ * and which is never reused. */
 #ifndef PETAL_FORMAT_FORMAT_LIST_H
 #define PETAL_FORMAT_FORMAT_LIST_H
 

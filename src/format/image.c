@@ -103,8 +103,8 @@ static uint64_t block_count(const struct image *image)
     return last->first_block + blocks_of(last->size_bytes);
 }
 
-/* Offsets follow from the sizes alone: metadata, origin and sums are at multiples of 8, each layer
- * at a multiple of 64. */
+/* Computes the offsets, which follow from the sizes alone: metadata, origin and sums are at
+ * multiples of 8, each layer at a multiple of 64. */
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
@@ -295,7 +295,8 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
     return any == 0;
 }
 
-/* The bytes are not a petal file at all, or one cut off within its slots. */
+/* Reports bytes that are not a petal file at all, or a petal file that was cut off within its
+ * slots. */
 static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes,
                                 petal_error *error)
 {
@@ -417,7 +418,7 @@ static petal_status left_out(petal_error *error, uint64_t at, const char *what, 
                          name);
 }
 
-/* Features that a later version may know, and features that this build leaves out. */
+/* Refuses features that only a later version knows, or that this build leaves out. */
 static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
     static const char *const text =
@@ -609,7 +610,7 @@ static petal_status check_layer_end(const uint8_t *bytes, const struct layer_des
                                     petal_error *error)
 {
     uint64_t end = layer->offset + layer->size_bytes, padded = end;
-    checked_round_up(end, PETAL_LINE_BYTES, &padded); /* it fitted when the file was laid out */
+    checked_round_up(end, PETAL_LINE_BYTES, &padded); /* can't overflow: lay_out() checked it */
     if (petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes) &&
         is_zero(bytes, end, padded))
         return PETAL_OK;
@@ -694,8 +695,8 @@ petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, u
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
-/* The size of the header that begins with these bytes. If the slots are incomplete, a lower bound.
- * 0: more bytes wouldn't help. */
+/* The size of the header that begins with these bytes, or a lower bound if the slots are
+ * incomplete. 0: more bytes wouldn't help. */
 static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     bool is_told = size_bytes >= AT_SLOT_BYTES + 4;

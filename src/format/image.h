@@ -5,7 +5,7 @@
  *     | slot 0 | slot 1    | metadata  | origin  | sums  | zeros  | payload          |
  *     +--------+-----------+-----------+---------+-------+--------+------------------+
  *
- * An update writes the inactive slot as a whole, sealed with its checksum; If both slots are
+ * An update writes the inactive slot as a whole, sealed with its checksum. If both slots are
  * sealed, the one with the higher sequence number is active. If only one is sealed, an update was
  * cut short and the other's contents are unknown: the file is dirty. Sums are the XXH3 of each 64
  * KiB of the payload; the slot's content id covers them. docs/format.md is the specification, with
@@ -19,8 +19,8 @@
 #define PETAL_SLOT_MIN_BYTES 512u
 #define PETAL_SLOT_MAX_BYTES 4096u
 
-/* What a slot says about the bits. After CLEAN the sums may be stale; each state permits more
- * changes than the one before. */
+/* What a slot says about the bits. In every state but CLEAN the sums may be stale; each state
+ * permits more changes than the one before. */
 enum image_state {
     IMAGE_CLEAN = 1,
     IMAGE_RISING = 2,   /* keys are being added: every bit of the last clean state is still set */
@@ -63,10 +63,10 @@ unsigned petal_image_next(struct image *image, enum image_state state);
 /* Writes one slot, sealed with its checksum. */
 void petal_image_write_slot(const struct image *image, unsigned number, uint8_t *slot);
 
-/* Reads and checks everything but the payload: slots, metadata checksum, padding, and sizes against
- * the bytes present. The slots are read from `head`, the first bytes of the file (PETAL_HEAD_BYTES,
- * or fewer if the file is shorter): a copy, if the file may change meanwhile. Trusts nothing; on
- * PETAL_OK every offset is within the bytes, and the caller must judge the state
+/* Reads and checks everything except the payload: slots, metadata checksum, padding, and whether
+ * the sizes match the bytes present. The slots are read from `head`, the first bytes of the file
+ * (PETAL_HEAD_BYTES, or fewer if the file is shorter): a copy, if the file may change meanwhile.
+ * Trusts nothing; on PETAL_OK every offset is within the bytes, and the caller must judge the state
  * (petal_image_check_clean()). The description borrows the origin from `bytes`. */
 #define PETAL_HEAD_BYTES (PETAL_SLOTS * PETAL_SLOT_MAX_BYTES)
 petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes,
@@ -77,14 +77,14 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
 petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
                                      petal_error *error);
 
-/* The same for slot 0 alone, if `slot_bytes` bytes are present. The slot is at this offset of
+/* The same for slot 0 alone, if `slot_bytes` bytes are present. The slot is at this offset in
  * something that is not a petal file. */
 petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
                                      struct image *image, petal_error *error);
 
 /* Further steps. The first checks what lies between slots and payload, if all file_bytes of the
- * image are present; the description borrows the origin. The second is the failure for a layer with
- * bits set at its end that no key can set, or after it. */
+ * image are present; the description borrows the origin. The second returns the failure for a layer
+ * that has bits set after it, or bits at its end that no key can set. */
 petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, petal_error *error);
 petal_status petal_image_layer_end_damaged(const struct layer_description *layer,
                                            petal_error *error);

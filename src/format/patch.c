@@ -239,7 +239,7 @@ static void load_piece(const uint8_t *bytes, struct piece *piece)
     piece->parameter = bytes[PIECE_PARAMETER];
 }
 
-/* Can a piece of this layer that begins at this block be like this? */
+/* Is this piece possible in this layer, beginning at this block? */
 static bool is_possible(const struct piece *piece, const struct layer_description *layer,
                         bool counters, uint64_t block)
 {
@@ -311,7 +311,7 @@ static const uint8_t *make_block(const struct check *check, struct piece_reader 
     return reader->is_impossible ? NULL : check->room;
 }
 
-/* In a layer's last block: are all set bits ones that a key can set? */
+/* If the block is the layer's last: are all set bits ones that a key can set? */
 static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {
@@ -338,7 +338,7 @@ static petal_status check_piece(struct check *check, const struct layer_descript
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }
 
-/* *at is the offset of its first piece, and becomes the next layer's. */
+/* *at is the offset of the layer's first piece, and becomes that of the next layer. */
 static petal_status check_layer(struct check *check, const petal_filter *base, uint32_t number,
                                 uint64_t *at, petal_error *error)
 {

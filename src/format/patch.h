@@ -21,7 +21,7 @@ struct patch {
     uint64_t size_bytes, pieces_offset;
 };
 
-/* The layer of `base` that this layer of the result is derived from; NULL: zeros. */
+/* The layer of `base` from which this layer of the result is derived; NULL: from zeros. */
 const struct layer *petal_patch_source(const petal_filter *base, uint32_t shift, uint32_t layer);
 
 /* Writes the patch from `from` to `to`, whose ids are given. If a layer of `to` is derived from one
@@ -39,7 +39,7 @@ petal_status petal_patch_read(const uint8_t *bytes, uint64_t size_bytes, struct 
 petal_status petal_patch_check(const struct patch *patch, const petal_filter *base,
                                const petal_filter *result, petal_error *error);
 
-/* Turns the layers of `result`, which hold the base's bits or zeros, into the final ones. After
+/* Applies the pieces to the layers of `result`, which hold the base's bits or zeros. After
  * petal_patch_check() this can't fail. */
 void petal_patch_apply(const struct patch *patch, petal_filter *result);
 

@@ -16,8 +16,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO
-                                            : FIT_CERTAIN; /* it is, even if damaged or newer */
+    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN; /* also if damaged or newer */
 }
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,

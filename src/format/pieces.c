@@ -2,7 +2,8 @@
  *
  * Keys set bits anywhere, so the gaps between newly set bits are geometrically distributed, for
  * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Only clear bits
- * can be set. So counting only these in the gaps saves one bit per code in a half-full filter. */
+ * can be set. So the gaps count only clear bits, which saves one bit per code in a half-full
+ * filter. */
 #include "format/pieces.h"
 
 #include "base/bytes.h"
@@ -24,7 +25,7 @@ static uint64_t word_at(const uint8_t *bytes, uint64_t at, uint64_t size_bytes)
     return left >= 8 ? load64le(bytes + at) : load_tail64le(bytes + at, (size_t)left);
 }
 
-/* Those bits of the word that exist. */
+/* The bits of the word that are within the array. */
 static uint64_t valid_at(uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;

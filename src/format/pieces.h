@@ -44,7 +44,7 @@ struct difference {
  * blocks as compress well together. */
 void petal_piece_choose(const struct difference *difference, uint64_t block, struct piece *piece);
 
-/* Encodes its codes into PETAL_PIECE_MAX_BYTES of room. Returns piece->code_bytes. */
+/* Encodes the piece's codes into PETAL_PIECE_MAX_BYTES of room. Returns piece->code_bytes. */
 uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
                             const struct piece *piece, uint8_t *codes);
 

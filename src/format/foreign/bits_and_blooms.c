@@ -137,7 +137,7 @@ static petal_status check_little(const uint8_t *bytes, uint64_t size_bytes, peta
     return petal_format_check_size(HEADER_BYTES + 8 * words_for(header.bits), size_bytes, error);
 }
 
-/* Copies the bytes to memory of the same size. */
+/* Copies the bytes to memory of the same size, in big-endian order. */
 static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
                                   const petal_allocator *allocator, uint8_t **decoded,
                                   uint64_t *decoded_bytes, petal_error *error)
@@ -154,7 +154,7 @@ static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
     return PETAL_OK;
 }
 
-/* b's text. */
+/* The text of member b. */
 struct text {
     const char *chars;
     uint64_t count, at;
@@ -256,8 +256,8 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members with these names, but its b would hardly begin with the length that m
- * requires. */
+/* Other JSON may have members with these names, but its b is very unlikely to begin with the length
+ * that m requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct header header;
@@ -322,7 +322,7 @@ static struct writing writing_of(const petal_filter *filter)
 
 #define PIECE_WORDS 384u /* 3,072 bytes, 4,096 characters: base64 without padding in between */
 
-/* Gets `count` words of the bit set; word 0 is its length. */
+/* Gets `count` words, beginning with word `from`: word 0 is the length, and the bit set follows. */
 static void get_words(const struct writing *of, uint64_t from, uint64_t count, uint8_t *to)
 {
     for (uint64_t i = from; i < from + count; i++, to += 8) {

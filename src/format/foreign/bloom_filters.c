@@ -2,9 +2,9 @@
  *
  *     {"type":"BloomFilter","_size":10,"_nbHashes":7,"_filter":{"size":16,"content":"GgM="},"_seed":78187493520}
  *
- * _size is m, _nbHashes k; the inner size is m rounded up to whole bytes, and content is their
- * base64, each byte with its lowest bit first. Version 1 wrote the bits as a list of 0 and 1, and
- * version 4 writes the seed as an object: both hash differently and are refused.
+ * _size is m, _nbHashes k; the inner size is m rounded up to whole bytes, and content is those
+ * bytes in base64, each with its lowest bit first. Version 1 wrote the bits as a list of 0s and 1s,
+ * and version 4 writes the seed as an object. Both also hash differently, so they are refused.
  * docs/formats/bloom-filters.md.
  *
  * Origin data: the form (javascript.h). */
@@ -66,7 +66,8 @@ static petal_status read_fields(const struct json_object *object, struct js_filt
     return PETAL_OK;
 }
 
-/* Finds the text of the bits. It must encode exactly as many bytes as the bits need. */
+/* Finds the base64 string that holds the bits. It must encode exactly as many bytes as they
+ * need. */
 static petal_status find_content(const struct json_object *object, const struct js_filter *about,
                                  const char **content, uint64_t *chars, uint64_t *at,
                                  petal_error *error)

@@ -5,8 +5,8 @@
  *     {"m":64,"k":3,"buckets":[537002048,0]}
  *         0.0.x: as its README assembles it; signed numbers
  *
- * Bucket i holds bits 32 i to 32 i + 31, lowest first. buckets may be what JSON.stringify makes of
- * the typed array itself, {"0":537002048,"1":0}. docs/formats/bloomfilter.md.
+ * Bucket i holds bits 32 i to 32 i + 31, lowest first. buckets may also be what JSON.stringify
+ * makes of a typed array, {"0":537002048,"1":0}. docs/formats/bloomfilter.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/error.h"

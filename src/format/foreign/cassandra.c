@@ -57,7 +57,8 @@ static const double rates[MAX_BITS_PER_KEY + 1][MAX_PROBES] = {
             8.89e-05, 7.77e-05, 7.12e-05, 6.79e-05, 6.71e-05},
 };
 
-/* For this rate and higher ones Cassandra uses 2 probes and 1 bit per key: it confuses the two. */
+/* For this rate and higher ones Cassandra uses 2 probes and 1 bit per key, having confused the
+ * two. */
 #define EASIEST_RATE 0.393
 #define HARDEST_RATE 6.71e-05
 #define EXCESS_BITS 20u
@@ -139,7 +140,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The bytes don't tell which of the three it is. */
+/* The bytes don't show which of the three formats it is. */
 const struct format_def petal_format_cassandra = ROW(CASSANDRA, "cassandra", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_be = ROW(CASSANDRA_BE, "cassandra-be", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_2 = ROW(CASSANDRA_2, "cassandra-2", FIT_POSSIBLE);

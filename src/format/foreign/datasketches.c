@@ -7,8 +7,8 @@
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
  * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24.
- * Bits set is -1 if the bits were not counted after the last update ("dirty"); this reader doesn't
- * trust the number. docs/formats/datasketches.md. */
+ * "bits set" is -1 if the bits were not counted after the last update ("dirty"); this reader
+ * doesn't trust the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -154,7 +154,7 @@ static uint8_t noted(const petal_filter *filter)
     return is_noted ? filter->origin.near[0] : 0;
 }
 
-/* What the original writes: its updates leave the number uncounted. */
+/* The value that the original writes: its updates don't count the bits. */
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;

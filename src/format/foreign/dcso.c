@@ -55,7 +55,7 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Everything after the bits is user data, so no file can be too long. */
+/* Everything after the bits is user data, so a file is never too long. */
 static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error *error)
 {
     if (data_bytes <= PETAL_METADATA_MAX_BYTES) return PETAL_OK;
@@ -110,7 +110,7 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
         petal_gunzip(bytes, size_bytes, false, allocator, header, HEADER_BYTES, &made, error);
     if (status != PETAL_OK) return status;
     if (made > 0 && header[AT_FLAGS] == PACKED)
-        header[AT_FLAGS] = 0; /* compressed twice: refused like any other version */
+        header[AT_FLAGS] = 0; /* compressed twice: refused like an unknown version */
     return check_header(header, made, error);
 }
 
@@ -129,9 +129,9 @@ static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
     return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* Reads the stream twice. So it allocates only as much as is really there, and no more than the
- * header promises plus the longest attached data: neither a false header nor a decompression bomb
- * can make it allocate more. */
+/* Reads the stream twice. So it allocates only as much as the stream really contains, and no more
+ * than the header promises plus the longest attached data. Neither a false header nor a
+ * decompression bomb can make it allocate more. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)

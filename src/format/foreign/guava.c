@@ -17,8 +17,8 @@
 
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
-/* For messages: names what else the bytes may be. Java's object streams hold the same filter in
- * another form. */
+/* Finds out what else the bytes may be, for the message. Java's object streams hold the same filter
+ * in another form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 4 && load32le(bytes) == 0x0500edacu) /* ac ed 00 05 */

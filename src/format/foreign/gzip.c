@@ -149,7 +149,7 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        deflate(&into->stream, flush); /* fails only for lack of room, and then gets some */
+        deflate(&into->stream, flush); /* fails only if there is no room left, and then gets more */
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);
     return status;

@@ -91,8 +91,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return petal_format_check_tail(about, bytes, error);
 }
 
-/* The class leaves both numbers to its caller. Hadoop's own caller, BloomMapFile, uses k = 5 and m
- * = ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
+/* The class leaves k and m to its caller. Hadoop's own caller, BloomMapFile, uses k = 5 and m =
+ * ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -13,7 +13,7 @@
 
 #include "format/foreign/json.h"
 
-/* The JSON text is followed by a line break. The codec defines the other bits of a form. */
+/* Set if a line break follows the JSON text. The codec defines the other bits of a form. */
 #define JS_FORM_LINE_BREAK 0x80u
 
 struct js_filter {
@@ -29,7 +29,8 @@ petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
                             const petal_allocator *allocator, uint8_t **image,
                             uint64_t *image_bytes, petal_error *error);
 
-/* The image's bits; and its form, which may be known only after the bits were read. */
+/* The image's bits, and a call to set its form, which may be known only after the bits were
+ * read. */
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
@@ -78,7 +79,7 @@ petal_status petal_js_read(const struct format_def *self, const uint8_t *image,
 /* The form that this format read the filter from, or `newest`. */
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest);
 
-/* Text that is being written in pieces; errors are reported at the end. */
+/* Writes text in pieces; errors are reported at the end. */
 struct js_text {
     const struct sink *sink;
     petal_error *error;
@@ -92,7 +93,7 @@ void petal_js_put_number(struct js_text *text, int64_t number);
 
 void petal_js_put_base64(struct js_text *text, const struct bit_array *array);
 
-/* Writes the rest, with a line break if the form has one. */
+/* Writes the remaining text, and a line break if the form has one. */
 petal_status petal_js_end(struct js_text *text, uint8_t form);
 
 #endif

@@ -51,7 +51,7 @@ static char peek(const struct reader *from)
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Skips space, then this character. False if another one follows. */
+/* Skips white space, then this character. Returns false if another one follows. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -93,7 +93,7 @@ static bool is_word(const char *at, uint64_t chars)
     return false;
 }
 
-/* Ends at the next delimiter. At the end of the text the number may have been cut off. */
+/* Reads up to the next delimiter. If the text ends first, the number may have been cut off. */
 static petal_status read_bare(struct reader *from, struct json_value *value)
 {
     static const char ends[] = "{}[]:,\" \t\n\r";
@@ -199,7 +199,7 @@ static uint32_t folded(uint32_t point)
     return point >= 'A' && point <= 'Z' ? point - 'A' + 'a' : point;
 }
 
-/* Does the string consist of these characters? `other` is ASCII. */
+/* Does the string, with its escapes decoded, equal `other`, which is ASCII? */
 static bool same_text(const char *text, const struct json_value *value, const char *other,
                       bool any_case)
 {
@@ -318,7 +318,7 @@ static petal_status get(const struct json_object *object, const char *name, enum
     return petal_format_damaged(error, *value ? (*value)->at : object->at, what);
 }
 
-/* Only decimal digits; false on overflow. */
+/* Converts decimal digits only. Returns false on overflow. */
 static bool to_number(const char *digits, const char *end, uint64_t *number)
 {
     uint64_t sum = 0;
@@ -343,7 +343,7 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* May have a sign. False if it is not such a number. */
+/* The same, but accepts a sign. Returns false if the text is not such a number. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';

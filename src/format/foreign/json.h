@@ -1,6 +1,6 @@
-/* json.h - JSON (RFC 8259) for codecs: an object with the few members that describe a filter. It
- * checks everything: structure, numbers, escapes, and that the text is UTF-8. It allocates nothing:
- * an array of a million numbers is read in place.
+/* json.h - JSON (RFC 8259) for codecs: an object with the few members that describe a filter. The
+ * reader checks everything: structure, numbers, escapes, and that the text is UTF-8. It allocates
+ * nothing: even an array of a million numbers is read in place.
  *
  * Members are matched by the characters of their names, so "\u006d" is "m". Members that a codec
  * doesn't ask for are skipped; if several have the same name, the last counts, as in Go's
@@ -55,15 +55,16 @@ struct json_array {
     bool named;
 };
 
-/* Does the text begin as an object does? */
+/* Does the text start like a JSON object? */
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
-/* Reads a text that is one object, with nothing but space around it. */
+/* Reads a text that consists of one object, with nothing but white space around it. */
 petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
                              const struct json_names *names, struct json_object *object,
                              petal_error *error);
 
-/* The value of a requested member, or NULL if it is missing; and whether it has this kind. */
+/* The first call returns the value of a requested member, or NULL if it is missing; the second,
+ * whether it has this kind. */
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind);
 

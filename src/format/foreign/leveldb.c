@@ -109,7 +109,8 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return status == PETAL_OK ? petal_put(sink, &hashes, sizeof hashes, error) : status;
 }
 
-/* One in eight files of any kind ends in a byte from 1 to 30: too weak a hint to report. */
+/* One in eight files of any kind ends in a byte from 1 to 30, so that is too weak a hint to
+ * report. */
 const struct format_def petal_format_leveldb = {
     .id = PETAL_FORMAT_LEVELDB,
     .name = "leveldb",

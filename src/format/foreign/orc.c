@@ -88,7 +88,8 @@ static petal_status take_newer(const uint8_t *bytes, uint64_t size_bytes, uint64
     return status;
 }
 
-/* Each word has its own tag, so a message that is cut after any word is a valid smaller filter. */
+/* Each word has its own tag, so a message that was cut off after some word is a valid smaller
+ * filter. */
 static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
                                struct message *message, petal_error *error)
 {
@@ -101,7 +102,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     return check_bits(message->size_bytes, at, error);
 }
 
-/* Names what else the bytes may be. */
+/* Finds out what else the bytes may be, for the message. */
 static petal_status check_kind(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 3 && memcmp(bytes, "ORC", 3) == 0)

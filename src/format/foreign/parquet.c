@@ -11,7 +11,8 @@
  *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
  *
  * Thrift allows other encodings of the same header (long field ids, unknown fields). They are
- * accepted, and the origin keeps them unchanged for writing. docs/formats/parquet.md. */
+ * accepted, and the origin keeps the header so that it can be written back unchanged.
+ * docs/formats/parquet.md. */
 #include "format/foreign/parquet.h"
 
 #include "base/bytes.h"
@@ -158,7 +159,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The usual header can't be mistaken: 14 of its bytes never change. */
+/* The usual header is unmistakable: 14 of its bytes never change. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct parquet_header header;
@@ -177,8 +178,8 @@ static uint64_t usual_size(uint64_t bytes)
 }
 
 /* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. If the
- * rate is too low for doubles, the result is negative. parquet-java then uses the largest size; so
- * does this, since arrow-rs uses the smallest. */
+ * rate is so low that 1 - p^(1/8) rounds to 1, the result is negative, and arrow-rs picks the
+ * smallest size, far too small for the rate. So this picks the largest, as parquet-java does. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);

@@ -10,9 +10,9 @@
  *     meta_data     1: type   3: path_in_schema   14: bloom_filter_offset
  *                   15: bloom_filter_length (since Parquet 2.10)
  *
- * Only these fields are read, the rest is skipped; each byte of the footer is read once. If the
- * length is missing, the filter's own header has it. Whole files with an encrypted footer (PARE at
- * the end) are refused; in a readable footer, encrypted columns are listed as such.
+ * Only these fields are read, and the rest is skipped; each byte of the footer is read once. If the
+ * length is missing, it is computed from the filter's own header. Whole files with an encrypted
+ * footer (PARE at the end) are refused; in a readable footer, encrypted columns are listed as such.
  * docs/formats/parquet.md. */
 #include "petal/petal_parquet.h"
 
@@ -23,7 +23,7 @@
 
 #define MAGIC_BYTES 4u
 #define TRAILER_BYTES 8u /* the footer's size, and the magic again */
-/* Follows the footer if that is readable but signed: AES-GCM's nonce and tag. */
+/* AES-GCM's nonce and tag, which follow a footer that is readable but signed. */
 #define SIGNATURE_BYTES 28u
 
 /* The list so far, and the column that is being read. */
@@ -50,8 +50,8 @@ static bool refuse(struct listing *listing, petal_status status)
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
-/* Appends a part of the path. It is shown to people, so bytes that could disturb a terminal or a
- * line become '?'. */
+/* Appends a part of the path. It is shown to people, so bytes that could disturb a terminal or
+ * break a line become '?'. */
 static bool take_path_part(struct thrift *in, const struct thrift_field *field, void *context)
 {
     struct listing *listing = context;

@@ -53,12 +53,11 @@ enum {
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* The library has names for 2 and 4 and accepts any number. Above this, growth would be an
- * explosion. */
+/* The library has names for 2 and 4 and accepts any number. Above this, growth would explode. */
 #define MAX_SCALE 1024u
 
-/* A scalable filter without a filter is opened with an empty first filter, if that has at most this
- * many bytes. */
+/* A scalable filter that has no filter yet is opened with an empty first one, if that has at most
+ * this many bytes. */
 #define MAX_EMPTY_BYTES ((uint64_t)1 << 20)
 
 static double load_double(const uint8_t *from)
@@ -305,7 +304,7 @@ static bool has_scalable_origin(const petal_filter *filter)
            filter->origin.size_bytes == ORIGIN_BYTES;
 }
 
-/* A plain filter accepts keys beyond its capacity, so for Petal the capacity is only a rating. */
+/* A plain filter accepts keys beyond its capacity, so only a scalable one grows. */
 static bool grows(const petal_filter *filter)
 {
     return has_scalable_origin(filter) && filter->scheme == &petal_scheme_pybloom;

@@ -1,5 +1,5 @@
-/* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter here
- * records what it has no field for. docs/formats/redisbloom.md. */
+/* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter
+ * records the values for which it has no field. docs/formats/redisbloom.md. */
 #include "format/foreign/redis_chain.h"
 
 #include "base/bytes.h"
@@ -162,8 +162,8 @@ static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *
     return false;
 }
 
-/* The power of two to which an old filter's new link is rounded up, and the additional entries for
- * which that has room. */
+/* Rounds the size of an old filter's new link up to a power of two, and adds the entries for which
+ * that has room. */
 static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, petal_error *error)
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
@@ -231,7 +231,7 @@ petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error
     return PETAL_OK;
 }
 
-/* By how many ulps its bits per entry exceed the value computed here. */
+/* By how many ulps the link's bits per entry exceed the value computed here. */
 static int64_t ulps_of(const struct redis_link *link)
 {
     return (int64_t)(bits_from_double(link->bpe) - bits_from_double(bpe_of(link->error)));
@@ -290,7 +290,7 @@ static petal_status describe_link(const struct redis_chain *chain, uint32_t numb
     return PETAL_OK;
 }
 
-/* Does the chain hold as many keys as its links do together? */
+/* Is the chain's number of keys the sum of its links' numbers? */
 static bool sizes_add_up(const struct redis_chain *chain)
 {
     uint64_t sum = 0;
@@ -454,7 +454,7 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* Another scheme means that the origin is forged; RedisBloom has no rule for it. */
+/* If the scheme is another one, the origin is forged, and RedisBloom has no rule for growing. */
 bool petal_redis_grows(const petal_filter *filter)
 {
     return filter->scheme == &petal_scheme_redisbloom;

@@ -1,6 +1,6 @@
-/* redis_chain.h - a RedisBloom filter, which is a chain of links, as both of its forms describe it:
- * BF.SCANDUMP (redisbloom.c) and DUMP (redisbloom_dump.c). The fields are those of the forms, and
- * unchecked until petal_redis_describe() checks them. */
+/* redis_chain.h - a RedisBloom filter, which is a chain of links, as described by both of its
+ * forms: BF.SCANDUMP (redisbloom.c) and DUMP (redisbloom_dump.c). The fields have the values from
+ * the file, and are unchecked until petal_redis_describe() is called. */
 #ifndef PETAL_FORMAT_REDIS_CHAIN_H
 #define PETAL_FORMAT_REDIS_CHAIN_H
 
@@ -17,7 +17,7 @@ enum {
 
 struct redis_link {
     uint64_t entries, size; /* keys planned for, and keys added */
-    double error, bpe;      /* its rate, and the bits per entry that follow from it */
+    double error, bpe;      /* the rate, and the bits per entry that follow from it */
     uint64_t hashes;
     uint64_t bits, bytes, n2; /* n2 > 0: positions are mod 2^n2; 0: mod bits */
     uint64_t told_at;         /* offset of the link's fields, for messages */

@@ -51,7 +51,7 @@ struct dump {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* After the first failure nothing more is read, and all results are 0. */
+/* After the first failure, nothing more is read and all results are 0. */
 struct reader {
     const uint8_t *bytes;
     uint64_t size_bytes, at;
@@ -136,7 +136,7 @@ static int32_t integer_of(const struct text *text)
     return text->form == TEXT_INT16 ? (int16_t)x : (int32_t)x;
 }
 
-/* Writes its decimal digits. Returns their number. */
+/* Writes the decimal digits of a string that is stored as a number. Returns how many there are. */
 static uint64_t digits_of(const struct text *text, char digits[16])
 {
     return (uint64_t)petal_text(digits, 16, "%ld", (long)integer_of(text));
@@ -229,8 +229,8 @@ static void take_head(struct reader *from, struct redis_chain *chain)
         chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding doesn't store the bits. If the value exceeds 64 bits, it is replaced by one
- * too large for any string. */
+/* The first encoding doesn't store the bits. If the number doesn't fit into 64 bits, it is replaced
+ * by one that is too large for any string. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -284,7 +284,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump
     return from.status;
 }
 
-/* Is it such a value, intact or damaged? Only the type is compared. */
+/* Are the bytes such a value, intact or damaged? Only the type is compared. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, NULL};
@@ -371,7 +371,7 @@ static petal_status put_through(void *context, const void *bytes, uint64_t size_
                                 petal_error *error)
 {
     struct writer *to = context;
-    (void)error; /* it is in the writer */
+    (void)error; /* the writer has it */
     put(to, bytes, size_bytes);
     return to->status;
 }

@@ -14,7 +14,7 @@ struct request {
     uint32_t hashes;
 };
 
-/* Unpacks the options; PETAL_ERR_ARGUMENT if they are neither. A capacity of 0 is passed on. */
+/* Unpacks the options; PETAL_ERR_ARGUMENT if they request neither. A capacity of 0 is allowed. */
 petal_status petal_size_request(const petal_options *options, struct request *request,
                                 petal_error *error);
 

@@ -41,15 +41,15 @@ struct thrift_field {
     uint32_t type; /* one of enum thrift_type, or unknown */
 };
 
-/* What to do with a field: read its value, or skip it. Returns false if the value is wrong, which
- * stops reading. */
+/* Handles a field: reads its value, or skips it. Returns false if the value is wrong, which stops
+ * reading. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
 /* Calls take() for each field of a struct. */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* The same for the elements of a list, which all have the same type; the ids are 0, 1, ... take()
- * must read each. */
+/* The same for the elements of a list, which all have the same type; their ids are 0, 1, ... take()
+ * must read each one. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
 /* The value of an integer field of exactly this type. */

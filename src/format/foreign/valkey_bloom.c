@@ -35,7 +35,7 @@ enum {
     HEAD_BYTES = 30
 };
 
-/* The parts of a layer before its bits and after. */
+/* The sizes of a layer's parts before its bits and after them. */
 enum {
     AT_LENGTH = 0,
     AT_BITMAP_VERSION = 8,
@@ -61,7 +61,7 @@ enum {
 #define DEFAULT_RATIO 0.5
 #define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate must be higher */
 
-/* Its seed with bloom-use-random-seed no. */
+/* The seed that valkey-bloom uses if bloom-use-random-seed is "no". */
 static const uint8_t fixed_seed[PETAL_LONG_SEED_BYTES] = {
     89, 15,  245, 34,  234, 120, 17,  218, 167, 20,  216, 9,   59, 62, 123, 217,
     29, 137, 138, 115, 62,  152, 136, 135, 48,  127, 151, 205, 40, 7,  51,  131};
