@@ -131,7 +131,7 @@ bits_of() { petal info --json "$1" | field bits; }
     is "$(petal check -c fits.petal keys)" 300000
     run -0 --separate-stderr petal build -p 1% --grow -n 1000 -o begun.petal keys
     is "$(petal info --json begun.petal | field policy)" growing
-    refuses "-p with --memory is for blocked and classic" petal build -p 1% --memory 1MiB --to guava -o x keys
+    refuses "-p with --memory is for blocked, classic and static" petal build -p 1% --memory 1MiB --to guava -o x keys
     refuses "--grow takes -n, -p, --memory and --scheme only" petal build --grow --hashes 5 -o x keys
     refuses "not enough memory to count" petal build --memory 1MiB -o x keys
     [ ! -e x ]
