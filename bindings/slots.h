@@ -1,8 +1,9 @@
 /* slots.h - the library's structs as tables of 64-bit slots, for Go, Java and JavaScript, which
- * don't read C's structs.
+ * can't read C structs.
  *
- * Only the lists here have the order of the slots. scripts/gen-slots makes each host's constants of
- * them (slots.go, Slots.java, slots.js); `./dev check slots` compares. A new field is a line. */
+ * Only the lists here define the order of the slots. scripts/gen-slots generates each host's
+ * constants from them (slots.go, Slots.java, slots.js); `./dev check slots` checks that they agree.
+ * To add a field, add a line. */
 #ifndef PETAL_BINDINGS_SLOTS_H
 #define PETAL_BINDINGS_SLOTS_H
 
@@ -14,7 +15,7 @@ typedef union slot {
     const char *text;
 } slot;
 
-/* What petal.h says about a filter without reading its bits. */
+/* What petal.h reports about a filter without reading its bits. */
 struct inside {
     petal_info info;
     petal_layers_info layers;
@@ -24,7 +25,7 @@ struct inside {
 /* A line of a list: what the slot holds, and the field. An estimate takes three slots: its value,
  * low and high. */
 
-/* The host passes secret, metadata and format beside the table: they are addresses. */
+/* The host passes secret, metadata and format separately, since they are addresses. */
 #define OPTION_SLOTS(SLOT) \
     SLOT(integer, scheme) \
     SLOT(integer, key_type) \
@@ -184,7 +185,7 @@ static inline petal_status info_slots(const petal_filter *filter, uint32_t layer
     return status;
 }
 
-/* petal_predict_rate() of what plan_slots() or info_slots() wrote. */
+/* petal_predict_rate() for what plan_slots() or info_slots() wrote. */
 static inline double slots_rate(const slot *from, uint64_t keys)
 {
     struct inside to = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};

@@ -1,7 +1,7 @@
 // bundle.mjs - `node bundle.mjs MODULES DIST`: joins the files of src/ into one, in each form in
-// which users load it: ESM for Node and for browsers, CommonJS, and ESM and classic scripts with
-// the module inside, which need no other file. It needs no tool: it drops imports, and the word
-// "export".
+// which users load it: ESM for Node and for browsers, CommonJS, and ESM and classic scripts that
+// contain the module and need no other file. It needs no bundler: it just drops the imports and the
+// word "export".
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -28,7 +28,7 @@ const banner =
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
-// Message if a module is missing.
+// The message if a module is missing.
 const inBundle = `
 const IN_A_BUNDLE = 'if a bundler left the .wasm files out, import from petal-bloom/inline';
 `;
@@ -58,7 +58,7 @@ const fileOfNode = async (path) => {
 };
 `;
 
-// What each entry uses for `native`: its own module, or `ask`.
+// The module that each entry uses for `native`: that module, or `ask`.
 for (const [entry, natives] of [
     ['petal', 'native'],
     ['ask', 'ask'],
@@ -104,8 +104,8 @@ for (const [entry, natives] of [
     );
 }
 
-// With one scalar module inside, which every engine accepts: as classic scripts that define the
-// global `petal`, and as ESM for bundlers that don't emit .wasm files.
+// The forms with one scalar module inside, which every engine accepts: as classic scripts that
+// define the global `petal`, and as ESM for bundlers that don't emit .wasm files.
 for (const name of ['full', 'native', 'ask']) {
     const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString(
         'base64',

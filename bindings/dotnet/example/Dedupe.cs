@@ -15,7 +15,7 @@ static class Dedupe
         }
         if (!File.Exists(args[0]))
             using (var empty = new BloomFilter<string>(1000000, 0.001)) empty.Save(args[0]);
-        // Changed in place; disposing of it makes the changes durable.
+        // The file is changed in place; disposing of the filter makes the changes durable.
         using (var seen = BloomFilter<string>.Open(args[0], OpenMode.Writable))
         {
             string line;

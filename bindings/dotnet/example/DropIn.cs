@@ -9,7 +9,7 @@ static class DropIn
 {
     static int Main()
     {
-        // As before: bits, keys, hashes.
+        // The old constructor: bits, keys, hashes.
         BloomFilter<string> filter = new BloomFilter<string>(20000, 1000, 4);
         filter.Add("testing");
         filter.Add("nottesting");
@@ -20,7 +20,7 @@ static class DropIn
         good &= filter.NumberOfHashes == 4 && filter.SetSize == 1000 && filter.BitSize >= 20000;
         good &= filter.FalsePositiveProbability() < 0.01;
 
-        // New: to a file that any language opens, from a file, and two filters merged into one.
+        // New: saving to a file that any language can open, opening one, and merging two filters.
         string path = Path.GetTempFileName();
         filter.Save(path);
         using (BloomFilter<string> other = BloomFilter<string>.Open(path, OpenMode.Load))

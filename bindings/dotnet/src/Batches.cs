@@ -1,8 +1,8 @@
-// Batches.cs - many keys in one call, with the same answers as one by one.
+// Batches.cs - many keys in one call, with the same answers as adding or querying them one by one.
 //
-// long[] and raw bytes are read in place, and their offsets copied in pieces. Other arrays are
-// converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
-// refused, all keys before it are processed, and the exception has its index.
+// long[] and raw bytes are read in place; their offsets are copied in pieces. Other arrays are
+// converted in pieces of up to 4096 keys, with one library call per piece. If a key is refused, all
+// keys before it have been processed, and the exception has its index.
 using System;
 using System.Collections.Generic;
 using System.Runtime.ExceptionServices;
@@ -22,7 +22,7 @@ namespace Petal
         internal readonly uint[] Offsets = new uint[Keys + 1];
         internal readonly long[] Numbers = new long[Keys];
 
-        // No two calls share one: if a stream or an enumerator calls back, it gets its own.
+        // No two calls share one: a stream or an enumerator that calls back gets its own.
         internal static Scratch Take()
         {
             Scratch taken = mine ?? new Scratch();
@@ -175,7 +175,7 @@ namespace Petal
             return RunOffsets(Verb.Add, data, offsets);
         }
 
-        /// <summary>Whether each of consecutive keys is present: see AddBatch.</summary>
+        /// <summary>Whether each of the consecutive keys is present: see AddBatch.</summary>
         public bool[] ContainsBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Contains, data, offsets);
@@ -241,7 +241,7 @@ namespace Petal
             return answers;
         }
 
-        // before: the number of keys that the caller passed before these.
+        // before: how many keys the caller passed before these.
         private long RunAll(Verb verb, T[] keys, int count, bool[] answers, long before)
         {
             fixed(bool* into = answers)
@@ -294,7 +294,7 @@ namespace Petal
             return positive;
         }
 
-        // Doubles are passed as the integers of their bits.
+        // Doubles are passed as integers with the same bits.
         private static int ConvertNumbers(T[] keys, int from, int end, Scratch scratch,
                                           out Exception refused)
         {
@@ -402,7 +402,7 @@ namespace Petal
             return batch;
         }
 
-        // first: the number of the batch's first key among all that the caller passed.
+        // first: the index of the batch's first key among all keys that the caller passed.
         private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, long first)
         {
             if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 &&
@@ -438,7 +438,7 @@ namespace Petal
             return (long)outcome.Positive;
         }
 
-        // Some libraries ignore the empty key, and so do their filters here: it is skipped and
+        // Some libraries ignore the empty key, so their filters do so here too: it is skipped and
         // counted.
         private long RunWithoutEmpty(NativeBatch* batch, byte* answers, long first)
         {

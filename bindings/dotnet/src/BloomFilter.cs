@@ -11,8 +11,8 @@ namespace Petal
     /// several of these types in one filter.</typeparam>
     /// <remarks>
     /// Any number of threads may use a filter. Queries run concurrently; a change waits for running
-    /// calls, and others wait for it. Dispose() also waits for running calls; later calls throw
-    /// ObjectDisposedException.
+    /// calls, and other calls wait for it. Dispose() also waits for running calls; later calls
+    /// throw ObjectDisposedException.
     /// </remarks>
     public sealed unsafe partial class BloomFilter<T> : IDisposable
     {
@@ -32,8 +32,8 @@ namespace Petal
 
         // ---- making ----
 
-        /// <summary>Creates a filter of this many bits for this many keys, with the best number of
-        /// hashes.</summary>
+        /// <summary>Creates a filter with this many bits for this many keys, with the best number
+        /// of hashes.</summary>
         /// <param name="bits">Bits, rounded up to a multiple of 512.</param>
         /// <param name="setSize">Distinct keys.</param>
         public BloomFilter(long bits, long setSize)
@@ -41,7 +41,7 @@ namespace Petal
         {
         }
 
-        /// <summary>Creates a filter of this many bits for this many keys, with this number of
+        /// <summary>Creates a filter with this many bits for this many keys, with this number of
         /// hashes.</summary>
         public BloomFilter(long bits, long setSize, int hashes)
             : this(new FilterOptions { Bits = bits, Capacity = setSize, Hashes = hashes })
@@ -125,7 +125,8 @@ namespace Petal
         /// secret.</summary>
         public ulong HashKey(T key) => Run(Verb.Hash, key);
 
-        // Testing T costs nothing: code compiled for a number type has the tests resolved.
+        // Testing T costs nothing: when the code is compiled for a number type, the tests are
+        // resolved.
         private ulong Run(Verb verb, T key)
         {
             if (typeof(T) == typeof(long))
@@ -217,13 +218,14 @@ namespace Petal
             }
         }
 
-        // A block of the map is damaged, maybe another key's: "true" may not be a valid answer.
+        // A block of the map is damaged, perhaps one that holds other keys: "true" may not be a
+        // valid answer.
         private bool IsDamaged()
         {
             return Native.petal_last_error(core.Filter, null) == Native.Damaged;
         }
 
-        // Queries a batch of this key, which reports whether its bits are damaged.
+        // Queries a batch that holds only this key, which reports whether its bits are damaged.
         private ulong ContainsChecked(byte* key, int size)
         {
             byte answer = 0;
@@ -266,8 +268,8 @@ namespace Petal
             return status == Native.Ok ? 1u : 0u;
         }
 
-        // The call for one key reports only that it failed: a batch of this key fails again, and
-        // gives the reason.
+        // The call for one key reports only that it failed. A batch with this key fails in the same
+        // way, and gives the reason.
         private int Why(bool adds, byte* key, int size, NativeError* error)
         {
             byte answer = 0;
@@ -284,8 +286,9 @@ namespace Petal
             return true;
         }
 
-        /// <summary>Empty keys that were skipped, because filters of this library reject them
-        /// (DataSketches). The first one causes a warning in System.Diagnostics.Trace.</summary>
+        /// <summary>The number of empty keys that were skipped, because this library's filters
+        /// reject them (DataSketches). The first one causes a warning in
+        /// System.Diagnostics.Trace.</summary>
         public long SkippedKeys => Interlocked.Read(ref skippedKeys);
 
         private void CountSkipped(long count)
@@ -305,10 +308,10 @@ namespace Petal
             core.Close(Path);
         }
 
-        /// <summary>Whether it has been disposed of.</summary>
+        /// <summary>Whether the filter has been disposed of.</summary>
         public bool IsClosed => core.Closed;
 
-        /// <summary>Its scheme, size and number of keys, in a few words.</summary>
+        /// <summary>The filter's scheme, size and number of keys, in a few words.</summary>
         public override string ToString()
         {
             if (IsClosed)

@@ -1,9 +1,10 @@
 // Core.cs - the handle of a filter, and the gate that every call on it goes through.
 //
 // The library lets any number of threads query a filter as long as none changes it. Core ensures
-// that: it admits any number of queries, or one change; others wait. Closing is a change that never
-// ends: it waits for running calls, and later ones are refused. The gate is a member of the handle
-// and a call leaves through it, so the garbage collector can't free the filter during a call.
+// that: it admits any number of queries or one change; other calls wait. Closing is a change that
+// never ends: it waits for running calls, and later calls are refused. The gate is a member of the
+// handle and a call leaves through it, so the garbage collector can't free the filter during a
+// call.
 //
 // `state` counts the running queries; a running change subtracts Change from it. Without waiting,
 // entering and leaving are one atomic operation each. A thread that must wait counts itself in
@@ -42,7 +43,7 @@ namespace Petal
             SetHandle(filter); // from here on the handle frees the filter: nothing may throw
         }
 
-        // Tells the collector how much memory the filter takes.
+        // Tells the garbage collector how much memory the filter takes.
         private void Count(ulong bytes)
         {
             long now = bytes < long.MaxValue ? (long)bytes : 0;
@@ -172,10 +173,10 @@ namespace Petal
             lock (monitor) Monitor.PulseAll(monitor);
         }
 
-        // ---- adding, and everything else that reads ----
+        // ---- adding, and all other calls ----
         //
         // If a filter is shared, any number of threads may add and query concurrently, but all
-        // other calls must wait for the adding. True: entered as a change.
+        // other calls must wait until adding is done. Returns true if the call entered as a change.
 
         internal bool EnterAdd()
         {
@@ -207,7 +208,7 @@ namespace Petal
                 LeaveQuery();
         }
 
-        // After adding this many keys. A growing filter may have allocated.
+        // Called after adding this many keys: a growing filter may have allocated.
         internal unsafe void LeaveAdded(bool asChange, long keys)
         {
             const int LayerKeys = 1024;
@@ -229,8 +230,8 @@ namespace Petal
 
         // ---- two filters ----
         //
-        // A thread that holds one and must wait for the other releases it meanwhile, so that two
-        // threads with the same filters in opposite order don't deadlock.
+        // A thread that holds one filter and must wait for the other releases the first while it
+        // waits, so that two threads that take the same filters in opposite order don't deadlock.
 
         internal static bool EnterTwo(Core first, Core second, bool change)
         {
@@ -324,8 +325,8 @@ namespace Petal
     // Bounds the memory of filters that nobody disposes of. The garbage collector knows how much
     // memory filters take, but that is not enough: on a busy machine its finalizers fall behind,
     // and Mono's collector ignores it. So a thread that exceeds the limit waits for the finalizers,
-    // and runs a collection if that freed too little. The limit is then set to twice the memory in
-    // use.
+    // and forces a collection if they freed too little. The limit is then set to twice the memory
+    // in use.
     internal static class Pressure
     {
         private const long Least = 64 << 20;
@@ -344,7 +345,7 @@ namespace Petal
         private static void Count(long now, bool freed)
         {
             long most = Interlocked.Read(ref limit);
-            // After a peak the limit comes down a little with each filter that is freed.
+            // After a peak, each filter that is freed lowers the limit a little.
             if (freed && now < most / 4)
                 Interlocked.Exchange(ref limit, Math.Max(Least, most - most / 16));
             if (freed || now <= most)

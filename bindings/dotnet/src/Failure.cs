@@ -4,7 +4,8 @@ using System.IO;
 
 namespace Petal
 {
-    /// <summary>What the core reported besides the message; stored in the exception.</summary>
+    /// <summary>What the core reported in addition to the message; stored in the
+    /// exception.</summary>
     /// <remarks> Invalid arguments, filters of other kinds, wrong secrets: ArgumentException.
     /// Operations that a filter's kind doesn't support, and changes to a filter opened for reading:
     /// NotSupportedException. A full filter: InvalidOperationException. Bytes that are not a
@@ -31,7 +32,7 @@ namespace Petal
         /// none.</summary>
         public long? Offset { get; private set; }
 
-        /// <summary>The number of the operating system's error, or 0.</summary>
+        /// <summary>The operating system's error number, or 0.</summary>
         public int Errno { get; private set; }
 
         /// <summary>The file; null if there is none.</summary>
@@ -59,7 +60,7 @@ namespace Petal
             return made;
         }
 
-        // The exception for a key of a batch, with its index.
+        // The exception for a key in a batch, with the key's index.
         internal static Exception At(long index, Exception wrong)
         {
             string message = "key " + index + ": " + wrong.Message;
@@ -72,7 +73,7 @@ namespace Petal
             return made;
         }
 
-        // The core's failure was for a single key; gives it the key's index in the batch.
+        // The core reported the failure for a single key; adds that key's index in the batch.
         internal static void Move(Exception said, long index)
         {
             Failure of = Of(said);

@@ -18,7 +18,7 @@ namespace Petal
         public string Path { get; private set; }
 
         /// <summary>Maps a file for reading, in any format.</summary>
-        /// <exception cref="FormatException">The file is not a filter, or damaged.</exception>
+        /// <exception cref="FormatException">The file is not a filter, or is damaged.</exception>
         /// <exception cref="IOException">The file can't be read, or another process is changing
         /// it.</exception>
         /// <exception cref="ArgumentException">The keys are not T, the filter is keyed and no
@@ -94,7 +94,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Checks every block of a mapped petal file.</summary>
+        /// <summary>Checks every block of a mapped petal file against its checksum.</summary>
         /// <returns>False: there are no checksums to compare with.</returns>
         /// <exception cref="FormatException">A block is damaged.</exception>
         public bool Verify()
@@ -125,7 +125,7 @@ namespace Petal
                     if (size > MostBytes)
                         throw Failure.TooLarge(size);
                     bytes = new byte[Math.Max(1, (int)size)];
-                    // If there are none, the call gives the reason.
+                    // If there are no bytes, the call gives the reason.
                     fixed(byte* at = bytes) status =
                         Native.petal_serialize(core.Filter, &options, at, size, &error);
                 }
@@ -145,8 +145,8 @@ namespace Petal
             return FromBytes(bytes, new OpenOptions());
         }
 
-        /// <summary>Loads a filter from such bytes: a copy in memory. Ignores Mode, Live, Locked
-        /// and NoLock.</summary>
+        /// <summary>Loads a filter from the bytes of a file: a copy in memory. Ignores Mode, Live,
+        /// Locked and NoLock.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, OpenOptions options)
         {
             if (bytes == null)
@@ -245,14 +245,14 @@ namespace Petal
             return patch.ToArray();
         }
 
-        /// <summary>Applies a patch to this filter. If that fails, the filter stays
+        /// <summary>Applies a patch to this filter. If this fails, the filter is left
         /// unchanged.</summary>
-        /// <param name="patch">From Diff(), or from another language.</param>
-        /// <param name="memoryLimit">Bytes that new layers may allocate; 0: as when the filter was
-        /// opened; -1: no limit.</param>
+        /// <param name="patch">A patch from Diff(), or made by another language's binding.</param>
+        /// <param name="memoryLimit">The number of bytes that new layers may allocate; 0: the same
+        /// limit as when the filter was opened; -1: no limit.</param>
         /// <exception cref="ArgumentException">The patch is for another filter, or is already
         /// applied.</exception>
-        /// <exception cref="FormatException">The bytes are not a patch, or damaged.</exception>
+        /// <exception cref="FormatException">The bytes are not a patch, or are damaged.</exception>
         public void ApplyPatch(byte[] patch, long memoryLimit = 0)
         {
             if (patch == null)
@@ -273,8 +273,8 @@ namespace Petal
 
         // ---- streams ----
 
-        // Writes to the stream. Exceptions must not pass through the library: `caught` receives
-        // them.
+        // A sink that writes to the stream. Exceptions must not pass through the library, so
+        // `caught` receives them.
         private static Native.Sink SinkOf(Stream stream, Action<ExceptionDispatchInfo> caught)
         {
             byte[] piece = new byte[PieceBytes];
@@ -298,8 +298,8 @@ namespace Petal
             };
         }
 
-        /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. Meanwhile the stream may
-        /// query the filter, but not change it.</summary>
+        /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. While this runs, the
+        /// stream may query the filter, but not change it.</summary>
         public void Write(Stream stream, string format = null)
         {
             if (stream == null)

@@ -1,4 +1,4 @@
-// Inside.cs - whole filters: information about one, and combining two.
+// Inside.cs - calls on whole filters: information about one, and combinations of two.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;
@@ -42,15 +42,15 @@ namespace Petal
         public long Bits => (long)native.Bits;
         /// <summary>The size of the bits in bytes, in whole lines of 64.</summary>
         public long Bytes => (long)native.Bytes;
-        /// <summary>All bytes allocated; maps don't count.</summary>
+        /// <summary>All bytes allocated; maps are not counted.</summary>
         public long MemoryBytes => (long)native.MemoryBytes;
         /// <summary>Bits per key; if there are several layers, the newest layer's.</summary>
         public int Hashes => (int)native.Hashes;
-        /// <summary>For a blocked filter 1 or 2, otherwise 0.</summary>
+        /// <summary>1 or 2 for a blocked filter, otherwise 0.</summary>
         public int LinesPerKey => (int)native.LinesPerKey;
         /// <summary>Bit arrays.</summary>
         public int Layers => (int)native.Layers;
-        /// <summary>For a counting filter 4, otherwise 0.</summary>
+        /// <summary>4 for a counting filter, otherwise 0.</summary>
         public int CounterBits => (int)native.CounterBits;
         /// <summary>Distinct keys planned for; 0: not recorded.</summary>
         public long Capacity => (long)native.Capacity;
@@ -58,44 +58,46 @@ namespace Petal
         public double TargetRate => native.TargetRate;
         /// <summary>The exact model's rate at Capacity keys.</summary>
         public double PredictedRate => native.PredictedRate;
-        /// <summary>Keys that were added, with repeats, minus those removed. A hint.</summary>
+        /// <summary>The number of keys added, including repeats, minus those removed. A
+        /// hint.</summary>
         public long Items => (long)native.Items;
         /// <summary>The seed of the hash.</summary>
         public ulong Seed => native.Seed;
         /// <summary>Bytes of metadata.</summary>
         public int MetadataBytes => (int)native.MetadataBytes;
-        /// <summary>Whether it has a secret.</summary>
+        /// <summary>Whether the filter has a secret.</summary>
         public bool Keyed => native.Keyed != 0;
-        /// <summary>The recorded key type.</summary>
+        /// <summary>The key type that the file records.</summary>
         public KeyType KeyType => (KeyType)native.KeyType;
-        /// <summary>Whether it adds layers as keys come.</summary>
+        /// <summary>Whether the filter adds layers as keys are added.</summary>
         public bool Grows => native.Policy == 1;
         /// <summary>For a window, the number of keys it remembers, otherwise 0.</summary>
         public long Window => (long)layers.WindowKeys;
         /// <summary>For a time window, how long it remembers keys, otherwise 0.</summary>
         public TimeSpan WindowTime =>
             TimeSpan.FromTicks((long)layers.WindowMs * TimeSpan.TicksPerMillisecond);
-        /// <summary>For a window, its generations, as planned.</summary>
+        /// <summary>For a window, the planned number of generations.</summary>
         public int Generations => (int)layers.Generations;
-        /// <summary>Opened while another process was changing the file.</summary>
+        /// <summary>Whether the file was opened while another process was changing it.</summary>
         public bool Live => file.Live != 0;
-        /// <summary>Whether it is a map of a petal file, whose blocks Verify() can compare with
-        /// their checksums.</summary>
+        /// <summary>Whether the filter is a memory-mapped petal file, so that Verify() can check
+        /// its blocks against their checksums.</summary>
         public bool Verifiable => file.Verifiable != 0;
-        /// <summary>Whether it is a map whose blocks are compared with their checksums before first
-        /// use.</summary>
+        /// <summary>Whether the filter is a memory-mapped file whose blocks are checked against
+        /// their checksums before first use.</summary>
         public bool VerifiesOnUse => file.VerifiesOnUse != 0;
-        /// <summary>For a map: blocks not yet compared, or found damaged.</summary>
+        /// <summary>For a mapped file: the number of blocks that are not checked yet or were found
+        /// damaged.</summary>
         public long UncheckedBlocks => (long)file.UncheckedBlocks;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
         /// <summary>"xxh3", ...</summary>
         public string HashName { get; private set; }
-        /// <summary>The format that it was read from or created for.</summary>
+        /// <summary>The format that the filter was read from or created for.</summary>
         public string FormatName { get; private set; }
-        /// <summary>The format of the file or stream that it was read from; null if it was made in
-        /// memory. A petal file may hold a filter of another format: then this is "petal", and
-        /// FormatName the other.</summary>
+        /// <summary>The format of the file or stream that the filter was read from; null if it was
+        /// created in memory. A petal file may hold a filter of another format: then this is
+        /// "petal", and FormatName is the other format.</summary>
         public string FileFormatName { get; private set; }
         /// <summary>The kernel used on this CPU: "avx2", ...</summary>
         public string KernelName { get; private set; }
@@ -126,7 +128,7 @@ namespace Petal
 
         /// <summary>Set bits, or counters that are not zero.</summary>
         public long BitsSet { get; private set; }
-        /// <summary>Counters that stick at 15.</summary>
+        /// <summary>The number of counters that are stuck at 15.</summary>
         public long SaturatedCounters { get; private set; }
         /// <summary>The share of set bits.</summary>
         public double Fill { get; private set; }
@@ -134,9 +136,9 @@ namespace Petal
         public Estimate EstimatedItems { get; private set; }
         /// <summary>The share of absent keys that pass now; NaN if it is unknown.</summary>
         public double EstimatedRate { get; private set; }
-        /// <summary>Every bit is set.</summary>
+        /// <summary>Whether every bit is set.</summary>
         public bool Saturated { get; private set; }
-        /// <summary>The filter certainly holds more keys than planned.</summary>
+        /// <summary>Whether the filter certainly holds more keys than planned.</summary>
         public bool Overfull { get; private set; }
     }
 
@@ -155,19 +157,19 @@ namespace Petal
             SecondInFirst = native.BInA;
         }
 
-        /// <summary>Keys in this filter.</summary>
+        /// <summary>The number of keys in this filter.</summary>
         public Estimate First { get; private set; }
-        /// <summary>Keys in the other.</summary>
+        /// <summary>The number of keys in the other filter.</summary>
         public Estimate Second { get; private set; }
-        /// <summary>Keys in either.</summary>
+        /// <summary>The number of keys in either filter.</summary>
         public Estimate Union { get; private set; }
-        /// <summary>Keys in both.</summary>
+        /// <summary>The number of keys in both filters.</summary>
         public Estimate Intersection { get; private set; }
         /// <summary>Intersection divided by union.</summary>
         public Estimate Jaccard { get; private set; }
-        /// <summary>The share of this filter's keys that are in the other.</summary>
+        /// <summary>The share of this filter's keys that are also in the other.</summary>
         public Estimate FirstInSecond { get; private set; }
-        /// <summary>The share of the other's keys that are in this one.</summary>
+        /// <summary>The share of the other filter's keys that are also in this one.</summary>
         public Estimate SecondInFirst { get; private set; }
     }
 
@@ -188,7 +190,7 @@ namespace Petal
         /// exact model; NaN if SetSize is not recorded.</summary>
         public double FalsePositiveProbability() => Info().PredictedRate;
 
-        /// <summary>The key type that its file records.</summary>
+        /// <summary>The key type that the filter's file records.</summary>
         public KeyType KeyType => Info().KeyType;
 
         /// <summary>Describes the filter without reading its bits.</summary>
@@ -231,7 +233,7 @@ namespace Petal
             return inside;
         }
 
-        /// <summary>Statistics from the bits; reads all of them.</summary>
+        /// <summary>Computes statistics from the bits; reads all of them.</summary>
         public FilterStats Stats()
         {
             NativeStats stats = new NativeStats();
@@ -244,7 +246,7 @@ namespace Petal
             return new FilterStats(stats);
         }
 
-        /// <summary>Equal for equal parameters and bits.</summary>
+        /// <summary>A number that is equal for filters with equal parameters and bits.</summary>
         public ulong ContentId()
         {
             ulong id = 0;
@@ -329,7 +331,8 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Makes the filter permanently read-only; builds a Scheme.Static one.</summary>
+        /// <summary>Makes the filter permanently read-only; a Scheme.Static filter is built
+        /// now.</summary>
         public void Freeze()
         {
             NativeError error;
@@ -339,7 +342,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Sets the clock of a time window, and forgets expired keys.</summary>
+        /// <summary>Sets the clock of a time window, and drops expired keys.</summary>
         public void Advance(DateTimeOffset now)
         {
             Advance(now.ToUnixTimeMilliseconds());
@@ -357,7 +360,7 @@ namespace Petal
         }
 
         /// <summary>Adds the keys of another filter with equal parameters.</summary>
-        /// <exception cref="ArgumentException">The parameters differ; the message names
+        /// <exception cref="ArgumentException">The parameters differ; the message says
         /// which.</exception>
         public void Merge(BloomFilter<T> other)
         {
@@ -370,8 +373,9 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Keeps the bits that both have: keys in both stay present.</summary>
-        /// <exception cref="ArgumentException">The parameters differ; the message names
+        /// <summary>Keeps only the bits that both filters have: keys in both stay
+        /// present.</summary>
+        /// <exception cref="ArgumentException">The parameters differ; the message says
         /// which.</exception>
         public void Intersect(BloomFilter<T> other)
         {
@@ -426,8 +430,8 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>For a counting filter: a classic one with the same keys, in a quarter of the
-        /// bytes.</summary>
+        /// <summary>Makes a classic filter from a counting filter: the same keys in a quarter of
+        /// the bytes.</summary>
         public BloomFilter<T> DropCounts()
         {
             IntPtr made = IntPtr.Zero;
@@ -462,7 +466,7 @@ namespace Petal
             return Folded(options, false);
         }
 
-        // orThis: if it holds too many keys to be folded, returns this filter.
+        // orThis: return this filter if it holds too many keys to be folded.
         private BloomFilter<T> Folded(NativeFoldOptions options, bool orThis)
         {
             IntPtr made = IntPtr.Zero;
@@ -483,20 +487,20 @@ namespace Petal
             return this;
         }
 
-        /// <summary>As FromKeys(keys, options), with this rate.</summary>
+        /// <summary>Like FromKeys(keys, options), with this rate.</summary>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, double rate)
         {
             return FromKeys(keys, new FilterOptions { Rate = rate });
         }
 
-        /// <summary>Creates a filter of keys whose number is unknown. They are read once, into a
+        /// <summary>Creates a filter from keys whose number is unknown. They are read once, into a
         /// filter of options.Memory (default 64 MiB), which is then folded to the smallest size
         /// that keeps the rate.</summary>
-        /// <remarks>Up to an eighth of the memory, the result takes at most 1/8 more than a filter
-        /// planned for the number of keys. If the memory is too small for the keys at that rate,
-        /// the filter keeps its size and is IsOverfull; with RefuseOverfull it throws
-        /// InvalidOperationException instead. Blocked or Classic. Static needs no memory in
-        /// advance: building takes 16 bytes per key.</remarks>
+        /// <remarks>As long as the result needs no more than an eighth of the memory, it is at most
+        /// 1/8 larger than a filter planned for the number of keys. If the memory is too small for
+        /// the keys at that rate, the filter keeps its size and is IsOverfull; with RefuseOverfull
+        /// it throws InvalidOperationException instead. The scheme is Blocked or Classic. Static
+        /// needs no memory in advance: building takes 16 bytes per key.</remarks>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, FilterOptions options)
         {
             if (keys == null)

@@ -59,7 +59,7 @@ namespace Petal
             }
         }
 
-        // The kind of one key of a BloomFilter<object>.
+        // The kind of one key in a BloomFilter<object>.
         internal static Kind KindOf(object key)
         {
             if (key == null)
@@ -101,7 +101,7 @@ namespace Petal
                                          keys);
         }
 
-        // The file's key type, or, if it records none, the caller's.
+        // The file's key type, or the caller's if the file records none.
         internal static KeyType Choose(KeyType recorded, KeyType asked)
         {
             bool bytes = recorded >= KeyType.Hex && asked >= KeyType.Hex;
@@ -111,7 +111,7 @@ namespace Petal
                                         names[(int)asked]);
         }
 
-        // Integers out of range overflow.
+        // Throws OverflowException for integers out of range.
         internal static long ToInteger(object key)
         {
             if (key is ulong)
@@ -119,7 +119,7 @@ namespace Petal
             return Convert.ToInt64(key);
         }
 
-        // The bits of the canonical double, which as an integer are its key bytes.
+        // The bits of the canonical double: as an integer, they are its key bytes.
         internal static long ToBits(double value)
         {
             if (value == 0)

@@ -18,13 +18,13 @@ namespace Petal
 
         /// <summary>"guava", ...</summary>
         public string Name { get; private set; }
-        /// <summary>How its library turns keys into bytes.</summary>
+        /// <summary>How the format's library turns keys into bytes.</summary>
         public string Keys { get; private set; }
-        /// <summary>Whether its files can be opened.</summary>
+        /// <summary>Whether files in this format can be opened.</summary>
         public bool CanRead { get; private set; }
-        /// <summary>Whether its files can be written.</summary>
+        /// <summary>Whether files in this format can be written.</summary>
         public bool CanWrite { get; private set; }
-        /// <summary>Whether FilterOptions.Format accepts it.</summary>
+        /// <summary>Whether FilterOptions.Format accepts this format.</summary>
         public bool CanCreate { get; private set; }
     }
 
@@ -85,7 +85,7 @@ namespace Petal
             return Plan(new FilterOptions { Capacity = items, Rate = rate });
         }
 
-        /// <summary>The formats of this build.</summary>
+        /// <summary>The formats that this build supports.</summary>
         public static IList<Format> Formats()
         {
             List<Format> formats = new List<Format>();
@@ -158,7 +158,7 @@ namespace Petal
                                                                (uint)shards);
         }
 
-        /// <summary>The shard of a text, as UTF-8.</summary>
+        /// <summary>The shard of a string, as UTF-8.</summary>
         public static long ShardOf(string key, long shards)
         {
             if (key == null)

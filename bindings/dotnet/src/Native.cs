@@ -1,8 +1,8 @@
-// Native.cs - the calls of petal.h that this binding uses, and its structs, field by field.
+// Native.cs - the functions of petal.h that this binding uses, and the structs, field by field.
 //
-// Only types that C takes as they are (numbers and pointers), so that a call needs no marshalling;
-// C's bool is returned as a byte. The filter is a plain pointer here: Core (Core.cs) is the
-// SafeHandle that owns it, and its gate keeps it alive during each call.
+// They use only types that C takes as they are (numbers and pointers), so that a call needs no
+// marshalling; C's bool is returned as a byte. The filter is a plain pointer here: Core (Core.cs)
+// is the SafeHandle that owns it, and its gate keeps it alive during each call.
 using System;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -187,7 +187,7 @@ namespace Petal
         internal const uint AllLayers = uint.MaxValue;
         internal const int Unreachable = -2;
 
-        // A success is 0 or positive, a failure negative.
+        // Success is 0 or positive, failure is negative.
         internal const int Damaged = -14;
         internal const int Ok = 0, Seen = 1, Absent = 2, Unchecked = 3;
 

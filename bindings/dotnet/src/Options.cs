@@ -9,16 +9,16 @@ namespace Petal
     {
         /// <summary>Blocked.</summary>
         Default = 0,
-        /// <summary>All bits of a key in one or two lines of 64 bytes: the fastest.</summary>
+        /// <summary>All bits of a key lie in one or two 64-byte lines: the fastest.</summary>
         Blocked = 1,
-        /// <summary>Bits anywhere: the fewest bits per key.</summary>
+        /// <summary>A key's bits lie anywhere: the fewest bits per key.</summary>
         Classic = 2,
         /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the
         /// size.</summary>
         Counting = 3,
         /// <summary>The smallest, for sets that never change; takes a rate and no capacity. Until
-        /// Freeze() builds it, it keeps 8 bytes per key, contains every key, and can't be
-        /// saved.</summary>
+        /// Freeze() builds the filter, it keeps 8 bytes per key, answers "probably" for every key,
+        /// and can't be saved.</summary>
         Static = 4
     }
 
@@ -29,11 +29,11 @@ namespace Petal
         None = 0,
         /// <summary>Text in UTF-8.</summary>
         Text = 1,
-        /// <summary>Text as UTF-16, like the chars of .NET and of a JVM.</summary>
+        /// <summary>Text in UTF-16, like the chars of .NET and of a JVM.</summary>
         Utf16LE = 2,
-        /// <summary>Integers of 4 bytes.</summary>
+        /// <summary>4-byte integers.</summary>
         I32 = 3,
-        /// <summary>Integers of 8 bytes.</summary>
+        /// <summary>8-byte integers.</summary>
         I64 = 4,
         /// <summary>Doubles.</summary>
         F64 = 5,
@@ -53,29 +53,30 @@ namespace Petal
     {
         /// <summary>Distinct keys to plan for.</summary>
         public long Capacity { get; set; }
-        /// <summary>The share of other keys that pass at capacity.</summary>
+        /// <summary>The share of other keys that pass when the filter is at capacity.</summary>
         public double Rate { get; set; }
-        /// <summary>The maximum of bytes for the bits.</summary>
+        /// <summary>The maximum number of bytes for the bits.</summary>
         public long Memory { get; set; }
         /// <summary>The exact number of bits; blocked rounds up to whole lines of 512.</summary>
         public long Bits { get; set; }
         /// <summary>Bits per key.</summary>
         public int Hashes { get; set; }
-        /// <summary>For a blocked filter: 1 or 2.</summary>
+        /// <summary>1 or 2, for a blocked filter.</summary>
         public int LinesPerKey { get; set; }
         /// <summary>How a hash becomes bit positions.</summary>
         public Scheme Scheme { get; set; }
         /// <summary>The seed of the hash. Only filters with equal seeds can be merged.</summary>
         public ulong Seed { get; set; }
-        /// <summary>16 bytes: creates a keyed filter, for keys that strangers choose.</summary>
+        /// <summary>16 bytes: creates a keyed filter, for keys that attackers may choose.</summary>
         public byte[] Secret { get; set; }
-        /// <summary>Your own bytes, stored in the file: at most 65,536.</summary>
+        /// <summary>Your own bytes, stored in the file; at most 65,536.</summary>
         public byte[] Metadata { get; set; }
-        /// <summary>Creates the filter that another library would: "guava", "spark", ...</summary>
+        /// <summary>Creates the filter that another library would create: "guava", "spark",
+        /// ...</summary>
         public string Format { get; set; }
         /// <summary>Recorded in the file; keys of other types are then refused.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Adds layers as keys come; Rate holds for any number.</summary>
+        /// <summary>Adds layers as keys are added; Rate holds for any number of keys.</summary>
         public bool Grow { get; set; }
         /// <summary>The capacity of each layer relative to the one before: 2 to 64.</summary>
         public int GrowthStep { get; set; }
@@ -83,9 +84,10 @@ namespace Petal
         public double GrowthRatio { get; set; }
         /// <summary>Chooses a size that Fold() can make smaller once all keys are added.</summary>
         public bool Foldable { get; set; }
-        /// <summary>Remembers at least the last this many keys, and forgets older ones.</summary>
+        /// <summary>Remembers at least this many of the latest keys, and forgets older
+        /// ones.</summary>
         public long Window { get; set; }
-        /// <summary>Remembers at least the keys of this much time, by a clock; call
+        /// <summary>Remembers keys for at least this long, by a clock that you set with
         /// Advance().</summary>
         public TimeSpan WindowTime { get; set; }
         /// <summary>The number of generations of a window: 2 to 32.</summary>
@@ -93,8 +95,8 @@ namespace Petal
         /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // The options of FromKeys()'s first filter: as large as Memory allows, if it will be
-        // folded.
+        // The options for FromKeys()'s first filter, which is as large as Memory allows if it will
+        // be folded.
         internal FilterOptions Large()
         {
             FilterOptions large = (FilterOptions)MemberwiseClone();
@@ -174,11 +176,12 @@ namespace Petal
     /// <summary>How a file is opened.</summary>
     public enum OpenMode
     {
-        /// <summary>Mapped for reading: no private memory, shared by all who map it.</summary>
+        /// <summary>Mapped for reading: uses no private memory; all processes that map it share
+        /// it.</summary>
         Map = 0,
         /// <summary>Mapped and changed in place; one writer at a time.</summary>
         Writable = 1,
-        /// <summary>A verified copy in memory; the file stays unchanged.</summary>
+        /// <summary>A verified copy in memory; the file is not changed.</summary>
         Load = 2
     }
 
@@ -187,15 +190,15 @@ namespace Petal
     {
         private const uint VerifyOnUse = 2048;
 
-        /// <summary>For a file.</summary>
+        /// <summary>How a file is opened.</summary>
         public OpenMode Mode { get; set; }
-        /// <summary>"petal", "guava", ...; null: the only one that fits.</summary>
+        /// <summary>"petal", "guava", ...; null: the only format that fits.</summary>
         public string Format { get; set; }
-        /// <summary>For a keyed filter: 16 bytes.</summary>
+        /// <summary>A keyed filter's secret: 16 bytes.</summary>
         public byte[] Secret { get; set; }
-        /// <summary>The key type, if the file records none.</summary>
+        /// <summary>The type of the keys, if the file records none.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Check every block of a mapped file now instead of each before its first
+        /// <summary>Check every block of a mapped file now, instead of each block before its first
         /// use.</summary>
         public bool Verify { get; set; }
         /// <summary>Trust the bits of a mapped file: if they are damaged, the answer for a member
@@ -217,8 +220,8 @@ namespace Petal
         /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // Opens the file at this path; if there is none, loads the bytes, or views them; if there
-        // are none, opens a reader for a stream of `size` bytes.
+        // Opens the file if there is a path; otherwise loads or views the bytes, if there are any;
+        // otherwise opens a reader for a stream of `size` bytes.
         internal unsafe int Call(byte* path, byte* bytes, ulong size, IntPtr* made,
                                  NativeError* error, bool view = false)
         {

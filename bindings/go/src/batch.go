@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// Keys is a slice of keys for a batch: Strings, Bytes, Int64s, Float64s or Hashes.
+// Keys is a slice of keys to process in one batch: Strings, Bytes, Int64s, Float64s or Hashes.
 type Keys interface {
 	Len() int
 	// work processes a piece, keys[from:to], or as much of it as fits. It returns where it stopped.
 	work(b *batch, from int) (to int, err error)
-	// one processes keys[i] alone.
+	// one processes only keys[i].
 	one(f *Filter, do uint32, i int) (bool, error)
 }
 
@@ -41,11 +41,11 @@ func (k Float64s) Len() int { return len(k) }
 func (k Hashes) Len() int { return len(k) }
 
 // AddMany adds keys and returns how many were certainly new. It is equivalent to adding them one by
-// one, and much faster. If it fails, the keys before Error.Offset were added.
+// one, and much faster. If it fails, the keys before index Error.Offset have been added.
 func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
 
-// ContainsMany returns one answer per key. If it fails at the key Error.Offset, the answers from
-// there on are true: nothing is certain.
+// ContainsMany returns one answer per key. If it fails at key number Error.Offset, the answers for
+// that key and all later keys are true: nothing is certain about them.
 func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -85,7 +85,8 @@ func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
 	return err
 }
 
-// unknown sets the answers from the failed key on to true: nothing is certain.
+// unknown sets the answers for the failed key and all later keys to true: nothing is certain about
+// them.
 func unknown(answers []bool, err error) {
 	from := 0
 	if failed, ok := err.(*Error); ok && failed.Offset > 0 {
@@ -125,15 +126,15 @@ func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
 // ---- pieces ----
 
 // Go hashes the strings of a piece itself if it can (xxh3.go). Otherwise it copies them into one
-// buffer: a pointer to each would have to be pinned, which costs microseconds per key. A piece
-// stays in the cache until the library reads it.
+// buffer: a pointer to each would have to be pinned, which costs microseconds per key. A piece is
+// small enough to stay in the cache until the library reads it.
 const (
 	pieceKeys  = 4096
 	pieceBytes = 128 << 10
 	keptBytes  = 1 << 20
 )
 
-// batch is the state of one call on its keys.
+// batch is the state of one call for a batch of keys.
 type batch struct {
 	filter  *Filter
 	do      uint32
@@ -186,7 +187,8 @@ func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	return count, err
 }
 
-// lockBatch is lock for calls of the library, which must know all keys that were added.
+// lockBatch is like lock, but for calls into the library, which must first be told of all keys
+// added on the Go side.
 func (f *Filter) lockBatch(do uint32) (exclusive bool) {
 	if do != doAdd && do != doRemove {
 		return f.share()
@@ -231,7 +233,7 @@ func (f *Filter) few(do uint32, keys Keys, results []byte) (count int, err error
 	return count, emptyKeys(empty)
 }
 
-// atKey gives a failure of one key its index in the batch.
+// atKey adds the key's index in the batch to a failure for that key.
 func atKey(err error, index int) error {
 	if failed, ok := err.(*Error); ok {
 		failed.Offset = int64(index)
@@ -251,7 +253,7 @@ func (k Hashes) one(f *Filter, do uint32, i int) (bool, error) { return f.hash(d
 
 func (b *batch) run(keys Keys) (int, error) {
 	n := keys.Len()
-	if n == 0 { // even without keys: is the call possible?
+	if n == 0 { // without keys, still check that the call is possible
 		return 0, b.call(layoutInt64, nil, nil, 0, 0, nil, 0)
 	}
 	for from := 0; from < n && !b.ended; {
@@ -264,8 +266,8 @@ func (b *batch) run(keys Keys) (int, error) {
 	return b.count, emptyKeys(b.empty)
 }
 
-// call processes count keys, of which the first is keys[from]. If places is not nil, it holds the
-// index of each.
+// call processes count keys, starting at keys[from]. If places is not nil, it holds each key's
+// index.
 func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyBytes int,
 	places []int, from int) error {
 	var results []byte
@@ -305,7 +307,7 @@ func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyByt
 	return failure(status, message, &w, b.filter.path)
 }
 
-// skips records that the empty key at this index is skipped.
+// skips notes that the key at this index is empty and has been skipped.
 func (b *batch) skips(place int) {
 	if b.results != nil {
 		b.results[place] = 0
@@ -313,8 +315,8 @@ func (b *batch) skips(place int) {
 	b.empty++
 }
 
-// each processes as many of keys[from:] as fit into a piece. keys[0] has the index base. It returns
-// the index of the first key that is not done.
+// each processes as many of keys[from:] as fit into a piece. keys[0] has the index base in the
+// batch. It returns the index of the first key that was not processed.
 func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	if b.filter.hashes && b.do != doRemove && b.do != doHash && isHashed(keys[from]) {
 		return hash(b, keys, from, base)
@@ -322,8 +324,7 @@ func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return join(b, keys, from, base)
 }
 
-// hash hashes keys up to the first one whose length it does not support: a joined piece begins
-// there.
+// hash hashes keys up to the first one that is too long for it: a joined piece begins there.
 func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	n, seed, list := 0, b.filter.seed, keys[from:]
 	for n < len(list) && n < pieceKeys && isHashed(list[n]) {

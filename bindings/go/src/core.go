@@ -2,7 +2,7 @@ package petal
 
 // core_native.go and core_wasm.go provide the calls of glue.c.
 
-// The calls of glue.c, in its order.
+// The operations of glue.c, in the same order.
 const (
 	opCreate = uint32(iota)
 	opPlan
@@ -57,7 +57,7 @@ const (
 	doHash
 )
 
-// Layouts of batches, with petal.h's numbers.
+// Batch layouts, numbered as in petal.h.
 const (
 	layoutOffsets64 = 2
 	layoutFixed     = 3
@@ -73,7 +73,7 @@ const (
 	noOffset   = 1<<64 - 1
 )
 
-// run is coreCall; it returns a failure as an error.
+// run is coreCall, but returns a failure as an error.
 func run(op uint32, handle, other uint64, w *words, data, out []byte) error {
 	status, message := coreCall(op, handle, other, w, data, out)
 	return failure(status, message, w, "")

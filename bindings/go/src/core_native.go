@@ -35,5 +35,5 @@ func coreEnter(at uint64) unsafe.Pointer {
 }
 func coreLeave() {}
 
-// No lock is held while a writer runs.
+// holdsWriters: no lock is held while a writer runs.
 const holdsWriters = false

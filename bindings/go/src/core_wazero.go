@@ -28,8 +28,8 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 	return core.Write(handle, other, format, sink, w)
 }
 
-// coreEnter returns a pointer to WebAssembly's memory at this address, valid until coreLeave; make
-// no call meanwhile.
+// coreEnter returns a pointer to WebAssembly's memory at this address, valid until coreLeave; don't
+// call the library in between.
 func coreEnter(at uint64) unsafe.Pointer { return core.Enter(uint32(at)) }
 func coreLeave()                         { core.Leave() }
 

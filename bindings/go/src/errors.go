@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Status says why a call failed. Each is an error, for errors.Is.
+// Status says why a call failed. Each status is an error, for use with errors.Is.
 type Status int32
 
-// The statuses that errors.Is finds in errors of this package.
+// The statuses that errors.Is finds in this package's errors.
 const (
 	ErrArgument      Status = -1  // an argument is outside the documented range
 	ErrUnreachable   Status = -2  // no filter of this scheme reaches the rate
@@ -33,7 +33,7 @@ const (
 	ErrReplaced      Status = -19 // another file has replaced the filter's; see Sync
 )
 
-// Errors that are not statuses of the library.
+// Errors that don't correspond to a library status.
 var (
 	// ErrClosed: the filter was closed or never created.
 	ErrClosed = errors.New("the filter is closed")
@@ -41,8 +41,8 @@ var (
 	ErrKeyType = errors.New("wrong key type")
 	// ErrKeyRange: the filter's key type cannot represent this integer.
 	ErrKeyRange = errors.New("integer key out of range")
-	// ErrEmptyKey: empty keys were skipped, because the filter's scheme rejects them. All other
-	// keys of the batch are done.
+	// ErrEmptyKey: empty keys were skipped, because the filter's scheme rejects them. All other keys
+	// in the batch have been processed.
 	ErrEmptyKey = errors.New("empty keys were skipped")
 )
 
@@ -55,8 +55,8 @@ func (s Status) Error() string {
 	return texts(out[:], 1)[0]
 }
 
-// Error is a failure of the library. errors.Is matches its Status, and its Errno, so that
-// errors.Is(err, fs.ErrNotExist) holds for a missing file.
+// Error is a failure that the library reported. errors.Is matches its Status, and its Errno, so
+// that errors.Is(err, fs.ErrNotExist) holds for a missing file.
 type Error struct {
 	Status  Status
 	Message string        // one line from the library: what happened, and what to do

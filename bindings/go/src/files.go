@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Open opens a filter file: ReadOnly, which maps it in milliseconds at any size, unless WithMode
-// says otherwise. It detects the format if only one fits.
+// Open opens a filter file. Unless WithMode says otherwise, it opens it ReadOnly, which maps a file
+// of any size in milliseconds. It detects the format if only one fits.
 func Open(path string, list ...OpenOption) (*Filter, error) {
 	o, data, err := openOptionsOf(path, list)
 	if err != nil {
@@ -68,8 +68,8 @@ func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
 	return f.write(w, format, 0)
 }
 
-// write runs inside a stream, so `to` may query the filter. If `to` panics, the panic continues
-// after the library has returned.
+// write is called between stream and endStream, so `to` may query the filter. If `to` panics, the
+// panic continues after the library has returned.
 func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) {
 	if !holdsWriters {
 		return f.writeLocked(to, format, from)
@@ -111,7 +111,7 @@ func (f *Filter) writeLocked(to io.Writer, format string, from uint64) (int64, e
 	return written, failure(status, message, &w, f.path)
 }
 
-// Bytes returns the file image in this format; "" is Petal's.
+// Bytes returns the filter's file in this format, as bytes; "" is Petal's format.
 func (f *Filter) Bytes(format string) ([]byte, error) {
 	name, err := cString("format", format)
 	if err != nil {
@@ -144,14 +144,14 @@ func (f *Filter) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary loads a petal file's bytes into f; it implements encoding.BinaryUnmarshaler. On
-// success f's earlier filter is closed; on failure it stays.
+// success, the filter that f held is closed; on failure, f keeps it.
 func (f *Filter) UnmarshalBinary(data []byte) error {
 	_, err := f.readFrom(bytes.NewReader(data), FromFormat("petal"), ExpectBytes(uint64(len(data))))
 	return err
 }
 
 // ReadFrom loads a stream in any format into f; it implements io.ReaderFrom. It reads to the end.
-// On success f's earlier filter is closed; on failure it stays.
+// On success, the filter that f held is closed; on failure, f keeps it.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return f.readFrom(r) }
 
 func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
@@ -177,14 +177,15 @@ func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
 	return adopt(handle, from)
 }
 
-// FromBytes loads a filter from a file image: a verified copy. Hostile bytes are safe.
+// FromBytes loads a filter from a file's bytes, as a verified copy. Hostile bytes are safe.
 func FromBytes(data []byte, list ...OpenOption) (*Filter, error) {
 	list = append([]OpenOption{ExpectBytes(uint64(len(data)))}, list...)
 	return Read(bytes.NewReader(data), list...)
 }
 
 // WritePatch writes to w the patch from older to f, a few percent of the file if few keys are new;
-// see ApplyPatch. ErrMismatch if only the whole file would do.
+// see ApplyPatch. It returns ErrMismatch if the change can't be expressed as a patch, so that the
+// whole file is needed.
 func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
 	if w == nil {
 		return 0, refuse(ErrArgument, "no writer: nil")
@@ -211,8 +212,8 @@ func (f *Filter) Patch(older *Filter) ([]byte, error) {
 }
 
 // ApplyPatch turns f, which must be the patch's base, into its result, byte for byte. Hostile bytes
-// are safe. After a failure f is unchanged. memoryLimit: bytes that new layers may allocate; 0: as
-// when f was opened.
+// are safe. After a failure f is unchanged. memoryLimit is the number of bytes that new layers may
+// allocate; 0: the same limit as when f was opened.
 func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
 	return f.change(opApplyPatch, &words{memoryLimit}, patch)
 }
@@ -245,7 +246,7 @@ func readPlain(r io.Reader, list []OpenOption) (handle uint64, n int64, err erro
 	return readAs(r, o, data)
 }
 
-// readAs is read with parsed options.
+// readAs is like read, with parsed options.
 func readAs(r io.Reader, o *openOptions, data []byte) (handle uint64, n int64, err error) {
 	w := o.words
 	if err = run(opReader, 0, 0, &w, data, nil); err != nil {

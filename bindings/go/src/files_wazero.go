@@ -121,7 +121,7 @@ func (f *Filter) saveFile(path string, o *saveOptions, _ *words, _ []byte) (err 
 	return fileFailure(err, path)
 }
 
-// temporary creates a new file beside path.
+// temporary creates a new file in path's folder.
 func temporary(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		var random [8]byte

@@ -1,13 +1,13 @@
-/* glue.c - the library's calls for Go, using only numbers and flat memory.
+/* glue.c - the library's functions for Go, using only numbers and flat memory.
  *
  * cgo refuses structs in Go memory that contain Go pointers, and WebAssembly has its own memory. So
- * no function here takes a struct: the arguments and results of a call are an array of 64-bit
- * words, one run of bytes in and one out. Both use this file: internal/native compiles it with cgo,
+ * no function here takes a struct: a call's arguments and results are an array of 64-bit words, one
+ * byte buffer in and one out. Both use this file: internal/native compiles it with cgo,
  * internal/wasm runs it as WebAssembly.
  *
  * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are a
- * failure's errno and offset; its message goes into the caller's 240 bytes. slots.h has the order
- * of those that hold a struct. */
+ * failure's errno and offset; its message goes into the caller's 240 bytes. For words that hold a
+ * struct, slots.h gives their order. */
 #include "petal_host.h"
 #include "petal_inline.h"
 #include "petal_parquet.h"
@@ -19,7 +19,7 @@
 enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
 _Static_assert((int)INFO_COUNT <= (int)WORD_ADDED, "an info leaves room for the other words");
 
-/* core.go has the same names. */
+/* core.go lists the same operations in the same order. */
 enum op {
     OP_CREATE,
     OP_PLAN,
@@ -274,7 +274,7 @@ static petal_status recognize(struct call *call)
     return PETAL_OK;
 }
 
-/* Describes filter number words[0]; words[0] becomes the number of filters. */
+/* Describes filter number words[0], and sets words[0] to the number of filters. */
 static petal_status get_parquet(struct call *call)
 {
     uint64_t place = call->words[0], count = 0, *words = call->words;
@@ -403,7 +403,7 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
 }
 
 /* Returns the result of petal_contains() and the like, or PETAL_ERR_DAMAGED if a block of this key
- * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage was found, each "probably" is checked
+ * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage has been found, each "probably" is checked
  * again. */
 static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
                      uint64_t key_bytes)
@@ -488,8 +488,8 @@ static int32_t sink(void *context, const void *bytes, size_t size_bytes)
     return petalGoSink(*(const uint64_t *)context, (void *)(uintptr_t)bytes, size_bytes);
 }
 
-/* Writes the filter's image in this format (a text with its 0), or with `other` the patch from
- * it. */
+/* Writes the filter's image in this format (a string with its 0) or, if `other` is not 0, the patch
+ * from `other` to the filter. */
 int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
                        uint64_t *words, char *message)
 {

@@ -11,8 +11,8 @@ import (
 // DCSO's filters may be compressed with gzip. The library has no zlib here, but Go has its own
 // gzip: Go decompresses them, and the library reads them as the format dcso.
 
-// packedLimit bounds the decompressed size without WithMemoryLimit, or 64 times the compressed
-// size: the library's own limits.
+// Without WithMemoryLimit, the decompressed size is limited to packedLimit, or 64 times the
+// compressed size: the library's own limits.
 const (
 	packedLimit = 1 << 30
 	packedTimes = 64
@@ -85,7 +85,7 @@ func readUnpacked(r io.Reader, list []OpenOption) (handle uint64, n int64, err e
 }
 
 // openPacked opens a file that the library refused, if it is compressed; otherwise it returns the
-// reason.
+// library's reason.
 func openPacked(path string, o *openOptions, list []OpenOption, why error) (uint64, origin, error) {
 	mode := Mode(o.words[0] & 3)
 	refused := errors.Is(why, ErrNotAFilter) || errors.Is(why, ErrUnsupported)

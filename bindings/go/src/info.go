@@ -2,8 +2,8 @@ package petal
 
 import "math"
 
-// Abilities of a filter, as a mask: a call whose ability is missing returns ErrUnsupported or
-// ErrReadOnly.
+// Abilities of a filter, as a bit mask. If an ability is missing, calls that need it return
+// ErrUnsupported or ErrReadOnly.
 const (
 	CanAdd        uint32 = 0x1
 	CanRemove     uint32 = 0x2
@@ -44,11 +44,11 @@ type Info struct {
 	CounterBits   uint32 // Counting: 4
 	Bits          uint64 // or counters; the sum over layers
 	Bytes         uint64 // size of the bits
-	MemoryBytes   uint64 // all memory allocated; maps don't count
+	MemoryBytes   uint64 // all memory allocated; maps are not counted
 	Capacity      uint64 // 0: not recorded
 	TargetRate    float64
 	PredictedRate float64 // by the exact model, at Capacity keys
-	Items         uint64  // keys passed to add, with repeats, minus those removed: a hint
+	Items         uint64  // keys added, including repeats, minus those removed: a hint
 	Seed          uint64
 	MetadataBytes uint64
 	SecretID      uint32 // distinguishes secrets; 0 if not keyed
@@ -63,15 +63,16 @@ type Info struct {
 	Keyed         bool
 	Live          bool // opened with Live while a writer was active
 	FromMs, ToMs  uint64
-	// Opened with Recover: how many blocks differ from their checksums, and how many were compared.
+	// Opened with Recover: how many blocks differ from their checksums, and how many were checked.
 	RecoveredBlocks, Blocks uint64
-	// Verifiable: Verify has checksums to compare with. Verifies: each block is compared before the
-	// first answer from it. UncheckedBlocks: blocks not compared yet.
+	// Verifiable: there are checksums for Verify to check. Verifies: each block is checked before the
+	// first answer from it. UncheckedBlocks: the number of blocks not checked yet.
 	Verifiable, Verifies         bool
 	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
-	// The format of the file or stream that it was read from; "" if it was made in memory. A petal
-	// file may hold a filter of another format: then it is "petal", and Format the other.
+	// The format of the file or stream that the filter was read from; "" if it was created in memory.
+	// A petal file may hold a filter of another format: then FileFormat is "petal", and Format is the
+	// other format.
 	FileFormat string
 
 	scheme uint32
@@ -122,7 +123,7 @@ func (i Info) RateAt(keys uint64) float64 {
 // Info describes the whole filter. It takes negligible time.
 func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 
-// LayerInfo is Info for one layer, from 0, the oldest.
+// LayerInfo is Info for one layer; layer 0 is the oldest.
 func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
 
 func (f *Filter) infoOf(layer uint64) (Info, error) {
@@ -150,12 +151,12 @@ func realOf(word uint64) float64 { return math.Float64frombits(word) }
 
 func estimateOf(w []uint64) Estimate { return Estimate{realOf(w[0]), realOf(w[1]), realOf(w[2])} }
 
-// Stats is computed from the bits.
+// Stats holds statistics that are computed from the bits.
 type Stats struct {
 	Saturated         bool // every bit is set
 	Overfull          bool // see IsOverfull
 	BitsSet           uint64
-	SaturatedCounters uint64 // Counting: counters that stick at 15
+	SaturatedCounters uint64 // Counting: counters stuck at 15
 	Fill              float64
 	EstimatedItems    Estimate // distinct keys
 	EstimatedRate     float64  // an absent key's; NaN if it is unknown
@@ -164,7 +165,7 @@ type Stats struct {
 // Stats reads every bit once: about a second for 5 GB in memory.
 func (f *Filter) Stats() (Stats, error) { return f.statsOf(allLayers) }
 
-// LayerStats is Stats for one layer, from 0, the oldest.
+// LayerStats is Stats for one layer; layer 0 is the oldest.
 func (f *Filter) LayerStats(layer uint32) (Stats, error) { return f.statsOf(uint64(layer)) }
 
 func (f *Filter) statsOf(layer uint64) (Stats, error) {
@@ -199,7 +200,8 @@ func comparisonOf(w *words) Comparison {
 	}
 }
 
-// ContentID is equal for equal parameters and bits, in whatever order keys were added.
+// ContentID returns a number that is equal for filters with equal parameters and bits, whatever the
+// order in which keys were added.
 func (f *Filter) ContentID() (uint64, error) {
 	var w words
 	err := f.ask(opContentID, &w, nil, nil)
@@ -261,8 +263,9 @@ type ParquetFilter struct {
 	Encrypted    bool
 }
 
-// KeyType is for OfKeys: how numbers become keys of this column. For a BYTE_ARRAY, strings and
-// []byte are its keys as they are; for other types, such as FLOAT, []byte is the plain encoding.
+// KeyType returns the key type to pass to OfKeys, which says how numbers become keys of this
+// column. For a BYTE_ARRAY column, strings and []byte are the keys as they are; for other types,
+// such as FLOAT, a []byte must be in the plain encoding.
 func (p ParquetFilter) KeyType() KeyType {
 	switch p.PhysicalType {
 	case "INT32":

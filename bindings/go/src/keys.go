@@ -22,7 +22,7 @@ func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.oneInt64
 // AddFloat64 is Add for a number's 8 bytes.
 func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.oneFloat64(doAdd, key) }
 
-// AddHash is Add for a well-mixed 64-bit hash in place of a key: HashKey's, or another.
+// AddHash is Add for a well-mixed 64-bit hash in place of a key, from HashKey or elsewhere.
 func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.oneHash(doAdd, hash) }
 
 // Contains returns false if the key was certainly never added, true if it probably was. With an
@@ -123,7 +123,7 @@ func (f *Filter) oneHash(do uint32, hash uint64) (bool, error) {
 	return answer, err
 }
 
-// The functions below need lock(do). keyed processes the bytes of one key.
+// The caller of the functions below holds lock(do). keyed processes the bytes of one key.
 func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -149,7 +149,7 @@ func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// hashOf is for filters whose keys Go may hash.
+// hashOf returns the hash of a key, computed in Go, for filters that allow it.
 func (f *Filter) hashOf(key string) uint64 {
 	if isHashed(key) {
 		return xxh3(firstOf(&key), len(key), f.seed)
@@ -170,7 +170,7 @@ func emptyKeyOf(do uint32) error {
 	return emptyKeys(1)
 }
 
-// A batch of one has index 0 as its offset, which is no information.
+// For a batch of one key, the offset is always index 0, which says nothing.
 func failureOfOne(status int32, message string, w *words, path string) error {
 	w[wordOffset] = noOffset
 	return failure(status, message, w, path)
@@ -220,7 +220,8 @@ func (f *Filter) float64(do uint32, key float64) (bool, error) {
 	return do == doContains, f.wrongType("float64")
 }
 
-// floatBits maps all zeros to one and all NaNs to one. As an integer it has the number's key bytes.
+// floatBits maps both zeros to one value and all NaNs to one. The result, as an integer, has the
+// number's key bytes.
 func floatBits(key float64) int64 {
 	if key == 0 {
 		return 0
@@ -245,7 +246,7 @@ func (f *Filter) hash(do uint32, hash uint64) (bool, error) {
 	return f.eight(do, layoutHashes, hash)
 }
 
-// eight is keyed for an integer or a hash, through the library.
+// eight is keyed for an 8-byte integer or hash, through the library.
 func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -269,8 +270,8 @@ func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// appendUTF16 appends the UTF-16LE that a JVM has. Invalid UTF-8 becomes U+FFFD, as in Go's own
-// strings.
+// appendUTF16 appends the string as UTF-16LE, as a JVM stores it. Invalid UTF-8 becomes U+FFFD, as
+// in Go's own strings.
 func appendUTF16(to []byte, key string) []byte {
 	for _, r := range key {
 		if r < 0x10000 {

@@ -5,22 +5,23 @@ import (
 	"unsafe"
 )
 
-// Processes one key of the simplest filter without a call into C, which would take longer than the
-// key: scheme blocked with hash xxh3 and one layer, as docs/format.md specifies. Go reads the lines
-// in the library's memory. It also writes them if adding changes nothing but the bits and the
-// number of keys (petal_inline.h says when). The answers and bits are the library's.
+// lines processes one key of the simplest kind of filter without a call into C, which would take
+// longer than the key itself: scheme blocked with hash xxh3 and one layer, as docs/format.md
+// specifies. Go reads the lines in the library's memory. It also writes them if adding changes
+// nothing but the bits and the number of keys (petal_inline.h says when). Answers and bits are the
+// same as the library's.
 type lines struct {
 	at       uint64 // address in the library; 0: keys go through the library
 	count    uint64
 	words    uint32 // words per key in its line, 1 to 16
-	others   uint32 // words in its second line; 0: it has only one
+	others   uint32 // words in its second line; 0: only one line
 	writable bool   // by begin
-	adding   bool   // between begin and settle: the library doesn't know of the keys yet
+	adding   bool   // between begin and settle: keys not yet reported to the library
 	added    uint64
-	inside   words // struct that the library needs back
+	inside   words // the struct that settle passes back to the library
 }
 
-// find looks up the address of the lines. Every change except adding may have moved them.
+// find looks up the address of the lines. Any change except adding may have moved them.
 func (f *Filter) find(info *Info) {
 	f.lines = lines{}
 	f.guarded = info.Verifies && info.UncheckedBlocks > 0
@@ -41,7 +42,7 @@ func (f *Filter) find(info *Info) {
 	l.writable = info.Abilities&CanAdd != 0 && l.others == 0 && f.shared == 0 && !f.mapped && !f.refuses
 }
 
-// begin precedes the first key that is added here; the caller owns the filter.
+// begin is called before the first key is added here; the caller owns the filter.
 func (f *Filter) begin() bool {
 	l := &f.lines
 	if l.adding || !l.writable {
@@ -64,7 +65,7 @@ func (f *Filter) settle() {
 	l.adding, l.added = false, 0
 }
 
-// takes reports whether this operation can be done here.
+// takes reports whether this operation can be done in Go.
 func (f *Filter) takes(do uint32) bool {
 	return f.lines.at != 0 && (do == doContains || do == doAdd && f.begin())
 }

@@ -2,9 +2,9 @@ package petal
 
 import "sync/atomic"
 
-// Any number of calls may query a filter concurrently; a change needs it alone. A writer that
-// WriteTo passes bytes to runs without the lock, so that it, and whatever it waits for, may query
-// the filter: a change waits until all streams have ended.
+// Any number of calls may query a filter concurrently; a change needs it alone. WriteTo calls its
+// writer without holding the lock, so that the writer, and whatever it waits for, may query the
+// filter. A change waits until all streams have ended.
 
 // own locks the filter for a change.
 func (f *Filter) own() {
@@ -22,12 +22,12 @@ func (f *Filter) share() (exclusive bool) {
 		return false
 	}
 	f.mu.RUnlock()
-	f.mu.Lock() // streams are unaffected: when they began, everything had been reported
+	f.mu.Lock() // streams are unaffected: everything was reported before they began
 	f.settle()
 	return true
 }
 
-// both locks f, for a change or a query, and another filter for a query. It always locks in the
+// both locks f for a change or a query, and the other filter for a query. It always locks in the
 // same order, so that there is no deadlock, and it holds no lock while it waits for streams.
 func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 	first, second := f, other
@@ -110,7 +110,7 @@ func (f *Filter) endStream() {
 // askedOften is the number of queries between two checks whether all blocks were verified.
 const askedOften = 4096
 
-// relieve allows looking keys up here once the library has verified every block of a file.
+// relieve allows keys to be looked up in Go once the library has verified every block of a file.
 func (f *Filter) relieve() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Filters lie outside Go's heap, and each looks like a few hundred bytes to the collector: on its
-// own it might run only after unreachable filters held gigabytes. So this file counts their bytes,
-// and runs the collector when they have grown by as much as there was before, in filters or in Go's
-// heap: the meaning of GOGC=100.
+// Filters lie outside Go's heap, and each looks like a few hundred bytes to the garbage collector.
+// Left alone, it might not run until unreachable filters hold gigabytes. So this file counts their
+// bytes, and runs the collector when they have grown by as much as filters or Go's heap held
+// before: the meaning of GOGC=100.
 
 // leastOutside is the smallest growth worth a collection.
 const leastOutside = 64 << 20
 
 var outside struct {
-	bytes      int64 // total of all filters
-	floor      int64 // lowest total since the last collection for them
+	bytes      int64 // total size of all filters
+	floor      int64 // lowest total since we last forced a collection
 	collecting int32
 }
 
@@ -56,7 +56,8 @@ func heapBytes() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// collect also lets the finalizers, which close filters, start; while they run, the floor falls.
+// collect runs the collector, and lets the finalizers, which close filters, start; while they run,
+// the floor falls.
 func collect() {
 	if !atomic.CompareAndSwapInt32(&outside.collecting, 0, 1) {
 		return
@@ -74,7 +75,7 @@ func collect() {
 	atomic.StoreInt32(&outside.collecting, 0)
 }
 
-// weigh counts the layers that adding this many keys may have created.
+// weigh counts the bytes of layers that adding this many keys may have created.
 func (f *Filter) weigh(keys int) {
 	const often = 4096
 	if !f.grows {

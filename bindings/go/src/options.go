@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Scheme says how a key becomes bits.
+// Scheme says how a key is turned into bits.
 type Scheme uint32
 
 // Schemes of Petal's own filters.
 const (
 	Blocked  Scheme = 1 // k bits in one or two 64-byte lines: one or two cache misses per key
 	Classic  Scheme = 2 // k bits anywhere: the fewest bits per key, up to k cache misses
-	Counting Scheme = 3 // classic with 4-bit counters: keys can be removed, 4 times the size
-	Static   Scheme = 4 // the smallest, for sets that never change: see Freeze; a rate, no capacity
+	Counting Scheme = 3 // Classic with 4-bit counters: keys can be removed, at 4 times the size
+	Static   Scheme = 4 // the smallest, for sets that never change; rate, no capacity; see Freeze
 )
 
 // KeyType is the type that keys had before they became bytes. The file records it.
@@ -24,7 +24,7 @@ type KeyType uint32
 const (
 	AnyKeys      KeyType = 0
 	TextKeys     KeyType = 1
-	UTF16Keys    KeyType = 2 // strings, as UTF-16LE like a JVM's
+	UTF16Keys    KeyType = 2 // strings, as UTF-16LE, like a JVM's
 	Int32Keys    KeyType = 3 // integers, as 4 bytes
 	Int64Keys    KeyType = 4
 	Float64Keys  KeyType = 5
@@ -74,8 +74,9 @@ func schemeOf(list []Option) Scheme {
 // WithKeyType records the type of the keys in the file.
 func WithKeyType(t KeyType) Option { return slotOption(optionKeyType, uint64(t)) }
 
-// WithMemory limits the bits to this many bytes: without a rate, New uses the best rate that fits;
-// without a capacity, as many keys as keep the rate. (Pass 0 to New for the one it replaces.)
+// WithMemory limits the bits to this many bytes: if no rate is given, New uses the best rate that
+// fits; if no capacity is given, as many keys as the rate allows. (Pass 0 to New for the one to be
+// computed.)
 func WithMemory(bytes uint64) Option { return slotOption(optionMemoryBytes, bytes) }
 
 // WithBits sets the size in bits; capacity and rate may be 0 if WithHashes is also given.
@@ -87,11 +88,12 @@ func WithHashes(hashes uint32) Option { return slotOption(optionHashes, uint64(h
 // WithLinesPerKey spreads a key's bits over 1 or 2 lines of 64 bytes (Blocked).
 func WithLinesPerKey(lines uint32) Option { return slotOption(optionLinesPerKey, uint64(lines)) }
 
-// WithSeed gives the same keys other bits. Filters with equal seeds can be merged.
+// WithSeed sets the seed of the hash, so that the same keys set different bits. Only filters with
+// equal seeds can be merged.
 func WithSeed(seed uint64) Option { return slotOption(optionSeed, seed) }
 
-// WithSecret creates a keyed filter with a secret of SecretBytes bytes, for keys that strangers
-// choose. The secret is copied, and never written to a file.
+// WithSecret creates a keyed filter with a secret of SecretBytes bytes, for keys that attackers may
+// choose. The secret is copied, and is never written to a file.
 func WithSecret(secret []byte) Option {
 	return func(o *options) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
@@ -103,11 +105,11 @@ func secretOf(secret []byte, failed error) ([]byte, error) {
 	return append([]byte(nil), secret...), failed
 }
 
-// WithGrowth is for sets of unknown size: when the filter is full it adds a layer, and the rate
-// holds for any number of keys. capacity is the first layer's.
+// WithGrowth is for sets of unknown size: when the filter is full, it adds a layer, so the rate
+// holds for any number of keys. New's capacity is that of the first layer.
 func WithGrowth() Option { return slotOption(optionGrowth, 1) }
 
-// WithGrowthStep gives each layer step times the capacity of the one before, 2 to 64, at ratio
+// WithGrowthStep gives each layer step times the capacity of the one before (2 to 64), and ratio
 // times its rate. 0 selects the defaults, 2 and 0.85.
 func WithGrowthStep(step uint32, ratio float64) Option {
 	return func(o *options) {
@@ -125,12 +127,13 @@ func WithRefuseOverfull() Option {
 // WithMemory.
 func WithFoldable() Option { return slotOption(optionFoldable, 1) }
 
-// WithWindow creates a filter that remembers at least the last keys added, and forgets older ones.
-// Pass 0 to New as the capacity.
+// WithWindow creates a filter that remembers at least this many of the latest keys, and forgets
+// older ones. Pass 0 to New as the capacity.
 func WithWindow(keys uint64) Option { return slotOption(optionWindowKeys, keys) }
 
-// WithWindowTime, together with WithWindow, makes the filter remember the keys of the last d; call
-// Advance before adding and querying. The window's keys are then the maximum for that time.
+// WithWindowTime, together with WithWindow, makes the filter remember keys for at least d; call
+// Advance before adding and querying. WithWindow's number is then the maximum number of keys in
+// that time.
 func WithWindowTime(d time.Duration) Option {
 	return func(o *options) {
 		if d < time.Millisecond {
@@ -143,8 +146,8 @@ func WithWindowTime(d time.Duration) Option {
 // WithGenerations divides a window into 2 to 32 generations; the default needs little memory.
 func WithGenerations(n uint32) Option { return slotOption(optionGenerations, uint64(n)) }
 
-// WithFormat creates the filter that another library would: "guava", "bits-and-blooms", ...; see
-// Formats.
+// WithFormat creates the filter that another library would create: "guava", "bits-and-blooms", ...;
+// see Formats.
 func WithFormat(name string) Option { return func(o *options) { o.format = name } }
 
 // WithMetadata stores your bytes in the file, at most 65,536.
@@ -173,7 +176,7 @@ func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, 
 	return o, data, nil
 }
 
-// cString returns the text with a terminating 0.
+// cString returns the string with a terminating 0.
 func cString(what, text string) ([]byte, error) {
 	for i := 0; i < len(text); i++ {
 		if text[i] == 0 {
@@ -188,12 +191,12 @@ type Mode uint32
 
 // Modes of Open.
 const (
-	// ReadOnly maps the file for reading: it allocates nothing, and all who map it share the
-	// memory.
+	// ReadOnly maps the file for reading: it allocates nothing, and all processes that map the file
+	// share the memory.
 	ReadOnly Mode = 0
 	// Writable maps it for changes in place, by one process at a time; see Sync.
 	Writable Mode = 1
-	// Load makes a verified copy in memory; the file stays unchanged.
+	// Load makes a verified copy in memory; the file is not changed.
 	Load Mode = 2
 )
 
@@ -227,18 +230,19 @@ func WithMode(mode Mode) OpenOption {
 	}
 }
 
-// Verify checks every checksum of a map before Open returns. (Copies are always verified.)
+// Verify makes Open check every block of a mapped file against its checksum before it returns.
+// (Copies are always verified.)
 func Verify() OpenOption { return openFlag(16) }
 
-// Recover accepts a file whose writer died, Writable or Load: keys added since the last Sync may be
-// missing.
+// Recover accepts a file whose writer died (with Writable or Load): keys added since the last Sync
+// may be missing.
 func Recover() OpenOption { return openFlag(32) }
 
-// Live reads a file that another process is changing (ReadOnly).
+// Live allows reading a file that another process is changing (with ReadOnly).
 func Live() OpenOption { return openFlag(64) }
 
-// Locked keeps the file locked against writers until Close (Load), so that Save replaces exactly
-// what was loaded.
+// Locked keeps the file locked against writers until Close (with Load), so that Save replaces
+// exactly what was loaded.
 func Locked() OpenOption { return openFlag(flagLocked) }
 
 const flagLocked = 128
@@ -249,21 +253,21 @@ func NoLock() OpenOption { return openFlag(256) }
 // WithMaxBytes refuses longer files and streams with ErrLimit.
 func WithMaxBytes(bytes uint64) OpenOption { return func(o *openOptions) { o.words[1] = bytes } }
 
-// WithMemoryLimit bounds the bytes that opening may allocate: ErrLimit above it. The default is 1
-// GiB or 64 times the bytes given; math.MaxUint64 lifts it.
+// WithMemoryLimit limits the bytes that opening may allocate; if more are needed, it fails with
+// ErrLimit. The default is 1 GiB or 64 times the bytes given; math.MaxUint64 means no limit.
 func WithMemoryLimit(bytes uint64) OpenOption {
 	return func(o *openOptions) { o.words[2] = bytes }
 }
 
-// RefuseOverfull is WithRefuseOverfull for an opened filter.
+// RefuseOverfull is WithRefuseOverfull for a filter that is opened.
 func RefuseOverfull() OpenOption { return func(o *openOptions) { o.words[3] = 1 } }
 
-// FromFormat names the format of the bytes; the default, "auto", is the only one that fits.
+// FromFormat names the format of the bytes; the default, "auto", means the only format that fits.
 func FromFormat(name string) OpenOption { return func(o *openOptions) { o.format = name } }
 
-// OfKeys gives the key type of a file that records none: one from another library. For example,
-// Int32Keys looks integers up as the 4 bytes of Guava's integerFunnel. A file that records another
-// type is refused with ErrKeyType.
+// OfKeys gives the key type of a file that records none, such as one from another library. For
+// example, Int32Keys looks integers up as the 4 bytes of Guava's integerFunnel. A file that records
+// another type is refused with ErrKeyType.
 func OfKeys(t KeyType) OpenOption {
 	return func(o *openOptions) {
 		if t >= keyTypeCount {
@@ -286,7 +290,7 @@ func chosenKeys(recorded, said KeyType) (KeyType, error) {
 		said)
 }
 
-// NoVerify trusts the bits of a mapped file. Without it, each block of 64 KiB is compared with its
+// NoVerify trusts the bits of a mapped file. Without it, each 64 KiB block is checked against its
 // checksum before the first answer from it, so that damage gives ErrDamaged and never a wrong
 // "certainly not".
 func NoVerify() OpenOption { return func(o *openOptions) { o.words[0] &^= flagVerifyOnUse } }
@@ -298,8 +302,8 @@ func Secret(secret []byte) OpenOption {
 	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
 
-// ExpectBytes is the size of the stream for Read, if it is known: a stream that doesn't fit fails
-// early and allocates nothing.
+// ExpectBytes gives the size of the stream that Read reads, if it is known: if the stream's header
+// does not match that size, Read fails early and allocates nothing.
 func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size = size } }
 
 func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
@@ -338,11 +342,11 @@ type saveOptions struct {
 // NoReplace makes Save fail with ErrExists if the file exists.
 func NoReplace() SaveOption { return func(o *saveOptions) { o.flags |= 1 } }
 
-// SaveUnlocked takes no lock: make sure that nobody else changes the file.
+// SaveUnlocked makes Save take no lock: make sure that nobody else changes the file.
 func SaveUnlocked() SaveOption { return func(o *saveOptions) { o.flags |= 2 } }
 
-// NewOwner continues if the new file can't have the old one's owner.
+// NewOwner lets Save continue if the new file can't have the old one's owner.
 func NewOwner() SaveOption { return func(o *saveOptions) { o.flags |= 4 } }
 
-// AsFormat saves in another library's format, if that can hold the filter.
+// AsFormat makes Save write another library's format, if that format can hold the filter.
 func AsFormat(name string) SaveOption { return func(o *saveOptions) { o.format = name } }

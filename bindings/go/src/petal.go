@@ -1,20 +1,20 @@
-// Package petal provides Bloom filters: fast ones for Go, in files that C, the shell and other
-// languages also read, and the filters of Guava, Spark, Redis, bits-and-blooms and others, opened
+// Package petal provides Bloom filters: fast ones, stored in files that C, the shell and other
+// languages also read. It also opens the filters of Guava, Spark, Redis, bits-and-blooms and others
 // as they are.
 //
 // A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
-// bits per key. It never misses a key that was added. For the other keys it wrongly says "probably"
-// at a planned rate, the false-positive rate.
+// bits per key. It never misses a key that was added. For other keys, it wrongly says "probably" at
+// a planned rate, the false-positive rate.
 //
-// Keys are strings and []byte, used as they are, and int64 and float64, as 8 little-endian bytes
-// (one zero, one NaN), the same in every language. Any number of goroutines may use one Filter:
-// queries run concurrently; a change waits for running calls, and others wait for it. Nothing
-// panics: a call that fails returns an error, in which errors.Is finds a Status such as
-// ErrReadOnly.
+// Keys are strings and []byte, used as they are, and int64 and float64, converted to 8
+// little-endian bytes (with one zero and one NaN), as in every other language. Any number of
+// goroutines may use one Filter: queries run concurrently; a change waits for running calls, and
+// other calls wait for it. Nothing panics: a call that fails returns an error, in which errors.Is
+// finds a Status such as ErrReadOnly.
 //
-// With cgo the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
-// as WebAssembly (wazero): the same calls, but without file maps and locks, with 4 GiB for all
-// filters together, and one call at a time. Backend says which one runs.
+// With cgo, the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
+// as WebAssembly (wazero): the API is the same, but there are no file maps or locks, all filters
+// together have 4 GiB, and one call runs at a time. Backend says which one is in use.
 package petal
 
 import (
@@ -30,7 +30,7 @@ import (
 // fill. Do not copy it.
 type Filter struct {
 	mu      sync.RWMutex
-	ended   sync.Cond // of mu: a stream has ended
+	ended   sync.Cond // uses mu; signaled when a stream has ended
 	streams int32     // see lock.go
 	handle  uint64    // the library's filter; 0: closed
 	id      uint64    // filters are locked in this order
@@ -65,7 +65,7 @@ func adopt(handle uint64, from origin) (*Filter, error) {
 	return f, f.fill(handle, from)
 }
 
-// fill gives a closed filter this handle.
+// fill puts this handle into a closed filter.
 func (f *Filter) fill(handle uint64, from origin) error {
 	info, err := infoOfHandle(handle, allLayers)
 	if err == nil {
@@ -89,15 +89,15 @@ func (f *Filter) fill(handle uint64, from origin) error {
 	return nil
 }
 
-// look reads again what a change may have moved.
+// look reads again whatever a change may have moved.
 func (f *Filter) look(info *Info) {
 	f.find(info)
 	f.grows = info.Policy != OneLayer || info.Abilities&CanGrow != 0
 	f.hold(info.MemoryBytes)
 }
 
-// New creates an empty filter for capacity distinct keys; other keys pass at rate. Either is 0 if
-// an option replaces it.
+// New creates an empty filter for capacity distinct keys, in which other keys pass at the given
+// rate. Pass 0 for either if an option replaces it.
 func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {
@@ -122,9 +122,9 @@ func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 	return infoOf(&o.words, names[:]), nil
 }
 
-// Close releases the filter, its map and its lock; otherwise the garbage collector does so later.
-// Close waits for running calls. Every later call returns ErrClosed, except Close, which does
-// nothing. For a Writable file it returns what Sync does.
+// Close releases the filter, its map and its lock; if it is not called, the garbage collector does
+// so later. Close waits for running calls. Every later call returns ErrClosed, except Close, which
+// does nothing. For a Writable file, Close syncs first and returns what Sync returns.
 func (f *Filter) Close() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -203,13 +203,14 @@ func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts, wor
 
 // Fold returns a smaller filter with the keys of f, bit for bit equal to one created at that size.
 // It has the smallest size that keeps the rate for the keys present, or for capacity keys if those
-// are more; a rate of 0 means f's own. Create f WithFoldable. ErrUnreachable: f already has more
-// keys than the rate allows. It reads every bit twice.
+// are more; a rate of 0 means f's own. Create f WithFoldable. Fold returns ErrUnreachable if f
+// already has more keys than the rate allows. It reads every bit twice.
 func (f *Filter) Fold(rate float64, capacity uint64) (*Filter, error) {
 	return f.make(opFold, words{math.Float64bits(rate), capacity})
 }
 
-// FoldToBits is Fold to exactly this many bits, which must divide those of f.
+// FoldToBits is like Fold, but to exactly this many bits, which must divide the number of bits of
+// f.
 func (f *Filter) FoldToBits(bits uint64) (*Filter, error) {
 	return f.make(opFold, words{2: bits})
 }
@@ -230,11 +231,11 @@ func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	return err
 }
 
-// Merge adds the keys of other to f: the result is exactly a filter given the keys of both.
-// ErrMismatch unless the parameters agree.
+// Merge adds the keys of other to f: the result is exactly the filter that adding all keys to one
+// filter would give. It returns ErrMismatch unless the parameters agree.
 func (f *Filter) Merge(other *Filter) error { return f.two(opMerge, other, true, new(words)) }
 
-// Intersect keeps the bits that both have: every key of both stays present.
+// Intersect keeps only the bits that both filters have: every key that is in both stays present.
 func (f *Filter) Intersect(other *Filter) error {
 	return f.two(opIntersect, other, true, new(words))
 }
@@ -251,13 +252,14 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 // Clear removes every key.
 func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
 
-// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. A Static filter
-// is built by it; until then it keeps 8 bytes per key, contains every key, and can't be saved.
+// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. Freeze is what
+// builds a Static filter; until then, the filter keeps 8 bytes per key, answers "probably" for
+// every key, and can't be saved.
 func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 
 // Share lets goroutines add concurrently instead of waiting for each other; each add then costs an
-// additional atomic operation. No key is lost either way. ErrUnsupported for filters of several
-// layers, counting filters, and most foreign schemes.
+// additional atomic operation. No key is lost either way. It returns ErrUnsupported for filters
+// with several layers, counting filters, and most foreign schemes.
 func (f *Filter) Share() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -268,7 +270,7 @@ func (f *Filter) Share() error {
 	return f.changed(err)
 }
 
-// Advance sets the clock of a time window. Keys that are too old are forgotten only by this call.
+// Advance sets the clock of a time window. Only this call forgets keys that are too old.
 func (f *Filter) Advance(now time.Time) error {
 	ms := now.UnixMilli()
 	if ms < 0 {
@@ -280,8 +282,8 @@ func (f *Filter) Advance(now time.Time) error {
 // Sync makes the changes of a Writable file durable. For other filters it does nothing.
 func (f *Filter) Sync() error { return f.change(opSync, new(words), nil) }
 
-// Verify compares every block of a mapped file with its checksum. False without an error: there is
-// nothing to compare with.
+// Verify checks every block of a mapped file against its checksum. It returns false without an
+// error if there are no checksums.
 func (f *Filter) Verify() (checked bool, err error) {
 	defer f.unlock(f.share())
 	if f.handle == 0 {
@@ -308,14 +310,14 @@ func (f *Filter) SetMetadata(metadata []byte) error {
 	return f.change(opSetMetadata, new(words), metadata)
 }
 
-// Path is the file from which the filter was opened, or "".
+// Path returns the file that the filter was opened from, or "".
 func (f *Filter) Path() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.path
 }
 
-// KeyType is the filter's key type, from its file or from OfKeys.
+// KeyType returns the filter's key type, from its file or from OfKeys.
 func (f *Filter) KeyType() KeyType { return KeyType(atomic.LoadUint32(&f.keyType)) }
 
 // String describes the filter in one line.
@@ -332,7 +334,7 @@ func (f *Filter) String() string {
 		info.Bytes)
 }
 
-// Version is the library's version, such as "0.1.0".
+// Version returns the library's version, such as "0.1.0".
 func Version() string {
 	var out [64]byte
 	coreCall(opVersion, 0, 0, new(words), nil, out[:])

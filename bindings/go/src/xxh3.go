@@ -43,7 +43,7 @@ func firstOf[K string | []byte](key *K) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(key))
 }
 
-// xxh3 hashes the n bytes from the first on.
+// xxh3 hashes the n bytes at first.
 func xxh3(first unsafe.Pointer, n int, seed uint64) uint64 {
 	if n <= 16 {
 		return xxh3Short(first, n, seed)
@@ -92,7 +92,7 @@ func pair(first unsafe.Pointer, at int, secret, next uint64) uint64 {
 	return folded(word(first, at)^secret, word(first, at+8)^next)
 }
 
-// Without bounds checks, which cost a third of the hash's time.
+// word reads a word without bounds checks, which would take a third of the hash's time.
 func word(first unsafe.Pointer, at int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(first, at))[:])
 }

@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import petal.BloomFilter;
 
 /**
- * Tests whether a URL is probably known, according to a filter file: a function for jobs of Spark
- * or Flink that doesn't need their classes. Only the path is sent to workers. Each JVM maps the
- * file once, so the filter allocates no memory, however many tasks query it.
+ * Tests whether a URL is probably known, according to a filter file: a function for Spark or Flink
+ * jobs that doesn't depend on their classes. Only the path is sent to the workers. Each JVM maps
+ * the file once, so the filter allocates no memory, however many tasks query it.
  *
  * <pre>{@code
  * KnownUrls known = new KnownUrls("/data/known.petal");

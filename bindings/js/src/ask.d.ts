@@ -1,4 +1,4 @@
-// ask.d.ts - the types of petal-bloom/ask, which reads and queries.
+// ask.d.ts - the types of petal-bloom/ask, which only reads and queries filters.
 import type {
     Filter as Whole,
     HostedFilter as WholeHosted,
@@ -26,7 +26,7 @@ export type {
     Update,
 } from './petal.mjs';
 
-/** A read-only filter: it lacks the other calls of petal-bloom. */
+/** A read-only filter: it lacks petal-bloom's other calls. */
 export interface Filter extends Pick<
     Whole,
     | 'has'
@@ -43,7 +43,7 @@ export interface Filter extends Pick<
 }
 export const Filter: {
     load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** A filter that stays on its host, queried by HTTP ranges. */
+    /** Opens a filter that stays on its host, and is queried with HTTP range requests. */
     range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 };

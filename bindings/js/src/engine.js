@@ -1,5 +1,5 @@
-// engine.js - one instance of a module, and how values get into its memory and out. flat.c has the
-// calls.
+// engine.js - one instance of a module, and how values get into and out of its memory. flat.c
+// documents the calls.
 import { PetalError } from './errors.js';
 import { encoder } from './keys.js';
 
@@ -85,7 +85,7 @@ export class Engine {
         });
     }
 
-    // Runs with these bytes copied into the module's memory.
+    // Calls `run` with these bytes copied into the module's memory.
     with(bytes, run) {
         if (!bytes) return run(0, 0);
         const at = this.allocate(bytes.length);
@@ -106,7 +106,7 @@ export class Engine {
         return at ? decoder.decode(bytes.subarray(at, bytes.indexOf(0, at))) : null;
     }
 
-    // The last call's failure, with its index counted from `from`.
+    // The last call's failure; if it has a key's index, `from` is added to that.
     error(from = 0) {
         const at = this.calls.error() >>> 0,
             bytes = this.view();
@@ -145,7 +145,7 @@ export class Engine {
         return encoder.encodeInto(string, this.text).written;
     }
 
-    // Stores four units at a time. -> was all of it ASCII?
+    // Stores four units at a time. -> whether the whole string was ASCII
     putAscii(string, units) {
         const { text, words } = this;
         let i = 0,
@@ -172,15 +172,16 @@ export class Engine {
         this.keyAt = this.stage;
     }
 
-    // Writes the strings [from, to), of fewer than TEXT_BYTES / 3 units, one after the other;
-    // replaces their ends in units, which must be in place, by ends in bytes. -> total bytes
+    // Writes the strings [from, to), of fewer than TEXT_BYTES / 3 units, one after the other. Their
+    // ends in units must be in the memory already; they are replaced by the ends in bytes. -> total
+    // bytes
     putTexts(strings, from, to, units) {
         const all = to - from === strings.length ? strings : strings.slice(from, to);
         const { written } = encoder.encodeInto(all.join(''), this.text);
         return written === units ? written : this.putWideTexts(strings, from, to, written);
     }
 
-    // For text that isn't all ASCII. If joining two strings would form a surrogate pair, the
+    // For strings that aren't all ASCII. If joining two strings would form a surrogate pair, the
     // strings are written one by one.
     putWideTexts(strings, from, to, written) {
         const ends = this.ends;
@@ -211,9 +212,9 @@ const SIMD = [
 const host = { read: null, native: 'native', simd: null, file: null };
 const engines = new Map();
 
-// read(name) returns the bytes of NAME.wasm, or a WebAssembly.Module. Each package form has its
-// own; `native` names the module that replaces that one, simd: false says that there are no SIMD
-// modules, and file(path) opens files.
+// read(name) returns the bytes of NAME.wasm, or a WebAssembly.Module. Each form of the package has
+// its own. `native` names the module to use in place of native, simd: false says that there are no
+// SIMD modules, and file(path) opens files.
 export const setHost = (read, options) => {
     Object.assign(host, { read }, options);
 };
@@ -250,7 +251,7 @@ const start = async (name) => {
     }
 };
 
-// The engine of this name, started once.
+// The engine with this name, which is started only once.
 export const engineOf = (wanted) => {
     const name = wanted === 'native' ? host.native : wanted;
     if (!engines.has(name)) {

@@ -2,9 +2,9 @@
 // unchanged; TypeError and RangeError for values of the wrong kind; AbortError from signals.
 
 /**
- * A refusal. `code` is the name of the core's status ("damaged", "not a filter", "bad argument",
- * ...), or "disposed"; `offset` is the offset in the input, or the index of the key, where it was
- * noticed, or null.
+ * A call that was refused. `code` is the name of the core's status ("damaged", "not a filter", "bad
+ * argument", ...), or "disposed"; `offset` is the offset in the input or the index of the key at
+ * which the failure was noticed, or null.
  */
 export class PetalError extends Error {
     constructor(code, message, offset = null, options = undefined) {

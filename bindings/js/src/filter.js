@@ -49,8 +49,8 @@ const FROM_KEYS_PIECE = 4096;
 const MAX_BASE64 = 2 ** 28; // bytes: engines limit strings to about 2^29 units
 const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_LAYOUT_
 
-// structuredClone() and postMessage() refuse functions, and quote their source in the message:
-// without this one they would turn a filter into an empty object.
+// structuredClone() and postMessage() refuse objects that hold a function, and quote its source in
+// the message. Without this function, they would turn a filter into an empty object.
 const NOT_CLONED = () => 'a filter: post its toBytes(), and Filter.load() them there';
 
 // Frees filters that became unreachable without dispose().
@@ -229,7 +229,7 @@ const widened = (array, from, to, engine) => {
     }
 };
 
-// The module `ask` has only the calls for reading.
+// Throws if the module lacks this call: `ask` has only the calls for reading.
 const needs = (engine, call) => {
     if (!engine.calls[call])
         throw new PetalError(
@@ -238,7 +238,7 @@ const needs = (engine, call) => {
         );
 };
 
-// The error for the key at this index of a batch: those before it were processed.
+// The error for the key at this index in a batch: the keys before it were processed.
 export const atIndex = (place, error) => {
     if (!(error instanceof PetalError)) error.message += `, at index ${place}`;
     error.offset = place;
@@ -257,7 +257,7 @@ export class Filter {
     #takesEmpty;
     #warned = false;
 
-    // Internal: Filter.create() and others make filters.
+    // Internal: users call Filter.create() and similar functions.
     constructor(engine, at, asked = NONE) {
         if (!engine?.calls || !at)
             throw new TypeError('make filters with Filter.create() or Filter.load()');
@@ -294,7 +294,7 @@ export class Filter {
     }
 
     /**
-     * Creates a filter of keys whose number is unknown: they are read once, into a filter of
+     * Creates a filter from keys whose number is unknown: they are read once, into a filter of
      * memoryBytes, which is folded to the smallest size that keeps the rate.
      */
     static async fromKeys(keys, options = {}) {
@@ -315,7 +315,7 @@ export class Filter {
         return folded;
     }
 
-    // Adds keys piece by piece; the index in a failure counts those before the piece, too.
+    // Adds keys piece by piece; the index in a failure includes the keys of earlier pieces.
     async #addAll(keys) {
         let piece = [],
             before = 0;
@@ -342,7 +342,7 @@ export class Filter {
         return this;
     }
 
-    // If it holds too many keys to be folded, returns it unchanged.
+    // If the filter holds too many keys to be folded, returns it unchanged.
     #foldIfPossible() {
         try {
             return this.fold();
@@ -531,7 +531,7 @@ export class Filter {
         return status;
     }
 
-    // A key's failure; only a batch gives the reason.
+    // The failure of a single key; only a batch gives the reason.
     #explain(engine, batch, size) {
         engine.view();
         engine.ends[0] = 0;
@@ -547,7 +547,7 @@ export class Filter {
         return engine.put(bytes);
     }
 
-    // Runs with the engine, the filter's address, and the key's address and size.
+    // Calls `run` with the engine, the filter's address, and the key's address and size.
     static withKey(filter, key, run) {
         const engine = filter.#open(),
             size = key === undefined ? 0 : filter.#putAny(engine, key);
@@ -617,7 +617,8 @@ export class Filter {
         if (answers) answers.bytes = new Uint8Array(count);
     }
 
-    // Runs the batch that is in memory, of keys from `first` on. -> how many answers are 1
+    // Runs the batch that is in memory, whose first key has the index `first`. -> how many answers
+    // are 1
     #run(engine, call, answers, first, layout, size, keyBytes, count) {
         const results = answers ? engine.resultsAt : 0,
             ends = layout === OFFSETS32 ? engine.endsAt : 0;
@@ -676,7 +677,7 @@ export class Filter {
         return answer;
     }
 
-    // Empty keys for a library that rejects them are skipped, as by the original.
+    // If the format's library rejects empty keys, they are skipped, as in the original.
     #warn(skipped) {
         if (skipped === 0 || this.#warned) return;
         this.#warned = true;
@@ -850,7 +851,7 @@ export class Filter {
 
     // ---- whole filters
 
-    // Runs with the address of the other filter, which may be in another module.
+    // Calls `run` with the address of the other filter, which may be in another module.
     #beside(other, call, run) {
         const engine = this.#open(call);
         if (!(other instanceof Filter)) throw new TypeError('the other one is no Filter');
@@ -933,8 +934,8 @@ export class Filter {
     }
 
     /**
-     * Returns a smaller filter with the same keys: the smallest that keeps the rate for those
-     * present, or for `capacity`; or one of exactly `bits`.
+     * Returns a smaller filter with the same keys: the smallest that keeps the rate for the keys
+     * present, or for `capacity` keys; or one of exactly `bits` bits.
      */
     fold(options = {}) {
         this.#open('fold');
@@ -984,8 +985,8 @@ export class Filter {
     }
 
     /**
-     * Returns an object for JSON.stringify(): that of the npm class if the filter has its format,
-     * otherwise {petal: base64}.
+     * Returns an object for JSON.stringify(): the npm class's object if the filter has that class's
+     * format, otherwise {petal: base64}.
      */
     serialize() {
         const { format, keyed } = this.info;
@@ -1016,7 +1017,7 @@ export class Filter {
 
 if (Symbol.dispose) Filter.prototype[Symbol.dispose] = Filter.prototype.dispose;
 
-// The end of the integers that fit into `bits` bits.
+// Returns the index after the leading integers that fit into `bits` bits.
 const endOfFitting = (keys, from, to, bits) => {
     const narrow = bits === 32;
     if (!narrow && !(keys instanceof BigUint64Array)) return to;

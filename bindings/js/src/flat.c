@@ -16,7 +16,7 @@
  *     version() text                               status_name(status) text
  *     error() address of: status i32, errno i32, offset u64 (all ones: none), text of up to 239
  *     format_at(place, table) 1, or 0 after the last: abilities, name, keys
- *     recognize(bytes, size, names, room) how many formats fit; `names` has room for so many texts
+ *     recognize(bytes, size, names, room) how many formats fit; `names` has room for that many
  *     text_ends(text, size, ends, count): `ends` has the length of each key in UTF-16 units, and
  *         gets the place where each ends in the UTF-8 text of all, in which a lone surrogate is
  *         EF BF BD
@@ -24,7 +24,7 @@
  *     shard_of(key, size, shards)
  *   filters
  *     create(options, secret, metadata, format) filter
- *     plan(options, secret, metadata, format) status: the table then has the info
+ *     plan(options, secret, metadata, format) status; the info is in the table
  *     load(bytes, size, format, secret, flags, memory limit u64) filter
  *     reader_create(format, secret, expected bytes u64, memory limit u64) reader, or 0
  *     reader_feed(reader, bytes, size) status      reader_finish(reader) filter
@@ -40,8 +40,8 @@
  *     add_batch, contains_batch, remove_batch(filter, layout, data, data bytes, offsets, key bytes,
  *         count, results) how many results are 1, or a negative status; layout is PETAL_LAYOUT_,
  *         offsets are u32 or 0, results a byte per key or 0. At most 2^31 - 1 keys
- *     done() how many keys of the last batch went in
- *   inside
+ *     done() how many keys of the last batch were processed
+ *   inspection
  *     info, stats(filter, layer, table) status; layer -1: all
  *     predict_rate(info, keys u64) double
  *     content_id(filter, table) status: one slot   is_overfull(filter) 0 or 1
@@ -54,9 +54,9 @@
  *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
  *     diff(from, to, table) status: address of the patch, which the host releases, and its size
  *     apply_patch(filter, patch, size, memory limit u64) status
- *   a file that stays where it is (load with PETAL_OPEN_HEADER_ONLY)
- *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
- *         offset and a size of 64 bits each
+ *   a file read in place, by ranges (load with PETAL_OPEN_HEADER_ONLY)
+ *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges`
+ *         receives pairs of a 64-bit offset and a 64-bit size
  *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
  *     block_ranges(filter, offset u64, ranges) status: offset and size of the block, and of its
  *         checksum
@@ -245,7 +245,7 @@ EXPORT(done) uint32_t flat_done(void)
     return (uint32_t)last_done;
 }
 
-/* ---- inside ---------------------------------------------------------------------------------- */
+/* ---- inspection ------------------------------------------------------------------------------ */
 
 EXPORT(info) petal_status flat_info(const petal_filter *filter, uint32_t layer, slot *table)
 {
@@ -271,7 +271,7 @@ EXPORT(bits) petal_status flat_bits(const petal_filter *filter, uint32_t layer, 
     return status;
 }
 
-/* ---- a file that stays where it is ----------------------------------------------------------- */
+/* ---- a file read in place, by ranges --------------------------------------------------------- */
 
 EXPORT(key_ranges)
 int32_t flat_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,

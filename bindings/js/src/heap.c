@@ -1,12 +1,13 @@
-/* heap.c - malloc for a module: small, exact for large blocks, and it reuses all freed memory. Free
- * blocks form a list in address order, in which neighbours are joined (Kernighan and Ritchie).
- * malloc takes the first block that fits; if there is none, memory grows by the missing pages.
+/* heap.c - malloc for a module: small code, no waste on large blocks, and all freed memory is
+ * reused. Free blocks form a list in address order, in which neighbours are joined (Kernighan and
+ * Ritchie). malloc takes the first block that fits; if there is none, memory grows by the missing
+ * pages.
  *
  *      block | size | next | unused | memory, aligned to 16 ...       next: of a free block
  *            0      4      8        16
  *
- * A filter has a handful of blocks, so the list is short. Fresh pages are zero, so calloc() does
- * not write to them, and creating a large filter is fast. */
+ * A filter consists of a handful of blocks, so the list is short. Fresh pages are zero, so calloc()
+ * does not write to them, and creating a large filter is fast. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct block {
 extern unsigned char __heap_base;
 
 static struct block *first_free;
-static uintptr_t heap_end, fresh_from; /* memory from fresh_from on was never allocated */
+static uintptr_t heap_end, fresh_from; /* memory at and above fresh_from was never allocated */
 
 static uintptr_t end_of(const struct block *block)
 {
@@ -46,7 +47,8 @@ static void give_back(struct block *block)
     }
 }
 
-/* Grows memory at the end, and joins it with a free block there. False: no memory. */
+/* Grows memory at the end, and joins the new part with a free block there. False if there is no
+ * memory. */
 static int grow(size_t size)
 {
     if (heap_end == 0) {
@@ -113,7 +115,8 @@ void *calloc(size_t count, size_t size_bytes)
     uintptr_t fresh = fresh_from;
     unsigned char *memory = malloc(count * size_bytes);
     if (!memory) return NULL;
-    /* Fresh memory is zero, except for the header of the free block there: its first UNIT. */
+    /* Fresh memory is zero, except for the header of the free block there, which is its first
+     * UNIT. */
     uintptr_t used = fresh ? fresh + UNIT : UINTPTR_MAX, begin = (uintptr_t)memory;
     size_t dirty = used <= begin ? 0 : used - begin;
     memset(memory, 0, dirty < count * size_bytes ? dirty : count * size_bytes);

@@ -43,7 +43,7 @@ const idOf = (filter) => filter.contentId().toString(16).padStart(16, '0');
 
 class Missing extends Error {}
 
-/** A filter that follows a manifest. `filter` answers at any time. */
+/** A filter that follows a manifest. `filter` can be queried at any time. */
 export class HostedFilter {
     #url;
     #options;
@@ -55,7 +55,7 @@ export class HostedFilter {
         this.#options = options;
     }
 
-    /** `filter`: one that is already loaded, for example from an earlier visit. */
+    /** options.filter: a filter that is already loaded, for example from an earlier visit. */
     static async open(url, options = {}) {
         checkOptions(options, { filter: 0, onProgress: 0, signal: 0, secret: 0, keyType: 0 });
         const hosted = new HostedFilter(url, options);
@@ -129,7 +129,7 @@ export class HostedFilter {
         return { how: 'loaded', bytes: await this.#load(manifest) };
     }
 
-    // -> bytes fetched, or null if the whole file is needed.
+    // -> the number of bytes fetched, or null if the whole file is needed.
     async #patch(chain) {
         let bytes = 0;
         try {

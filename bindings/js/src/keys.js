@@ -1,5 +1,6 @@
 // keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt, or the result of i32(),
-// i64(), f32(), f64() or utf16(): a value with its type, which has the same bytes in every filter.
+// i64(), f32(), f64() or utf16(), which is a value with its type and has the same bytes in every
+// filter.
 
 export const KEY_TYPES = ['none', 'text', 'utf16le', 'i32', 'i64', 'f64', 'hex', 'base64'];
 export const [NONE, TEXT, UTF16LE, I32, I64, , HEX] = KEY_TYPES.keys();
@@ -34,18 +35,20 @@ export const bytesOfInteger = (value, bits) =>
           )
         : null;
 
-// ---- text with halves of surrogate pairs ---------------------------------------------------------
+// ---- text with unpaired surrogates
+// ---------------------------------------------------------------
 
-// A string may contain an unpaired surrogate, which has no UTF-8. It becomes U+FFFD, as with
-// TextEncoder, except in filters of libraries with their own rule, which is found by the number of
-// their hash.
+// A string may contain an unpaired surrogate, which has no UTF-8 form. It becomes U+FFFD, as with
+// TextEncoder, except in filters of libraries that have their own rule. The filter's hash tells
+// which rule applies.
 const HALF = /\p{Surrogate}/u;
 const HALVES = /\p{Surrogate}/gu;
 export const encoder = new TextEncoder();
 
 const asJava = (text) => encoder.encode(text.replace(HALVES, '?')); // String.getBytes()
 
-// Converts to UTF-8, but each unit that `pair` doesn't combine becomes three bytes.
+// Converts text to UTF-8, except that each surrogate that `pair` doesn't combine becomes three
+// bytes.
 const unitsOf = (text, pair) => {
     const bytes = [];
     for (let i = 0; i < text.length; i++) {
@@ -81,7 +84,8 @@ const RULES = new Map([
     [28, asUnits],
 ]);
 
-// -> converts text with unpaired surrogates under this hash; undefined: use TextEncoder
+// -> the function that converts text with unpaired surrogates under this hash; undefined: use
+// TextEncoder
 export const ruleOf = (hash) => RULES.get(hash);
 export const hasHalf = (text) => HALF.test(text);
 
@@ -104,7 +108,7 @@ class TypedKey {
     }
 }
 
-// -> its bytes, or undefined if this is not a typed key
+// -> the key's bytes, or undefined if this is not a typed key
 export const bytesOfTyped = (key) =>
     typeof key === 'object' && key !== null ? key[KEY] : undefined;
 
@@ -128,7 +132,7 @@ export const i64 = (value) => integer(value, 64);
 /** A 32-bit integer key: Guava's Integer, Parquet's INT32. */
 export const i32 = (value) => integer(value, 32);
 
-/** A double key; -0 becomes 0, and every NaN the same one. */
+/** A double key; -0 becomes 0, and every NaN becomes the same one. */
 export const f64 = (value) => new TypedKey('f64', number(value, 'f64'), bytesOfF64(value));
 
 /** A 32-bit float key, unchanged: Parquet's FLOAT. */
@@ -146,7 +150,8 @@ export const utf16 = (value) => {
     return new TypedKey('utf16le', value, bytesOfUtf16(value));
 };
 
-// ---- which filter takes which --------------------------------------------------------------------
+// ---- which filter accepts which
+// ------------------------------------------------------------------
 
 const name = (key) => {
     if (key === null) return 'null';
@@ -188,7 +193,7 @@ export const chooseType = (recorded, asked) => {
     throw new TypeError(`the filter has ${KEY_TYPES[recorded]} keys, not ${KEY_TYPES[asked]}`);
 };
 
-/** The bytes of a key if no filter determines its type. */
+/** The bytes of a key when there is no filter to determine its type. */
 export const bytesOfKey = (key) => {
     if (typeof key === 'string') return encoder.encode(key);
     if (isBytes(key)) return key;

@@ -1,4 +1,4 @@
-// load.js - loads a filter from bytes of any source straight into the module's memory.
+// load.js - loads a filter's bytes from any source straight into the module's memory.
 import { PetalError, throwIfAborted } from './errors.js';
 import { engineOf, HEADER_ONLY, hostFile } from './engine.js';
 import { isBytes } from './keys.js';
@@ -53,8 +53,8 @@ async function* piecesOfStream(stream, signal) {
     }
 }
 
-// A body's length is known unless it was decompressed on the way. For another origin that is
-// hidden.
+// A body's length is known unless it was decompressed on the way, which is hidden if it comes from
+// another origin.
 const lengthOf = (response) => {
     const length = response.headers.get('content-length');
     const encoding = response.headers.get('content-encoding');
@@ -63,7 +63,7 @@ const lengthOf = (response) => {
     return response.type === 'cors' ? { total } : { total, expected: total };
 };
 
-// In Node a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one
+// In Node, a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one
 // letter.)
 const pathOf = (source) => {
     if (source instanceof URL) return source.protocol === 'file:' ? source : null;
@@ -135,7 +135,7 @@ class Pieces {
         return value;
     }
 
-    // Returns at least this many bytes, or all.
+    // Returns at least this many bytes, or all if there are fewer.
     async head(size) {
         while (this.#head.length < size && !this.#ended) {
             const piece = await this.#next();
@@ -185,8 +185,8 @@ const unpack = async function* (pieces) {
     }
 };
 
-// A petal file may use another library's scheme, which its header names; if `native` lacks it,
-// `full` has it.
+// A petal file may use another library's scheme, which its header names. If `native` lacks that
+// scheme, `full` has it.
 const engineOfPetal = async (pieces) => {
     const engine = await engineOf('native');
     for (let size = 1024; ;) {
@@ -249,7 +249,7 @@ export const readFilter = async (
     }
 };
 
-// The limit that petal_load() has once all bytes are there. A known length comes from the source
+// The limit that petal_load() would apply to all the bytes. A known length comes from the source
 // itself, so its memory is allocated immediately; untouched pages cost nothing.
 const limitOf = (expected) =>
     expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));

@@ -20,7 +20,7 @@ static pair sum_of(double a, double b)
 
 static pair product_of(double a, double b)
 {
-    double c = 134217729 * a, d = 134217729 * b; /* 2^27 + 1 splits 53 bits in halves */
+    double c = 134217729 * a, d = 134217729 * b; /* 2^27 + 1 splits 53 bits into halves */
     double a1 = c - (c - a), b1 = d - (d - b), a2 = a - a1, b2 = b - b1, product = a * b;
     return (pair){product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
 }

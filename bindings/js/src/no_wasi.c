@@ -1,5 +1,5 @@
-/* no_wasi.c - the three calls that wasi-libc's stdio would import from its host. snprintf() links
- * them but never calls them. Here they fail, so that the module imports nothing. */
+/* no_wasi.c - the three calls that wasi-libc's stdio would import from its host. snprintf() is
+ * linked with them but never calls them. Here they fail, so that the module imports nothing. */
 #include <stdint.h>
 
 #define ERRNO_BADF 8

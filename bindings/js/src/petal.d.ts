@@ -1,16 +1,17 @@
-// petal.d.ts - the types of petal-bloom. docs/javascript.md of the repository explains each call.
+// petal.d.ts - the types of petal-bloom. docs/javascript.md in the repository explains each call.
 /// <reference lib="esnext.disposable" />
 
 declare const key: unique symbol;
-/** A typed key from i32(), i64(), f32(), f64() or utf16(): the same bytes in every filter. */
+/** A typed key from i32(), i64(), f32(), f64() or utf16(), which has the same bytes in every
+ * filter. */
 export interface TypedKey {
     readonly [key]: never;
     readonly type: 'i32' | 'i64' | 'f32' | 'f64' | 'utf16le';
     readonly value: bigint | number | string;
 }
 /**
- * A string is UTF-8, or UTF-16 in a filter of such keys; a BigInt has 64 bits, or 32 in a filter of
- * such keys. TypeError if the filter has another key type.
+ * A string is UTF-8 (UTF-16 if that is the filter's key type); a BigInt has 64 bits (32 if the
+ * filter's key type is i32). TypeError if the filter has another key type.
  */
 export type Key = string | Uint8Array | bigint | TypedKey;
 /** Consecutive keys: key i ends before ends[i], and begins where the one before ends. */
@@ -35,7 +36,7 @@ export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 export function i64(value: number | bigint): TypedKey;
 /** A signed 32-bit integer key: Guava's Integer, Parquet's INT32. */
 export function i32(value: number | bigint): TypedKey;
-/** A double; -0 becomes 0, and every NaN the same one. */
+/** A double; -0 becomes 0, and every NaN becomes the same one. */
 export function f64(value: number): TypedKey;
 /** A 32-bit float, unchanged: Parquet's FLOAT. */
 export function f32(value: number): TypedKey;
@@ -46,8 +47,8 @@ export function utf16(value: string): TypedKey;
 export class PetalError extends Error {
     /** The name of the core's status, such as "damaged", "truncated", "bad argument"; or "disposed". */
     readonly code: string;
-    /** The offset in the input, or the index of the key, where it was noticed. A TypeError or
-     * RangeError for a key in a batch has it too. */
+    /** The offset in the input or the index of the key at which the failure was noticed. A
+     * TypeError or RangeError for a key in a batch has it too. */
     readonly offset: number | null;
     constructor(
         code: string,
@@ -65,7 +66,7 @@ export interface CreateOptions {
     capacity?: number | bigint;
     /** False-positive rate at capacity, above 0 and below 1. */
     rate?: number;
-    /** Upper limit of the bits, in bytes. */
+    /** The maximum size of the bits, in bytes. */
     memoryBytes?: number | bigint;
     bits?: number | bigint;
     hashes?: number;
@@ -73,19 +74,19 @@ export interface CreateOptions {
     /** 'static': the smallest, for sets that never change; takes a rate and no capacity. See freeze(). */
     scheme?: 'blocked' | 'classic' | 'counting' | 'static';
     seed?: number | bigint;
-    /** 16 bytes: creates a keyed filter, for keys that strangers choose. */
+    /** 16 bytes: creates a keyed filter, for keys that attackers may choose. */
     secret?: Uint8Array;
     metadata?: Uint8Array;
-    /** Creates the filter that another library would: a name from formats(). */
+    /** Creates the filter that another library would create: a name from formats(). */
     format?: string;
     keyType?: KeyType;
-    /** Adds layers as keys come. */
+    /** Adds layers as keys are added. */
     grow?: boolean;
     growthStep?: number;
     growthRatio?: number;
-    /** Forgets keys after this many later ones. */
+    /** Forgets a key once at least this many keys have been added after it. */
     windowKeys?: number | bigint;
-    /** Forgets keys after this time, in advance(); with windowKeys. */
+    /** Forgets keys after this time, when advance() is called; give windowKeys as well. */
     windowMs?: number | bigint;
     generations?: number;
     /** Chooses a size that fold() can make smaller once all keys are added. Needs a rate. */
@@ -106,7 +107,8 @@ export interface LoadOptions {
     secret?: Uint8Array;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
-    /** Bytes that loading may allocate; default 1 GiB, or 64 times the file if that is more. */
+    /** The number of bytes that loading may allocate; default 1 GiB, or 64 times the file's size if
+     * that is more. */
     memoryLimit?: number | bigint;
     /** The size of the stream, if known. */
     expectedBytes?: number;
@@ -131,8 +133,9 @@ export interface Info {
     hash: string;
     format: string;
     /**
-     * The format of the file or stream that it was read from; null if it was made in memory. A petal
-     * file may hold a filter of another format: then this is "petal", and `format` the other.
+     * The format of the file or stream that the filter was read from; null if it was created in
+     * memory. A petal file may hold a filter of another format: then this is "petal", and `format`
+     * is the other format.
      */
     fileFormat: string | null;
     kernel: string;
@@ -165,7 +168,7 @@ export interface Info {
 
 export interface Plan extends Info {
     /**
-     * The model's rate for this many distinct keys; NaN for a growing filter or a window, and if no
+     * The model's rate for this many distinct keys; NaN for a growing filter or a window, or if no
      * model is good enough.
      */
     rateAt(keys: number | bigint): number;
@@ -204,12 +207,12 @@ export class Filter {
     private constructor();
     static create(options: CreateOptions): Promise<Filter>;
     /**
-     * Creates a filter of keys whose number is unknown. They are read once, into a filter of
-     * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate (0.01).
-     * Up to an eighth of memoryBytes, the result takes at most 1/8 more than with create(). If
-     * memoryBytes is too small for the keys, the filter keeps its size and isOverfull is true; with
-     * refuseOverfull that is an error. 'blocked' or 'classic'. 'static' needs no memory in advance:
-     * building takes 16 bytes per key.
+     * Creates a filter from keys whose number is unknown. They are read once, into a filter of
+     * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate
+     * (0.01). As long as the result needs no more than an eighth of memoryBytes, it is at most 1/8
+     * larger than a filter from create(). If memoryBytes is too small for the keys, the filter
+     * keeps its size and isOverfull is true; with refuseOverfull, that is an error. The scheme is
+     * 'blocked' or 'classic'. 'static' needs no memory in advance: building takes 16 bytes per key.
      */
     static fromKeys(
         keys: Iterable<Key> | AsyncIterable<Key>,
@@ -230,18 +233,18 @@ export class Filter {
     /** Describes what create() would create. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** A filter that stays on its host, queried by HTTP ranges. */
+    /** Opens a filter that stays on its host, and is queried with HTTP range requests. */
     static range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
-    /** Accepts the result of serialize(), or an npm class's JSON, as an object or as text. */
+    /** Accepts the result of serialize(), or an npm class's JSON, as an object or a string. */
     static deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 
-    /** true: it was certainly new. */
+    /** true: the key was certainly new. */
     add(key: Key): boolean;
     /** false: certainly not; true: probably. */
     has(key: Key): boolean;
-    /** true: it was removed once. */
+    /** true: one occurrence of the key was removed. */
     remove(key: Key): boolean;
-    /** Returns how many were new. */
+    /** Returns how many keys were new. */
     addMany(keys: Keys): number;
     /** 1 or 0 per key. */
     hasMany(keys: Keys): Uint8Array;
@@ -262,8 +265,8 @@ export class Filter {
     compare(other: Filter): Comparison;
     clear(): void;
     /**
-     * Makes the filter permanently read-only. Builds a 'static' filter: until then it keeps 8 bytes
-     * per key, has() is true for every key, and it can't be saved.
+     * Makes the filter permanently read-only. This is what builds a 'static' filter: until then, it
+     * keeps 8 bytes per key, has() is true for every key, and it can't be saved.
      */
     freeze(): void;
     advance(now: number | bigint | Date): void;
@@ -273,7 +276,7 @@ export class Filter {
     /**
      * Returns a smaller filter with the same keys, bit for bit equal to one created at that size. It
      * has the smallest size that keeps the rate (by default this filter's) for the keys present, or
-     * for `capacity` keys if those are more; or exactly `bits`.
+     * for `capacity` keys if that is more; or it has exactly `bits` bits.
      */
     fold(options?: { rate?: number; capacity?: number | bigint; bits?: number | bigint }): Filter;
 
@@ -282,13 +285,13 @@ export class Filter {
     /** Turns the filter into the patch's result; after a failure it is unchanged. */
     applyPatch(patch: Uint8Array, options?: { memoryLimit?: number | bigint }): void;
 
-    /** The bytes of a file. */
+    /** The bytes of the filter's file in this format. */
     toBytes(format?: string): Uint8Array;
     /** Returns an object for JSON.stringify(). */
     serialize(): object;
     toJSON(): object;
 
-    /** Frees its memory; every later call fails. */
+    /** Frees the filter's memory; every later call fails. */
     dispose(): void;
     [Symbol.dispose](): void;
 }
@@ -317,8 +320,8 @@ export interface RangeOptions {
     /** As in Filter.load(). */
     keyType?: KeyType;
     /**
-     * Default true: no answer comes from a block of 64 KiB that doesn't match its checksum; whole
-     * blocks are fetched. false: 64 bytes per key are fetched, and trusted.
+     * Default true: whole 64 KiB blocks are fetched, and no answer comes from a block that doesn't
+     * match its checksum. false: 64 bytes per key are fetched, and trusted.
      */
     verify?: boolean;
 }
@@ -329,11 +332,12 @@ export class RangeFilter {
     static open(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     readonly info: Info;
     /**
-     * Calls of the same turn share requests. A damaged block throws a PetalError with the code
-     * 'damaged', and the block's offset in the file.
+     * Calls made in the same turn of the event loop share requests. If a block is damaged, throws a
+     * PetalError with the code 'damaged' and the block's offset in the file.
      */
     has(key: Key): Promise<boolean>;
-    /** A damaged block throws a PetalError with the index of its first key as offset. */
+    /** If a block is damaged, throws a PetalError whose offset is the index of the first key in
+     * it. */
     hasMany(keys: Iterable<Key>, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
     dispose(): void;
     [Symbol.dispose](): void;
@@ -346,7 +350,7 @@ export interface Update {
 }
 
 export interface HostedOptions {
-    /** One that is already loaded, for example from an earlier visit. */
+    /** A filter that is already loaded, for example from an earlier visit. */
     filter?: Filter;
     secret?: Uint8Array;
     signal?: AbortSignal;
@@ -358,7 +362,7 @@ export interface HostedOptions {
 export class HostedFilter {
     private constructor();
     static open(url: string | URL, options?: HostedOptions): Promise<HostedFilter>;
-    /** The newest one; it answers during an update. */
+    /** The newest filter; it can be queried even during an update. */
     readonly filter: Filter | null;
     readonly id: string | null;
     update(): Promise<Update>;

@@ -1,13 +1,13 @@
-// range.js - a filter that stays on its host. The header is fetched once. For each key the 64 KiB
-// block that contains its bits is fetched (several for some filters) and compared with its
-// checksum; with verify: false, only the 64-byte line (about 100 bytes of a static filter). The
-// core computes the byte ranges.
+// range.js - a filter that stays on its host. The header is fetched once. For each key, the 64 KiB
+// block that contains its bits is fetched (several blocks for some filters) and checked against its
+// checksum; with verify: false, only the 64-byte line is fetched (about 100 bytes of a static
+// filter). The core computes the byte ranges.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
-const MAX_RANGES = 128; // per key, in the engine's table; more need a table of their own
+const MAX_RANGES = 128; // per key, in the engine's table; more than that need another table
 const MAX_CACHED_LINES = 65536; // 4 MiB
 const MAX_CACHED_BLOCKS = 256; // 16 MiB
 const MAX_GAP = 256; // largest gap between two ranges that one request bridges
@@ -17,10 +17,10 @@ const MAX_RELOADS = 3;
 
 class Changed extends Error {}
 
-// Copies a part from bytes that begin at whole.from.
+// Copies a part out of bytes that begin at whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
-// The first ranges, with this many bytes in total.
+// The first ranges, up to this many bytes in total.
 const firstOf = (ranges, bytes) => {
     let count = 0;
     for (let sum = 0; sum < bytes; count++) sum += ranges[count].to - ranges[count].from;
@@ -32,7 +32,7 @@ const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
 const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     const response = await fetch(url, {
         signal,
-        cache: 'no-store', // lines have their own cache, and a stale ETag would look like a new one
+        cache: 'no-store', // lines have their own cache; a stale ETag would look like a new one
         headers: { ...headers, Range: `bytes=${from}-${to - 1}` },
     });
     const { status } = response;
@@ -62,7 +62,8 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     return { bytes, tag };
 };
 
-/** A filter on a static host, queried by HTTP ranges. The answers are those of the whole file. */
+/** A filter on a static host, queried with HTTP range requests. It answers as the whole file
+ * would. */
 export class RangeFilter {
     #url;
     #options;
@@ -135,7 +136,8 @@ export class RangeFilter {
         return this.#open().info;
     }
 
-    /** false: certainly not; true: probably. Calls of the same turn share requests. */
+    /** false: certainly not; true: probably. Calls made in the same turn of the event loop share
+     * requests. */
     has(key) {
         this.#open();
         return new Promise((resolve, reject) => {
@@ -169,7 +171,7 @@ export class RangeFilter {
         return Uint8Array.from(answers);
     }
 
-    // Per key 1, 0, or the error of its damaged block.
+    // For each key 1, 0, or the error if its block is damaged.
     async #answers(keys, signal) {
         for (let reloads = 0; ; reloads++) {
             const etag = this.#etag;
@@ -191,7 +193,7 @@ export class RangeFilter {
         const etag = this.#etag,
             cache = this.#cache,
             ranges = keys.map((key, i) => this.#rangesOf(key, i)),
-            lines = new Map(), // by offset; all that is kept of a block outside the cache
+            lines = new Map(), // by offset: for a block outside the cache, only its lines are kept
             answers = keys.map((key) => (this.#inTurn ? this.#answer(key, [], lines) : null));
         let left = keys.map((_, i) => i);
         const asked = (i) => (this.#inTurn ? firstOf(ranges[i], answers[i].needed) : ranges[i]);
@@ -226,8 +228,8 @@ export class RangeFilter {
         await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
     }
 
-    // What to fetch, and what receives it. A block waits for its checksum, which precedes all
-    // blocks and so is fetched first.
+    // What to fetch, and the functions that receive it. A block waits for its checksum, which
+    // precedes all blocks in the file and so is fetched first.
     #wanted(units, arrived, damaged) {
         if (!this.#verify)
             return units.map((unit) => ({ ...unit, take: (bytes) => arrived(unit, bytes) }));
@@ -254,7 +256,7 @@ export class RangeFilter {
         });
     }
 
-    // -> an error, or null.
+    // Checks a block against its checksum. -> an error, or null.
     #compare(block, bytes, sum) {
         return Filter.withKey(this.#open(), undefined, (engine, filter) =>
             engine.with(bytes, (at, size) =>

@@ -1,5 +1,5 @@
 """antijoin.py - prints which rows of a big table have a key that a small table doesn't have. The
-small table's keys travel as the bytes of a filter."""
+small table's keys are sent as the bytes of a filter."""
 
 from itertools import compress
 
@@ -16,6 +16,6 @@ receiver: petal.Filter = petal.Filter.from_bytes(message)
 found = receiver.contains_batch([order for order, _ in orders])
 open_orders = list(compress(orders, (not answer for answer in found)))
 
-# Never a key that was shipped; about one in a thousand of the others is missed.
+# The result never contains a key that was shipped; about one in a thousand of the others is missed.
 assert not {order for order, _ in open_orders} & set(shipped)
 print(f"{len(open_orders)} of 5000 open orders found, with {len(message)} bytes sent")

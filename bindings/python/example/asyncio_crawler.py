@@ -1,7 +1,8 @@
-"""A small asyncio crawler that remembers pages in a filter: 3 bytes per page, and a file.
+"""A small asyncio crawler that remembers pages in a filter, which takes 3 bytes per page and is
+saved in a file.
 
 A page is queued once: add() returns whether it was new. The filter is saved when the queue is
-empty. So a crawl that crashes is repeated from its start, and loses nothing.
+empty. So after a crash, the crawl is repeated from its start, and no page is lost.
 
     python asyncio_crawler.py https://example.com/
 """

@@ -1,9 +1,9 @@
 """Has this password been leaked? Builds a filter from a list of SHA-1 lines, such as that of Have I
 Been Pwned.
 
-The list of 40 GB becomes a file of 2 GB, which is mapped: it opens in milliseconds, and all
-processes of a server share its memory. A password in the list is always refused, and so is one in a
-thousand others.
+The 40 GB list becomes a 2 GB file, which is mapped: it opens in milliseconds, and all processes of
+a server share its memory. A password in the list is always refused, and so is one in a thousand
+others.
 
     python breached_passwords.py pwned-passwords-sha1.txt breached.petal 1000000000
 """

@@ -1,4 +1,4 @@
-"""Makes Django refuse leaked passwords wherever one is set. In settings.py:
+"""Makes Django refuse leaked passwords wherever a password is set. In settings.py:
 
     AUTH_PASSWORD_VALIDATORS = [
         {

@@ -2,7 +2,7 @@
 
 If the filter says no, the key is certainly new, so no old row is ever kept. If it says probably,
 only the set can decide: some new rows (the rate) are dropped with the old ones. Where that matters,
-get these rows from maybe_known and look them up in the set.
+get those rows from maybe_known and look them up in the set.
 """
 
 import pandas as pd

@@ -1,8 +1,8 @@
 """The rows of a Polars frame whose key is certainly not in a filter: an anti-join without a second
 table.
 
-The filter returns its answers as an Arrow column, which Polars uses directly. A missing key gets a
-missing answer, and its row is left out, as in a join.
+The filter returns its answers as an Arrow column, which Polars uses directly. The answer for a
+missing key is missing too, so its row is left out, as in a join.
 """
 
 import polars as pl
@@ -21,7 +21,7 @@ def only_new(frame: pl.DataFrame, key: str, known: petal.Filter) -> pl.DataFrame
 
 
 def is_known(key: str, known: petal.Filter) -> pl.Expr:
-    """The same as an expression, for lazy frames, which run it batch by batch."""
+    """The same as an expression, for lazy frames, which evaluate it batch by batch."""
     return pl.col(key).map_batches(
         lambda column: pl.Series(known.contains_batch(column)), return_dtype=pl.Boolean
     )

@@ -1,4 +1,4 @@
-"""A spider that follows every link of a site once, and in later crawls only new links.
+"""A spider that follows every link on a site once and, in later crawls, only new links.
 
     scrapy runspider scrapy_spider.py -a start=https://example.com/ -O pages.jsonl
 """

@@ -1,4 +1,4 @@
-"""Filters in PySpark: built and queried on the executors; and Spark's own filter, queried without a
+"""Filters in PySpark, built and queried on the executors, and Spark's own filter, queried without a
 JVM."""
 
 from collections.abc import Iterable, Iterator
@@ -28,21 +28,21 @@ def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> peta
 
 
 def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
-    """A condition for a semi-join, or with ~ for an anti-join. Each executor receives the filter
+    """A condition for a semi-join or, with ~, for an anti-join. Each executor receives the filter
     once.
 
-    frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter and a
-    few others (the rate): join only those rows with the large table.
+    frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter, and a
+    few others (at the rate): join only those rows with the large table.
     """
     sent = spark.sparkContext.broadcast(filter.to_bytes())
 
     def ask(column: Iterator[pd.Series]) -> Iterator[pd.Series]:
         with petal.Filter.view(sent.value) as filter:  # no copy
             for keys in column:
-                # as Arrow, since an array of bool can't hold a missing key
+                # as Arrow, since a bool array can't hold a missing key
                 yield pa.array(filter.contains_batch(pa.array(keys, from_pandas=True))).to_pandas()
 
-    # Spark determines the kind of function from its annotations.
+    # Spark recognizes the kind of function by its annotations.
     return pandas_udf(ask, "boolean")(key)  # type: ignore[call-overload, no-any-return]
 
 

@@ -1,7 +1,7 @@
 /* answers.c - petal.Answers: the answers for an Arrow column. A sequence of True, False and None
- * (for a null) that pyarrow.array(), polars.Series() and so on accept as a column of bool with
- * nulls (__arrow_c_array__), and numpy as an array of bool. numpy can't express nulls, so it is
- * refused if there are any. */
+ * (for a null). pyarrow.array(), polars.Series() and so on accept it as a bool column with nulls
+ * (__arrow_c_array__), and numpy as a bool array. numpy can't express nulls, so if there are any,
+ * that conversion is refused. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static PyObject *to_list(PyObject *object, PyObject *unused)
     return answers_list(flags_of(object), length(object));
 }
 
-/* Beyond single items, the sequence protocol is the list's. */
+/* Except for single items, the sequence protocol is implemented by a list. */
 static PyObject *by_list(PyObject *object, const char *method, PyObject *argument)
 {
     PyObject *list = to_list(object, NULL);
@@ -116,7 +116,7 @@ static PyObject *repr(PyObject *object)
 
 /* ---- as memory, for numpy -------------------------------------------------------------------- */
 
-/* A byte of 2 would count as true. */
+/* Without this check, a byte of 2 would count as true. */
 static bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind)
 {
     Py_ssize_t nulls = 0, first = 0;
@@ -152,7 +152,7 @@ PyObject *answers_numpy(PyObject *bytes)
     return made;
 }
 
-/* numpy calls this if it gets no buffer. Without it, numpy would make objects of the items. */
+/* numpy calls this if it gets no buffer. Without it, numpy would turn the items into objects. */
 static PyObject *as_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};
@@ -221,7 +221,7 @@ static PyObject *schema_capsule(void)
     return capsule;
 }
 
-/* Fills two bitmaps: which answers are not null, and which are yes. */
+/* Fills two bitmaps: which answers are not null, and which are true. */
 static bool fill_array(struct arrow_array *array, const uint8_t *flags, Py_ssize_t count)
 {
     size_t bytes = (size_t)(count + 7) / 8 + 8;
@@ -260,7 +260,7 @@ static PyObject *array_capsule(PyObject *object)
 static PyObject *arrow_c_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"requested_schema", NULL};
-    PyObject *requested = NULL; /* a request that may be ignored */
+    PyObject *requested = NULL; /* requested schema, which may be ignored */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &requested)) return NULL;
     PyObject *schema = schema_capsule(), *array = schema ? array_capsule(object) : NULL;
     PyObject *pair = array ? PyTuple_Pack(2, schema, array) : NULL;

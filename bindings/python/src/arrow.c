@@ -1,5 +1,5 @@
-/* arrow.c - keys from pyarrow, polars, pandas, duckdb and everything else that implements the Arrow
- * C data interface, without a copy and without importing any of them:
+/* arrow.c - keys from pyarrow, polars, pandas, duckdb and anything else that implements the Arrow C
+ * data interface, without a copy and without importing any of these:
  * https://arrow.apache.org/docs/format/CDataInterface.html
  *
  * __arrow_c_array__() returns two capsules, a schema and an array; __arrow_c_stream__() returns one
@@ -68,7 +68,8 @@ static bool find_kind(const char *format, struct column *column)
     return false;
 }
 
-/* In a dictionary-encoded column `index` is the type of its rows: numbers of values. */
+/* In a dictionary-encoded column, each row is the number of a value; `index` is the type of those
+ * numbers. */
 struct kinds {
     struct column values, index;
     bool is_indexed;

@@ -2,7 +2,7 @@
  * bytes with offsets. (arrow.c handles Arrow's arrays.)
  *
  * The GIL is released while the core works, except for a few keys. The keys of a list are pinned
- * piece by piece; short texts are copied, which doesn't touch their objects' reference counts. */
+ * piece by piece; short strings are copied, which doesn't touch their reference counts. */
 #include "module.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool changes(enum verb verb)
 
 /* ---- lists and iterables --------------------------------------------------------------------- */
 
-/* Keys of Python objects, which it keeps alive, or whose bytes it copies. */
+/* Keys from Python objects, which are either kept alive or have their bytes copied. */
 struct pinned {
     Py_ssize_t count, room, object_count, held_count, held_room;
     PyObject **objects;
@@ -78,7 +78,7 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-/* Copies 16 bytes at a time, the last of which may overlap: a call would take longer. */
+/* Copies 16 bytes at a time; the last 16 may overlap. A call of memcpy() would take longer. */
 static inline char *copy_bytes(char *to, const char *from, size_t size)
 {
     if (size < 16) return (char *)memcpy(to, from, size) + size;
@@ -87,8 +87,8 @@ static inline char *copy_bytes(char *to, const char *from, size_t size)
     return to + size;
 }
 
-/* Most keys are short texts whose objects hold their UTF-8. Copies such keys, from the first up to
- * one that isn't, and returns their number; no Python code runs. */
+/* Most keys are short strings whose objects already hold their UTF-8 form. Copies such keys, up to
+ * the first one that isn't, and returns how many it copied; no Python code runs. */
 static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
     petal_key *key = pinned->keys + pinned->count;
@@ -152,8 +152,8 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     return false;
 }
 
-/* Processes the keys of a piece. The key after them may have raised an exception: these come first,
- * and if they decide the answer, the exception doesn't matter. */
+/* Processes the keys of a piece. The key after the piece may have raised an exception. The piece
+ * comes first: if it decides the answer, the exception doesn't matter. */
 static bool run_piece(struct work *work, struct pinned *pinned, bool is_whole, uint8_t *answers)
 {
     PyObject *type, *value, *traceback;
@@ -225,7 +225,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     return good;
 }
 
-/* False at the end, or if an exception is set: the iterator's own, or a key's. */
+/* False at the end, or if an exception is set, by the iterator or for a key. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
     uint32_t key_type = work->filter->key_type;
@@ -336,7 +336,7 @@ static bool read_buffer_of_keys(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* For an array of numpy or pandas the answer is a numpy array: the same bytes, as bool. */
+/* For a numpy or pandas array, the answer is a numpy array: the same bytes, as bool. */
 static PyObject *like_numpy(PyObject *answers)
 {
     PyObject *made = answers_numpy(answers);
@@ -384,7 +384,8 @@ static bool read_offsets(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* data_bytes 0 would mean "unknown" to the core, so then each offset must be 0. */
+/* To the core, data_bytes 0 means "unknown", so if there is no data, this checks that each offset
+ * is 0. */
 static bool checks_empty_data(const struct column *column)
 {
     bool good = true;
@@ -414,7 +415,7 @@ static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offset
 
 /* ---- any object ------------------------------------------------------------------------------ */
 
-/* 1 if the object is an instance of that class, which is possible only if the module is loaded. */
+/* 1 if the object is an instance of this class, which is possible only if the module is loaded. */
 static int is_of(PyObject *object, const char *module_name, const char *class_name)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
@@ -434,7 +435,7 @@ static int is_numpy(PyObject *keys)
     return is_of(keys, "numpy", "ndarray");
 }
 
-/* What pandas accepts as a mask. */
+/* Is it an object for which pandas needs an answer that it accepts as a mask? */
 static int is_pandas(PyObject *keys)
 {
     static const char *const classes[][2] = {
@@ -452,7 +453,7 @@ static bool is_one_key(PyObject *keys)
 
 static PyObject *any_keys(struct work *work, PyObject *keys, bool flags);
 
-/* An object that keeps its keys in a numpy array: a pandas Series. */
+/* Handles an object that keeps its keys in a numpy array: a pandas Series. */
 static PyObject *array_run(struct work *work, PyObject *keys, bool flags)
 {
     PyObject *array = PyObject_CallMethod(keys, "__array__", NULL);
@@ -473,7 +474,7 @@ static PyObject *numpy_run(struct work *work, PyObject *keys, bool flags)
         if (is_objects) PyBuffer_Release(&view);
         answers = is_objects ? objects_run(work, keys, flags) : buffer_run(work, &view, flags);
     } else {
-        /* Dates and variable-width strings have no buffer. Their elements are keys, or errors. */
+        /* Dates and variable-width strings have no buffer. Each element is a key, or an error. */
         PyErr_Clear();
         answers = objects_run(work, keys, flags);
     }
@@ -510,7 +511,7 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     return objects_run(work, keys, flags);
 }
 
-/* For lists and all other Python objects the answer is a list. */
+/* For lists and all other Python objects, the answer is a list. */
 static PyObject *listed(PyObject *answers)
 {
     if (!PyByteArray_CheckExact(answers)) return answers;
@@ -540,7 +541,7 @@ PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject
     PyObject *keys, *offsets = NULL;
     work.error.offset = PETAL_NO_OFFSET;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &keys, &offsets)) return NULL;
-    /* Must fail even if there are no keys. */
+    /* The call must fail even if there are no keys. */
     if (!(changes(verb) ? may_change(self) : may_query(self))) return NULL;
     PyObject *answers = offsets && offsets != Py_None ? offsets_run(&work, keys, offsets, flags)
                                                       : any_keys(&work, keys, flags);

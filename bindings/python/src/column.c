@@ -1,4 +1,4 @@
-/* column.c - many keys in one piece of memory, as batches of the core: in place if the core has
+/* column.c - many keys in one piece of memory, as batches for the core: in place if the core has
  * such a layout, otherwise converted in pieces that stay in the cache.
  *
  *   strings with offsets, fixed bytes, int64   in place
@@ -90,8 +90,8 @@ static int64_t load_signed(const struct column *column, const uint8_t *at)
     }
 }
 
-/* Returns where a row's value is: elsewhere if the column is dictionary-encoded. Does not check the
- * number. */
+/* Returns the number of a row's value, which is not the row's own if the column is
+ * dictionary-encoded. Does not check that number. */
 static uint64_t place_of(const struct column *column, uint64_t row)
 {
     const struct column *index = column->index;
@@ -100,7 +100,7 @@ static uint64_t place_of(const struct column *column, uint64_t row)
     return load(index, item(index, row), index->width);
 }
 
-/* A row that refers to no value: the producer made an error. */
+/* Does the row refer to a value that doesn't exist? Then the producer made an error. */
 static bool is_stray(const struct column *column, uint64_t row)
 {
     return column->index && has_bit(column->index, row) &&
@@ -201,8 +201,8 @@ static size_t put_utf16le(uint8_t *to, uint32_t point)
     return 2 * count;
 }
 
-/* Decodes the next code point of UTF-8, for which the producer is responsible; UINT32_MAX if it is
- * invalid. */
+/* Decodes the next code point of UTF-8; UINT32_MAX if it is invalid. (Producers should pass valid
+ * UTF-8, but this doesn't rely on it.) */
 static uint32_t take_utf8(const uint8_t **at, const uint8_t *end)
 {
     uint32_t first = *(*at)++;
@@ -226,7 +226,7 @@ static bool is_surrogate(uint32_t point)
     return point >> 11 == 0x1b;
 }
 
-/* numpy's U: UCS-4, padded with zeros. False: it is not text. */
+/* numpy's U: UCS-4, padded with zeros. False: it is not valid text. */
 static bool convert_ucs4(struct piece *piece, uint64_t row, petal_key *key)
 {
     const struct column *column = piece->column;
@@ -300,7 +300,7 @@ static bool converts_utf8(const struct piece *piece)
     return piece->column->is_text && piece->key_type == PETAL_KEY_TYPE_UTF16LE;
 }
 
-/* Makes room for the text of these rows. */
+/* Makes room for the converted text of these rows. */
 static bool reserve(struct piece *piece, uint64_t from, uint64_t rows)
 {
     uint64_t bytes = 0;
@@ -372,7 +372,7 @@ static petal_batch batch_of_piece(struct piece *piece, uint8_t (*narrow)[4])
     return batch;
 }
 
-/* If a key is invalid, those before it are processed. */
+/* If a key is invalid, the keys before it are processed. */
 static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uint64_t rows,
                       uint8_t *answers)
 {
@@ -383,7 +383,7 @@ static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uin
         if (!work->decided) work->error = wrong;
         return work->decided;
     }
-    /* Numbers need no pointers, so their room is free. */
+    /* Numbers need no pointers, so the pointers' memory is free. */
     petal_batch batch = batch_of_piece(piece, (uint8_t(*)[4])piece->keys);
     uint8_t *direct = piece->count == rows ? answers : piece->answers;
     if (piece->count > 0 && !work_run(work, &batch, answers ? direct : NULL)) {
@@ -450,7 +450,7 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     }
 }
 
-/* Finds integers outside the range of the keys before the first key is added. */
+/* Finds integers outside the key type's range before the first key is added. */
 static bool fits(const struct column *column, uint32_t key_type, uint64_t *row)
 {
     bool narrow = key_type == PETAL_KEY_TYPE_I32;

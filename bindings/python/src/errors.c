@@ -1,9 +1,9 @@
 /* errors.c - converts the core's failures to Python's exceptions, with the message unchanged.
  *
- * MEMORY becomes MemoryError; failures of files become OSError with errno and filename (which
- * Python turns into FileNotFoundError and so on); all others become petal.Error, a ValueError. Each
- * has the attributes `status` (the status's name, such as "damaged") and `offset` (the offset or
- * index of the key where it was noticed, or None). */
+ * MEMORY becomes MemoryError; file failures become OSError with errno and filename (which Python
+ * turns into FileNotFoundError and so on); all others become petal.Error, a ValueError. Each has
+ * the attributes `status` (the status's name, such as "damaged") and `offset` (the offset, or the
+ * key's index, at which the failure was noticed, or None). */
 #include "module.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define ESTALE 10070
 #endif
 
-/* The errno of an OSError, or 0 for other exceptions. */
+/* The errno for an OSError, or 0 for other exceptions. */
 static int errno_of(const petal_error *error)
 {
     int known = error->system_errno;

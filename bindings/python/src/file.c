@@ -67,7 +67,7 @@ static petal_save_options save_as(const char format[64])
     return options;
 }
 
-/* None: each block before its first use. True: all blocks now. False: none. */
+/* What to verify. None: each block before its first use. True: all blocks now. False: nothing. */
 static bool read_verify(PyObject *object, uint32_t *flags)
 {
     int all = object && object != Py_None ? PyObject_IsTrue(object) : -1;
@@ -150,7 +150,7 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_save_options options = save_as(format);
     options.flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
                     (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
-    /* Saving to the file that it maps is a sync, which changes the filter. */
+    /* Saving to the file that the filter maps is a sync, which changes the filter. */
     if (read_path(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
@@ -287,7 +287,7 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
 
 /* ---- file objects ---------------------------------------------------------------------------- */
 
-/* Writes all of these bytes; raw files accept only some at a time. */
+/* Writes all of these bytes; a raw file may accept only some at a time. */
 static bool write_all(PyObject *file, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -309,7 +309,7 @@ static bool write_all(PyObject *file, const char *bytes, size_t size)
     return true;
 }
 
-/* The core runs without the GIL; each piece is written with it. */
+/* The core runs without the GIL; the GIL is taken to write each piece. */
 struct output {
     PyObject *file;
     PyThreadState *thread;
@@ -347,7 +347,7 @@ PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs)
     return PyErr_Occurred() ? NULL : raise_error(self->state, &error, self->path);
 }
 
-/* False at the end, or after an exception or error. */
+/* False at the end of the file, or after an exception or error. */
 static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status,
                       petal_error *error)
 {

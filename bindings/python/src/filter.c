@@ -17,7 +17,7 @@ bool is_filter(struct state *state, PyObject *object)
     return PyObject_TypeCheck(object, state->filter);
 }
 
-/* A subclass may have any arguments: its __init__() calls ours. */
+/* Accepts any arguments: a subclass may have its own, and its __init__() calls ours. */
 static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -48,7 +48,7 @@ static int filter_init(PyObject *object, PyObject *args, PyObject *kwargs)
     return filter_take(self, core, NULL, PETAL_KEY_TYPE_NONE) ? 0 : -1;
 }
 
-/* No call is running: each holds a reference. */
+/* No call is running, since each call holds a reference. */
 static void filter_dealloc(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -61,7 +61,7 @@ static void filter_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Another filter with the same key type. */
+/* Wraps another filter, with the same key type as self. */
 static PyObject *wrap_like(filter_object *self, petal_filter *core, petal_status status,
                            const petal_error *error)
 {
@@ -103,8 +103,8 @@ static PyObject *filter_exit(filter_object *self, PyObject *args)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* The call for one key reports only that it failed: a batch of this key fails again, and gives the
- * reason. */
+/* The call for one key reports only that it failed. A batch with this key fails in the same way,
+ * and gives the reason. */
 static petal_status why(filter_object *self, const struct key *key, bool removes,
                         petal_error *error)
 {
@@ -161,8 +161,8 @@ static PyObject *filter_remove(filter_object *self, PyObject *key)
     return NULL;
 }
 
-/* Once damage was found in any block, each "probably" is checked again: -1 and an exception if this
- * key's block is damaged. */
+/* Once damage has been found in any block, each "probably" is checked again: returns -1 and sets an
+ * exception if this key's block is damaged. */
 static int sound(filter_object *self, const struct key *key, int found)
 {
     petal_key one = {key->data, key->size};
@@ -328,7 +328,7 @@ static bool set_default(PyObject *options, const char *name, PyObject *value)
     return set;
 }
 
-/* A static filter takes what it needs when it is frozen. */
+/* A static filter allocates what it needs when it is frozen. */
 static bool wants_static(PyObject *options)
 {
     PyObject *scheme = PyDict_GetItemString(options, "scheme");
@@ -336,7 +336,7 @@ static bool wants_static(PyObject *options)
            PyUnicode_CompareWithASCIIString(scheme, "static") == 0;
 }
 
-/* What a filter needs to be folded later. */
+/* Sets the options that a filter needs to be folded later. */
 static bool set_large(PyObject *options)
 {
     return wants_static(options) ||
@@ -344,7 +344,7 @@ static bool set_large(PyObject *options)
             set_default(options, "foldable", PyBool_FromLong(1)));
 }
 
-/* Keyword arguments: Filter()'s. */
+/* The keyword arguments are those of Filter(). */
 static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -364,7 +364,7 @@ static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
     return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
 }
 
-/* If it holds too many keys to be folded, returns it unchanged. */
+/* If the filter holds too many keys to be folded, returns it unchanged. */
 static PyObject *fold_if_possible(filter_object *large)
 {
     petal_filter *core = NULL;
@@ -420,7 +420,7 @@ static bool combine(filter_object *self, filter_object *other, combiner *how)
 {
     petal_error error;
     petal_status status;
-    if (self == other) { /* with a copy of itself: a counting filter adds its own counts */
+    if (self == other) { /* with a copy of itself, since a counting filter adds its own counts */
         PyObject *copy = filter_copy(self, NULL);
         bool good = copy && combine(self, (filter_object *)copy, how);
         Py_XDECREF(copy);
@@ -502,7 +502,7 @@ static petal_status compare_bits(const petal_filter *a, const petal_filter *b, b
     return PETAL_OK;
 }
 
-/* Content ids cover parameters and bits, in 64 bits: equal ones are verified. */
+/* Content ids cover parameters and bits in only 64 bits, so equal ids are verified. */
 static petal_status compare_filters(const petal_filter *a, const petal_filter *b, bool *same,
                                     petal_error *error)
 {
@@ -514,7 +514,7 @@ static petal_status compare_filters(const petal_filter *a, const petal_filter *b
     if (!*same) return PETAL_OK;
     status = compare_bits(a, b, same, error);
     if (status != PETAL_OK || *same) return status;
-    /* the bits don't match the id: one of the filters is damaged */
+    /* if the bits don't match the id, one of the filters is damaged */
     status = petal_verify(a, error);
     return status < 0 ? status : petal_verify(b, error) < 0 ? error->status : PETAL_OK;
 }
@@ -579,7 +579,8 @@ static petal_status get_stats(filter_object *self, petal_stats *stats, petal_err
     return status;
 }
 
-/* Estimates the distinct keys. If all bits are set, nothing is known: returns the number added. */
+/* Estimates the distinct keys. If all bits are set, there is no estimate: returns the number of
+ * keys added. */
 static Py_ssize_t filter_length(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -615,8 +616,8 @@ static int filter_bool(PyObject *object)
     return -1;
 }
 
-/* The number of keys, for people. Most other libraries' files don't record it. In that case it is
- * estimated from the bits, if they are few. */
+/* Describes the number of keys for people. Most other libraries' files don't record it; it is then
+ * estimated from the bits, if there are few. */
 static void describe_items(const petal_filter *core, const petal_info *info, char text[48])
 {
     petal_stats stats = PETAL_STATS_INIT;

@@ -1,10 +1,10 @@
-/* gate.c - coordinates calls on a filter while the GIL is released: any number of queries, or one
- * change. Others wait for their turn without the GIL.
+/* gate.c - coordinates calls on a filter while the GIL is released: any number of queries or one
+ * change. Other calls wait for their turn without the GIL.
  *
  * The GIL guards the gate's state. A call on one key holds the GIL throughout, so it only has to
- * check. A call that releases the GIL counts itself in `users`. Others wait for the next leave():
- * the mutex ensures that they don't miss it. A waiting change takes precedence over new queries, or
- * it might wait forever. */
+ * check. A call that releases the GIL counts itself in `users`. Calls that must wait sleep until
+ * the next leave(); the mutex ensures that they don't miss it. A waiting change takes precedence
+ * over new queries, or it might wait forever. */
 #include "module.h"
 
 void gate_init(filter_object *self)
@@ -83,8 +83,8 @@ bool enter_query(filter_object *self)
     return true;
 }
 
-/* The second waits only for a running change, which waits for nobody: if it let waiting changes go
- * first, two threads that each hold one of the filters could deadlock. */
+/* The second query waits only for a running change, which waits for nobody. If it let waiting
+ * changes go first, two threads that each hold one of the filters could deadlock. */
 bool enter_queries(filter_object *a, filter_object *b)
 {
     if (!enter_query(a)) return false;
@@ -108,8 +108,8 @@ bool enter_change(filter_object *self)
     return true;
 }
 
-/* Enters both together, so that two threads with the same filters in opposite order don't
- * deadlock. */
+/* Enters both filters together, so that two threads that take the same filters in opposite order
+ * don't deadlock. */
 bool enter_both(filter_object *changed, filter_object *queried)
 {
     for (;;) {

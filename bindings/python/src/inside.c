@@ -1,4 +1,4 @@
-/* inside.c - information about filters, plans and formats, as the dataclasses of
+/* inside.c - information about filters, plans and formats, in the dataclasses of
  * petal/_types.py. */
 #include "module.h"
 
@@ -9,7 +9,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Calls a class with the members of a dict, which it takes over. NULL if one is missing. */
+/* Calls a class with the members of a dict, whose reference it takes over. NULL if a member is
+ * missing. */
 static PyObject *made_of(PyObject *type, PyObject *members)
 {
     PyObject *nothing = members && !PyErr_Occurred() ? PyTuple_New(0) : NULL;
@@ -19,7 +20,7 @@ static PyObject *made_of(PyObject *type, PyObject *members)
     return made;
 }
 
-/* A failure stays set, for made_of(). */
+/* If this fails, the exception stays set, for made_of(). */
 static void put(PyObject *members, const char *name, PyObject *value)
 {
     if (value && members && !PyErr_Occurred()) PyDict_SetItemString(members, name, value);

@@ -6,9 +6,9 @@
  *   __index__ (numpy.int32)  outside that range OverflowError
  *   float, numpy.float32     the 8 bytes of a double, -0.0 as 0.0, one NaN
  *
- * bool, None and all other types: TypeError. True is 1 to Python, but "true" or "1" to others, so
- * the caller must choose. A filter whose file records a key type accepts only that type and bytes:
- * a key of another type was certainly never added. */
+ * bool, None and all other types: TypeError. True is 1 in Python but "true" or "1" in other
+ * languages, so the caller must choose. A filter whose file records a key type accepts only that
+ * type and bytes: a key of another type was certainly never added. */
 #include "module.h"
 
 #include <string.h>
@@ -133,8 +133,8 @@ static bool refuse(PyObject *object)
     return false;
 }
 
-/* The bytes of a buffer, or numbers that look like one, such as numpy.float32. Other buffers are
- * arrays: no other program would make a key of their bytes. */
+/* Reads a buffer's bytes, or a number that looks like a buffer, such as numpy.float32. Other
+ * buffers are arrays: no other program would make a key of their bytes. */
 static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
 {
     Py_buffer *view = &key->buffer;
@@ -154,7 +154,7 @@ static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
     }
     key->data = view->buf;
     key->size = (size_t)view->len;
-    /* numpy.datetime64 shows its number as bytes */
+    /* numpy.datetime64 exposes its number as a buffer of bytes */
     bool is_numpy = PyObject_HasAttrString(object, "dtype");
     if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0' && !is_numpy) return true;
     PyBuffer_Release(view);

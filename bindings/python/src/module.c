@@ -9,7 +9,7 @@ struct state *state_of_module(PyObject *module)
     return PyModule_GetState(module);
 }
 
-/* The base type that this module created knows the module. */
+/* The base type that this module created has a reference to the module. */
 struct state *state_of_type(PyTypeObject *type)
 {
     PyObject *ancestry = PyObject_GetAttrString((PyObject *)type, "__mro__");

@@ -14,8 +14,8 @@
  *   file.c     opening, saving, bytes, file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
  *
- * The limited API of CPython 3.11, the oldest version with buffers in it: one build serves all
- * later ones. */
+ * Uses the limited API of CPython 3.11, the oldest one that includes buffers, so one build serves
+ * all later versions. */
 #ifndef PETAL_PYTHON_MODULE_H
 #define PETAL_PYTHON_MODULE_H
 
@@ -37,7 +37,7 @@ struct state {
     PyObject *error, *info, *stats, *comparison, *format, *parquet_filter;
 };
 
-/* The state of the module whose Filter `type` is or derives from. NULL: an exception is set. */
+/* The state of the module whose Filter is `type` or its base type. NULL: an exception is set. */
 struct state *state_of_type(PyTypeObject *type);
 struct state *state_of_module(PyObject *module);
 extern struct PyModuleDef petal_module;
@@ -49,7 +49,7 @@ typedef struct filter_object {
     struct state *state;
     PyObject *path;    /* the file's, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
-    bool empty_key;    /* the scheme accepts it */
+    bool empty_key;    /* the scheme accepts the empty key */
     bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is active */
     /* The gate: see gate.c. Guarded by the GIL. */
     int users; /* running calls without the GIL; -1: one that changes the filter */
@@ -61,7 +61,7 @@ typedef struct filter_object {
     PyObject *weak_references;
 } filter_object;
 
-/* Creates a closed one. */
+/* Creates a closed filter. */
 filter_object *filter_make(PyTypeObject *type, struct state *state);
 /* Gives the object the core's filter. False: an exception is set, and that filter is freed. */
 bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type);
@@ -81,8 +81,8 @@ PyObject *raise_error(struct state *state, const petal_error *error, PyObject *p
 void gate_init(filter_object *self);
 void gate_end(filter_object *self);
 
-/* For calls that keep the GIL: true once no call changes (or uses) the filter and it is open.
- * False: an exception is set. */
+/* For calls that keep the GIL. Waits until no call changes the filter (may_change: until none uses
+ * it); true if the filter is open. False: an exception is set. */
 bool may_query(filter_object *self);
 bool may_change(filter_object *self);
 
@@ -93,7 +93,8 @@ bool enter_queries(filter_object *a, filter_object *b);
 bool enter_both(filter_object *changed, filter_object *queried);
 void leave(filter_object *self);
 
-/* For a call that has entered and then calls Python: the same thread would wait for itself. */
+/* For a call that has entered and then calls Python, which might make the thread wait for
+ * itself. */
 struct writing {
     unsigned long thread;
     struct writing *next;
@@ -117,13 +118,13 @@ bool key_read(PyObject *object, uint32_t key_type, struct key *key);
 void key_release(struct key *key);
 
 enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
-/* Does a filter of this key type accept such keys? If not, TypeError is set. */
+/* Does a filter with this key type accept keys of this kind? If not, TypeError is set. */
 bool key_kind_fits(int kind, uint32_t key_type);
 
 /* Parses "text", "i64", ... from None or str. False: an exception is set. */
 bool key_type_read(PyObject *name, uint32_t *key_type);
 const char *key_type_name(uint32_t key_type); /* NULL: none */
-/* Chooses the key type of a filter that records one, when the caller gives another. */
+/* Chooses between the key type that the file records and the one that the caller gives. */
 bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
 /* ---- batch.c and column.c ---- */
@@ -134,13 +135,14 @@ enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL };
 struct work {
     filter_object *filter;
     enum verb verb;
-    uint64_t rows_before; /* in earlier columns: for indices in messages */
+    uint64_t rows_before; /* rows in earlier columns, for indices in messages */
     uint64_t done, positive, empty_skipped;
     bool decided, answer; /* for ANY and ALL */
     petal_error error;    /* status < 0: failed; offset is an index in the whole batch */
 };
 
-/* Runs one batch of the core. Needs the gate, not the GIL. False: work->error is set. */
+/* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. False:
+ * work->error is set. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 
 /* Keys in one piece of memory. */
@@ -166,18 +168,18 @@ struct column {
     ptrdiff_t stride;
     uint64_t width;
     const void *offsets;
-    const void *const *buffers; /* VIEWS: the long strings' buffers */
+    const void *const *buffers; /* VIEWS: the buffers of long strings */
     const uint8_t *valid;       /* a bitmap; NULL: all are valid */
     uint64_t valid_from;        /* number of the first bit */
-    /* If dictionary-encoded: the value numbers of the `count` rows; everything above then describes
-     * the value_count values. NULL: it is not. */
+    /* If the column is dictionary-encoded, the value numbers of the `count` rows; everything above
+     * then describes the value_count values. Otherwise NULL. */
     const struct column *index;
     uint64_t value_count;
 };
 
 enum { ANSWER_NULL = 2 };
 
-/* For this few keys the GIL is kept: handing it over would take longer than the work. */
+/* For this many keys or fewer, the GIL is kept: handing it over would take longer than the work. */
 enum { FEW_KEYS = 64 };
 
 /* Processes the whole column; the GIL is held on entry. answers: one byte per key (0, 1 or
@@ -186,7 +188,7 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
 
 /* Adds a key's index in the batch to the exception that is set. */
 void note_index(uint64_t index);
-/* Sets the exception for a failed work. Returns NULL. */
+/* Sets the exception for a batch that failed. Returns NULL. */
 PyObject *work_raise(struct work *work);
 /* Warns about skipped empty keys. False: the warning became an exception. */
 bool work_warn(struct work *work);
@@ -200,8 +202,8 @@ PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject
 /* 1: the object implements Arrow, and *answers is a bytearray (None without flags); 0: it doesn't;
  * -1: an exception is set. */
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
-/* Answers, bytes of 0, 1 and ANSWER_NULL in a bytearray: as an Answers object, which takes it over;
- * as a numpy array of bool over the same bytes; or as a list. */
+/* Convert answers, which are bytes of 0, 1 and ANSWER_NULL in a bytearray, to an Answers object,
+ * which takes the bytearray over; to a numpy bool array over the same bytes; or to a list. */
 PyObject *answers_wrap(struct state *state, PyObject *bytes);
 PyObject *answers_numpy(PyObject *bytes);
 PyObject *answers_list(const uint8_t *flags, Py_ssize_t count);

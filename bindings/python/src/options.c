@@ -6,7 +6,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* 1e6 is a float, but means an int. */
+/* Converts a float such as 1e6, which means an int. */
 static PyObject *integral(PyObject *object)
 {
     if (object == Py_True || object == Py_False) return NULL;
@@ -67,7 +67,7 @@ static bool take_number(const char *text, double *value, const char **rest)
     return end != text;
 }
 
-/* "0.01", "1%", "1:1000", "1/1000" and "1 in 1000", like the tool. */
+/* Accepts "0.01", "1%", "1:1000", "1/1000" and "1 in 1000", like the tool. */
 static bool parse_rate(const char *text, double *rate)
 {
     const char *rest;
@@ -81,7 +81,7 @@ static bool parse_rate(const char *text, double *rate)
     return (is_ratio || *rest == '%') && *skip_blanks(next) == '\0';
 }
 
-/* 0 would mean "not given" to the core. */
+/* Refuses 0, which would mean "not given" to the core. */
 bool rate_read(PyObject *object, double *rate)
 {
     if (!object || object == Py_None) return true;
@@ -141,7 +141,7 @@ bool secret_read(PyObject *object, Py_buffer *buffer)
     return false;
 }
 
-/* A format's name; `absent` (or nothing) for None. */
+/* Reads a format's name; None means `absent`, or nothing if that is NULL. */
 bool format_read(PyObject *object, const char *absent, char format[64])
 {
     Py_ssize_t size = 0;

@@ -1,4 +1,4 @@
-/* work.c - runs one batch of the core, and handles its failure. */
+/* work.c - runs one batch in the core, and handles its failure. */
 #include "module.h"
 
 static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answers)
@@ -49,7 +49,8 @@ static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
     return some;
 }
 
-/* Some libraries ignore the empty key, and so do their filters here: it is skipped and counted. */
+/* Some libraries ignore the empty key, so their filters do so here too: it is skipped and
+ * counted. */
 static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     for (uint64_t from = 0, to; from < batch->count; from = to + 1) {

@@ -1,4 +1,4 @@
-/* wrap.c - wraps filters of the core in objects of the type Filter. */
+/* wrap.c - wraps the core's filters in objects of type Filter. */
 #include "module.h"
 
 filter_object *filter_make(PyTypeObject *type, struct state *state)

@@ -10,11 +10,12 @@
  * NULL keys and NULL filters are skipped; without any other the result is NULL. */
 #include "glue.h"
 
-/* What SQLite keeps for a group, zeroed at first. The final call comes after every failure, too. */
+/* What SQLite keeps for a group, zeroed at first. SQLite makes the final call after a failure,
+ * too. */
 struct build {
     petal_filter *filter;
     uint32_t key_type;
-    const char *format; /* of the file that petal_merge() took first: the result's */
+    const char *format; /* of the first file that petal_merge() read, and so of the result */
     bool failed;
 };
 
@@ -45,7 +46,7 @@ static bool read_capacity(sqlite3_context *context, sqlite3_value *value, uint64
     return false;
 }
 
-/* The options are those of the group's first row. */
+/* The options come from the group's first row. */
 static bool begin(sqlite3_context *context, int count, sqlite3_value **values, struct build *build)
 {
     petal_error error;

@@ -1,8 +1,8 @@
 /* extension.c - the entry point, which SQLite finds by the name of the file, petal.so.
  *
  * Flags. petal_contains(), petal_info() and petal_merge() open files that SQL names:
- *   - they are not SQLITE_INNOCUOUS: in a database whose schema is not trusted (PRAGMA
- *     trusted_schema=OFF) SQLite refuses them in views and triggers;
+ * - they are not SQLITE_INNOCUOUS: in a database whose schema is not trusted (PRAGMA
+ * trusted_schema=OFF), SQLite refuses them in views and triggers;
  *   - they are not SQLITE_DETERMINISTIC: a file may change, so they must not be in an index, a
  *     generated column or a partial index;
  *   - they are not SQLITE_DIRECTONLY: a trigger or a view may use a filter that is stored in the

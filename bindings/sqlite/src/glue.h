@@ -20,20 +20,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The table of SQLite's calls, which the entry point fills in. Every file but that one. */
+/* The table of SQLite's calls, for every file except extension.c, whose entry point fills it in. */
 #ifndef PETAL_SQLITE_ENTRY
 SQLITE_EXTENSION_INIT3
 #endif
 
 /* ---- result.c ------------------------------------------------------------------------------- */
 
-/* SQLite's memory, so that `PRAGMA hard_heap_limit` and its counters include filters. */
+/* Memory from SQLite, so that `PRAGMA hard_heap_limit` and SQLite's counters include filters. */
 extern const petal_allocator sqlite_memory;
 
-/* Ends the call with an error: a format of sqlite3_mprintf(), after the function's name. */
+/* Ends the call with an error: the function's name, followed by the message in the format of
+ * sqlite3_mprintf(). */
 void fail(sqlite3_context *context, const char *format, ...);
 
-/* The core's failure; `file` is a path or NULL. */
+/* Ends the call with the core's failure; `file` is a path or NULL. */
 void fail_with(sqlite3_context *context, const char *file, const petal_error *error);
 
 /* Sets the result to the filter's file in this format (NULL: petal), as a blob. */
@@ -52,7 +53,7 @@ struct key {
 
 const char *key_type_name(uint32_t key_type); /* NULL if there is none */
 
-/* The type that a filter of such values records. */
+/* The key type that a filter built from such values records. */
 uint32_t key_type_of(sqlite3_value *value);
 
 /* Reads the key bytes of a value that is not NULL, for a filter of this key type. The bytes last
@@ -71,17 +72,17 @@ struct held {
 
 void held_release(struct held *held); /* NULL is allowed */
 
-/* Returns the filter of this file: the shelf's if the file has not changed since, otherwise a new
- * one. The caller releases it. NULL after an error. */
+/* Returns the filter in this file: the shelf's if the file has not changed since it was read,
+ * otherwise a new one. The caller releases it. NULL after an error. */
 struct held *shelf_take(sqlite3_context *context, const char *path, const char *format);
 
 /* One per connection, owned by its functions. */
 struct shelf;
 struct shelf *shelf_create(void); /* NULL if there is no memory */
-void shelf_release(void *shelf);  /* one owner less; the last one frees it */
+void shelf_release(void *shelf);  /* gives up one share; the last one frees the shelf */
 struct shelf *shelf_share(struct shelf *shelf);
 
-/* Wraps the filter, which it frees on failure. NULL after an error. */
+/* Wraps the filter; on failure, frees it and returns NULL. */
 struct held *hold(sqlite3_context *context, petal_filter *filter);
 
 /* How this extension opens filters: with SQLite's memory and limits. */
@@ -89,7 +90,7 @@ petal_open_options open_options(sqlite3_context *context, const char *format, ui
 
 /* ---- source.c ------------------------------------------------------------------------------- */
 
-/* A filter during one call: one that is held, or a view of the blob. */
+/* The filter used in one call: a held one, or a view of the blob. */
 struct source {
     struct held *held;
     petal_filter *view;

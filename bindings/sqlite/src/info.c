@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Values are numbers and short names of the library: nothing needs to be escaped. */
+/* Values are numbers and the library's own short names: nothing needs to be escaped. */
 struct object {
     sqlite3_str *text;
     bool begun;
@@ -32,7 +32,7 @@ static void put_count(struct object *object, const char *name, uint64_t value, b
         sqlite3_str_appendall(object->text, "null");
 }
 
-/* 17 digits: every double is read back as it was. */
+/* Writes 17 digits, so that every double is read back exactly. */
 static void put_number(struct object *object, const char *name, double value)
 {
     put_name(object, name);

@@ -6,7 +6,7 @@
  *   BLOB     these bytes
  *
  * A filter whose file records a key type accepts only that type and blobs: a key of another type
- * was certainly never added, and to SQL 1 and 1.0 are equal. */
+ * was certainly never added, and to SQL, 1 and 1.0 are equal. */
 #include "glue.h"
 
 static const char *const type_names[] = {
@@ -77,9 +77,9 @@ static bool read_bytes(sqlite3_context *context, const void *bytes, int size, st
 
 static bool read_text(sqlite3_context *context, sqlite3_value *value, bool wide, struct key *key)
 {
-    /* The bytes first: getting them may convert the text, which changes its size. */
+    /* Get the bytes first: that may convert the text, which changes its size. */
     const void *bytes = wide ? sqlite3_value_text16le(value) : sqlite3_value_text(value);
-    if (!bytes) { /* an empty text has bytes */
+    if (!bytes) { /* even an empty string has an address */
         sqlite3_result_error_nomem(context);
         return false;
     }

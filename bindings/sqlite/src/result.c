@@ -68,7 +68,7 @@ void fail_with(sqlite3_context *context, const char *file, const petal_error *er
     if (error->offset != PETAL_NO_OFFSET)
         sqlite3_snprintf(sizeof offset, offset, " (at byte %llu)",
                          (unsigned long long)error->offset);
-    /* A name may have any length: its first 200 characters. */
+    /* A name may have any length, so only its first 200 characters are printed. */
     if (file)
         fail(context, "%!.200s: %s: %s%s", file, name, error->message, offset);
     else

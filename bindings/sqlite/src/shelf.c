@@ -2,12 +2,13 @@
  * not read its file again.
  *
  * Files are read into memory, not mapped: if somebody truncates a mapped file, the next access ends
- * the process. A filter on the shelf serves later statements while its file stays what it was, by
- * stat(): device, number, size and times of the last change. Times have seconds here, so a file is
- * trusted only if it was 2 seconds old when it was read; a younger one is read again.
+ * the process. A filter on the shelf serves later statements as long as stat() reports the same
+ * device, inode number, size and modification times for its file. These times are in whole seconds,
+ * so a filter is reused only if its file was at least 2 seconds old when it was read; a younger
+ * file is read again.
  *
  * The shelf has 8 places, and its filters together take at most SQLITE_LIMIT_LENGTH bytes. The
- * filter used longest ago leaves first. A statement that still uses it keeps it. */
+ * least recently used filter is dropped first; a statement that still uses it keeps it. */
 #include "glue.h"
 
 #include <string.h>
@@ -108,7 +109,7 @@ static struct place *find(struct shelf *shelf, const char *path, const char *for
     return NULL;
 }
 
-/* An empty place, or the one used longest ago. */
+/* An empty place, or the least recently used one. */
 static struct place *oldest(struct shelf *shelf)
 {
     struct place *found = shelf->places;
@@ -181,7 +182,8 @@ struct held *shelf_take(sqlite3_context *context, const char *path, const char *
 {
     struct shelf *shelf = sqlite3_user_data(context);
     struct identity identity;
-    /* Before it is read: if it changes meanwhile, the next statement reads it again. */
+    /* Identify the file before reading it: if it changes meanwhile, the next statement reads it
+     * again. */
     bool exists = identify(path, &identity);
     struct place *place = find(shelf, path, format);
     if (exists && place && memcmp(&place->identity, &identity, sizeof identity) == 0) {

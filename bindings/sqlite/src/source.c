@@ -3,16 +3,16 @@
  *
  * If the arguments are constant in a statement (literals, parameters), the filter is opened once:
  * sqlite3_set_auxdata() keeps it until the statement ends. So a statement sees one state of a file,
- * whatever happens to the file meanwhile. A blob from a row is viewed in place, which takes
+ * whatever happens to the file while it runs. A blob from a row is viewed in place, which takes
  * constant time; damaged blocks are noticed when a key needs them. Only the second row shows
- * whether a blob is constant. So the first row leaves a mark, and the blob is copied only at the
+ * whether a blob is constant. So the first row only sets a marker, and the blob is copied on the
  * second. */
 #include "glue.h"
 
 #include <string.h>
 
-/* What a statement keeps. If the filter argument is not constant, SQLite forgets it with the row.
- * The format may change alone, so it is compared. */
+/* What a statement keeps. If the filter argument is not constant, SQLite drops this after the row.
+ * The format may change on its own, so it is compared. */
 struct memo {
     struct held *held; /* NULL: a blob was seen once */
     char format[32];
@@ -25,7 +25,8 @@ static void forget(void *memory)
     sqlite3_free(memo);
 }
 
-/* Takes over a share of `held`. Without memory it is opened again for the next row. */
+/* Takes over a share of `held`. If there is no memory, the filter is opened again for the next
+ * row. */
 static void remember(sqlite3_context *context, struct held *held, const char *format)
 {
     struct memo *memo = NULL;
@@ -117,7 +118,7 @@ static bool open_file(sqlite3_context *context, sqlite3_value *value, const char
     return use(source, shelf_take(context, path, format));
 }
 
-/* copies: of a blob, in place of a view. */
+/* copies: copy a blob instead of viewing it. */
 static bool open_any(sqlite3_context *context, sqlite3_value *value, const char *format,
                      bool copies, struct source *source)
 {

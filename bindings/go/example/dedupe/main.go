@@ -1,5 +1,5 @@
-// dedupe [FILE] - copies each input line that it has certainly not seen, in this run or, with a
-// FILE to remember them, in earlier ones. It wrongly drops 1 in 1,000 of the other lines.
+// dedupe [FILE] - copies each input line that it has certainly not seen in this run or, if FILE
+// remembers them, in earlier runs. It wrongly drops 1 in 1,000 of the other lines.
 package main
 
 import (

@@ -3,8 +3,8 @@
 // so are all answers. In addition there are batches, memory maps, and checksums with WriteFormat(w,
 // "petal").
 //
-// These calls return no errors. Where the original cannot fail they panic: if memory runs out or
-// the filter was closed.
+// These calls return no errors. If memory runs out or the filter was closed, they panic where the
+// original cannot fail.
 package dropin
 
 import (
@@ -15,7 +15,7 @@ import (
 
 const format = "bits-and-blooms"
 
-// BloomFilter is a Petal filter with all its calls and those of bits-and-blooms.
+// BloomFilter is a Petal filter with Petal's own methods and those of bits-and-blooms.
 type BloomFilter struct{ *petal.Filter }
 
 func must[T any](value T, err error) T {
@@ -25,7 +25,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// New creates a filter of m bits and k hashes.
+// New creates a filter with m bits and k hashes.
 func New(m, k uint) *BloomFilter {
 	return &BloomFilter{must(petal.New(0, 0, petal.WithFormat(format), petal.WithBits(uint64(m)),
 		petal.WithHashes(uint32(k))))}
@@ -82,13 +82,13 @@ func (f *BloomFilter) ClearAll() *BloomFilter {
 	return f
 }
 
-// Copy returns another filter with the same keys.
+// Copy returns a new filter with the same keys.
 func (f *BloomFilter) Copy() *BloomFilter { return &BloomFilter{must(f.Clone())} }
 
 // Merge adds the keys of g.
 func (f *BloomFilter) Merge(g *BloomFilter) error { return f.Filter.Merge(g.Filter) }
 
-// Equal reports whether both have the same bits.
+// Equal reports whether both filters have the same bits.
 func (f *BloomFilter) Equal(g *BloomFilter) bool {
 	return must(f.ContentID()) == must(g.ContentID())
 }
@@ -96,7 +96,7 @@ func (f *BloomFilter) Equal(g *BloomFilter) bool {
 // WriteTo writes the format that bits-and-blooms reads.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, format) }
 
-// ReadFrom reads what bits-and-blooms wrote.
+// ReadFrom reads a filter that bits-and-blooms wrote.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	counted := &counter{r, 0}
 	read, err := petal.Read(counted, petal.FromFormat(format))
@@ -120,7 +120,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // MarshalBinary returns bytes that bits-and-blooms unmarshals.
 func (f *BloomFilter) MarshalBinary() ([]byte, error) { return f.Bytes(format) }
 
-// UnmarshalBinary accepts bytes that bits-and-blooms marshalled.
+// UnmarshalBinary loads bytes that bits-and-blooms marshalled.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	read, err := petal.FromBytes(data, petal.FromFormat(format))
 	if err == nil {
@@ -129,10 +129,10 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// MarshalJSON returns bits-and-blooms' JSON.
+// MarshalJSON returns JSON as bits-and-blooms writes it.
 func (f *BloomFilter) MarshalJSON() ([]byte, error) { return f.Bytes("bits-and-blooms-json") }
 
-// UnmarshalJSON accepts bits-and-blooms' JSON.
+// UnmarshalJSON loads JSON that bits-and-blooms wrote.
 func (f *BloomFilter) UnmarshalJSON(data []byte) error {
 	read, err := petal.FromBytes(data, petal.FromFormat("bits-and-blooms-json"))
 	if err == nil {

@@ -1,6 +1,6 @@
 /* batch.c - arrays of keys, copied in pieces that stay in the cache. `base` is the number of keys
- * before the first one, for the index in a failure. Returns how many results are 1, or for ANY and
- * ALL 1 or 0. */
+ * before the first one, for the index in a failure. The functions return how many results are 1 or,
+ * for ANY and ALL, 1 or 0. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static jint smaller(jint a, jint b)
 }
 
 /* Reads numbers and writes answers in place: copies would take a third longer. The garbage
- * collector waits meanwhile, so one piece is processed at a time, which takes tens of
+ * collector has to wait for that, so one piece is processed at a time, which takes tens of
  * microseconds. */
 static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
                              petal_error *error)
@@ -121,7 +121,7 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
     jint first = 0;
     (void)self;
     begin(&work, env, handle, verb, answers);
-    do { /* at least once: even an empty batch must find out whether the filter supports the call */
+    do { /* at least once: even an empty batch must fail if the filter doesn't support the call */
         jint piece = smaller(count - first, PIECE_LONGS);
         petal_error error = {
             .status = PETAL_ERR_MEMORY, .offset = PETAL_NO_OFFSET, .message = "out of memory"};
@@ -176,8 +176,8 @@ static jint marks_of(const char *bytes, size_t size)
     return marks;
 }
 
-/* Java has checked the offsets, but another thread may have changed them since. The copy ascends
- * and ends within the data; otherwise sets an exception. */
+/* Java has checked the offsets, but another thread may have changed them since. Sets an exception
+ * unless the copy ascends and ends within the data. */
 static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
                          jint keys)
 {
@@ -205,7 +205,7 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
         if (!copy_offsets(env, source, offsets, first, keys)) return;
-        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those are one piece */
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* unsure text is one piece */
         jint from = at[0], size = at[keys] - from;
         const char *bytes = bytes_of_piece(env, source, from, size);
         if (size > 0 && !bytes) return;

@@ -12,7 +12,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Tables of slots.h pass as long[]. */
+/* The tables of slots.h are passed as long[]. */
 static void give_slots(JNIEnv *env, jlongArray array, const slot *slots, jsize count)
 {
     (*env)->SetLongArrayRegion(env, array, 0, count, (const jlong *)(const void *)slots);

@@ -1,5 +1,5 @@
-/* one.c - one key: bytes, text or a number. Takes a verb and a key; returns 1 or 0, or sets an
- * exception. */
+/* one.c - one key: bytes, text or a number. Each function takes a verb and a key, and returns 1 or
+ * 0 or sets an exception. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 enum { STACK_BYTES = 1024 };
 
-/* A block of the map is damaged, maybe another key's: "true" may not be a valid answer. */
+/* Is a block of the map damaged? It may be one that holds other keys, but "true" may not be a valid
+ * answer. */
 static bool is_doubtful(const petal_filter *filter)
 {
     return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;

@@ -63,7 +63,7 @@ def open(
     no_lock: bool = False,
     memory_limit: int | None = None,
 ) -> Filter:
-    """Opens a filter file, of Petal or of another library; see Filter.open().
+    """Opens a filter file written by Petal or another library; see Filter.open().
 
     >>> import petal, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "seen.petal")

@@ -9,12 +9,12 @@ from typing import NamedTuple
 class Error(ValueError):
     """An error reported by the core, with its message.
 
-    Failures of files raise OSError and failed allocations MemoryError, with the same attributes.
+    File failures raise OSError and failed allocations raise MemoryError, with the same attributes.
     """
 
     #: The name of the status, such as "damaged".
     status: str
-    #: The offset in the input, or the index of the key, where it was noticed.
+    #: The offset in the input or the index of the key at which the failure was noticed.
     offset: int | None
     #: The file, if there is one.
     filename: str | bytes | None = None
@@ -40,12 +40,12 @@ class Info:
     rate: float | None
     #: The exact model's rate at capacity.
     predicted_rate: float | None
-    #: Keys passed to add, with repeats (growing: only new ones), minus those removed.
+    #: The number of keys added, including repeats (growing: only new keys), minus those removed.
     items: int
     bits: int
     #: The size of the bits, in whole lines of 64.
     bytes: int
-    #: All memory allocated; maps don't count.
+    #: All memory allocated; maps are not counted.
     memory_bytes: int
     hashes: int
     lines_per_key: int | None
@@ -66,18 +66,18 @@ class Info:
     metadata_bytes: int
     live: bool
     recovered_blocks: int
-    #: verify() has checksums to compare with.
+    #: Whether there are checksums for verify() to check.
     verifiable: bool
-    #: Each block is compared with its checksum before the first answer from it.
+    #: Whether each block is checked against its checksum before the first answer from it.
     verifies: bool
-    #: Blocks that have not been compared yet.
+    #: The number of blocks that have not been checked yet.
     unchecked_blocks: int
     #: The format of the file or stream that it was read from; None if it was made in memory. A
     #: petal file may hold a filter of another format: then this is "petal", and format the other.
     file_format: str | None
     #: The kernel used on this CPU: "avx2", "generic", ...
     kernel: str
-    #: "add", "merge", ...: the calls that can succeed.
+    #: The calls that can succeed: "add", "merge", ...
     abilities: frozenset[str]
     _shape: tuple[int, int, int, int, int, int] = field(repr=False)
 
@@ -105,9 +105,9 @@ class Stats:
     #: The rate at which absent keys pass, given the bits; NaN if it is unknown.
     estimated_rate: float
     overfull: bool
-    #: Every bit is set.
+    #: Whether every bit is set.
     saturated: bool
-    #: Counters that stick at 15.
+    #: The number of counters stuck at 15.
     saturated_counters: int
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Comparison:
     jaccard: Estimate
     containment_a_in_b: Estimate
     containment_b_in_a: Estimate
-    #: Every bit of the union is set: only bounds are known, and values are NaN.
+    #: Whether every bit of the union is set, so that only bounds are known, and values are NaN.
     saturated: bool
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class Format:
     """A file format."""
 
     name: str
-    #: How its library turns keys into bytes.
+    #: How the format's library turns keys into bytes.
     keys: str
     can_read: bool
     can_write: bool
@@ -169,12 +169,13 @@ class ParquetFilter:
     physical_type: str
     offset: int
     bytes: int
-    #: The column is encrypted, so the filter can't be read; offset and bytes are 0.
+    #: Whether the column is encrypted: the filter can't be read; offset and bytes are 0.
     encrypted: bool
 
     @property
     def key_type(self) -> str | None:
-        """For view(): how numbers become keys of this column; None: pass str or bytes."""
+        """The key type to pass to view(), by which numbers become keys of this column; None: pass
+        str or bytes."""
         return {"INT32": "i32", "INT64": "i64", "DOUBLE": "f64"}.get(self.physical_type)
 
 

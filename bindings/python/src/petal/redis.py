@@ -11,8 +11,9 @@
 
 The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster distributes over its servers. A key
 belongs to the filter of its shard: petal.shard_of(), the same in every language and in `petal
-shard`. They are filters of BF.*, of this module or of RedisBloom. A single server, redis.Redis,
-works too. A cluster acknowledges what its master has; use WAIT if a replica must have it as well.
+shard`. The filters are those of BF.*, in Petal's module or RedisBloom. A single server,
+redis.Redis, works too. A cluster acknowledges a key once the master has it; use WAIT if a replica
+must have it as well.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ class ShardedFilter:
         return f"{self.name}:{{{shard}}}"
 
     def create(self, capacity: int, rate: float) -> None:
-        """Reserves the filters. Each has room for its share of the keys plus 6 standard deviations;
-        with more keys it grows."""
+        """Reserves the filters. Each has room for its share of the keys plus 6 standard deviations,
+        and grows if it gets more keys."""
         part = capacity / self.shards
         room = math.ceil(part + 6 * math.sqrt(part))
         for shard in range(self.shards):
             self.client.execute_command("BF.RESERVE", self.name_of(shard), rate, room)
 
     def add(self, key: str | bytes) -> bool:
-        """True: it was certainly new."""
+        """Returns True if the key was certainly new."""
         return self.add_batch([key])[0]
 
     def add_batch(self, keys: Iterable[str | bytes]) -> list[bool]:

@@ -5,19 +5,19 @@ In settings.py, or in a spider's custom_settings:
     DUPEFILTER_CLASS = "petal.scrapy.DupeFilter"
     PETAL_DUPEFILTER_FILE = "seen.petal"
 
-PETAL_DUPEFILTER_FILE      what finished crawls have requested, for the next ones; one crawl at a
-                           time may use it. Not set: each crawl begins with nothing.
-PETAL_DUPEFILTER_CAPACITY  requests expected (1,000,000); with more the filter grows
-PETAL_DUPEFILTER_RATE      share of new requests that are taken for seen (0.000001)
-DUPEFILTER_DEBUG           as for Scrapy's own: every duplicate is logged, not the first only
+PETAL_DUPEFILTER_FILE      remembers what finished crawls have requested, for later crawls; only one
+crawl at a time may use it. Not set: each crawl starts with nothing. PETAL_DUPEFILTER_CAPACITY
+requests expected (1,000,000); with more, the filter grows PETAL_DUPEFILTER_RATE      share of new
+requests that are mistaken for seen ones (0.000001) DUPEFILTER_DEBUG           as for Scrapy's own
+filter: log every duplicate, not only the first
 
-Requests that a crash forgets are made again, so none is lost. The file is replaced, atomically,
-only when a crawl has ended as "finished", with nothing pending. To continue a crawl that was
-stopped, use Scrapy's JOBDIR, where this filter is stored beside the queue. Without JOBDIR, or after
-a crash, the next crawl uses the file of the last finished one. A crash of a continued job damages
-Scrapy's queue, and a crawl that continued with it might never end, so the next one refuses that
-JOBDIR. Start requests must not be filtered (dont_filter=True, which is the default unless you write
-them yourself).
+Requests that are forgotten in a crash are made again, so none is lost. The file is replaced,
+atomically, only when a crawl has ended as "finished", with nothing pending. To continue a crawl
+that was stopped, use Scrapy's JOBDIR, where this filter is stored next to the queue. Without
+JOBDIR, or after a crash, the next crawl uses the file of the last finished one. If a continued job
+crashes, Scrapy's queue is damaged, and a crawl that continued with it might never end, so the next
+crawl refuses that JOBDIR. Start requests must not be filtered (dont_filter=True, which is the
+default unless you write them yourself).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class DupeFilter:
     def open(self) -> None:
         if self.paused and self.paused.exists():
             self.seen = Filter.open(self.paused, "load")
-            # It describes the queue as it is now. After a crash it would hide that the queue lost
-            # requests.
+            # The file describes the queue as it is now. After a crash, it would hide that the queue
+            # lost requests.
             self.paused.unlink()
         elif self.paused and self._queue_is_left():
             raise RuntimeError(f"{self.paused.parent}: its job crashed; remove it to begin again")
@@ -76,7 +76,8 @@ class DupeFilter:
             self.seen = self._empty()
 
     def _queue_is_left(self) -> bool:
-        """Scrapy lists the queues here when a job ends; none if the job has finished."""
+        """Scrapy lists the queues in this file when a job ends; it lists none if the job has
+        finished."""
         assert self.paused
         queues = self.paused.with_name("requests.queue") / "active.json"
         return queues.exists() and bool(json.loads(queues.read_text()))

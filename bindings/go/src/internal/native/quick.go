@@ -3,7 +3,7 @@
 package native
 
 // These calls return quickly, keep no pointer and never call Go. The directives tell newer
-// compilers that, which saves time per call.
+// compilers so, which saves time per call.
 
 // #cgo noescape petal_go_key
 // #cgo nocallback petal_go_key

@@ -1,7 +1,7 @@
 //go:build !cgo || petal_wasm
 
 // Package wasm is the library as WebAssembly, which wazero runs. All filters share one memory, so
-// that any two can be merged; so there is one instance, which runs one call at a time.
+// that any two can be merged. So there is only one instance, which runs one call at a time.
 package wasm
 
 import (
@@ -30,7 +30,7 @@ const (
 	errOther     = -7 // PETAL_ERR_UNSUPPORTED: a trap, or a machine that can't run it
 )
 
-// The only instance, and its blocks of memory for arguments and results.
+// The only instance, with its memory blocks for arguments and results.
 var one struct {
 	sync.Mutex
 	once   sync.Once
@@ -356,8 +356,8 @@ var nativeIsLittle = func() bool {
 	return *(*byte)(unsafe.Pointer(&word)) == 1
 }()
 
-// littleEndian swaps numbers to or from WebAssembly's byte order if the machine's differs: it
-// copies what the call reads, and swaps resulting hashes in place.
+// littleEndian converts numbers to or from WebAssembly's byte order if the machine's differs: it
+// converts a copy of what the call reads, and swaps resulting hashes in place.
 func littleEndian(data []byte, layout uint32) []byte {
 	if nativeIsLittle || layout < 4 {
 		return data
@@ -369,8 +369,8 @@ func littleEndian(data []byte, layout uint32) []byte {
 	return swapped
 }
 
-// Write is petal_go_write: sink receives the bytes, piece by piece, until it returns false. Use no
-// filter meanwhile.
+// Write is petal_go_write: sink receives the bytes, piece by piece, until it returns false. The
+// sink must not use any filter.
 func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	one.Lock()

@@ -35,20 +35,20 @@ import java.util.stream.Collector;
  * }
  * }</pre>
  *
- * <p>Keys are text (as UTF-8), byte[], the remaining bytes of a ByteBuffer, integers (as 64 bits)
- * and floating-point numbers (as doubles). An int and a long of equal value are the same key; 1,
- * 1.0 and "1" are three different keys. Text with an unpaired surrogate is refused.
+ * <p>Keys are strings (as UTF-8), byte[], the remaining bytes of a ByteBuffer, integers (as 64
+ * bits) and floating-point numbers (as doubles). An int and a long of equal value are the same key;
+ * 1, 1.0 and "1" are three different keys. A string with an unpaired surrogate is refused.
  *
  * <p>Batches are an Iterable (of keys of any kinds), String[], long[], double[], or bytes with
  * offsets: key i is the bytes from offsets[i] up to offsets[i + 1], so there is one more offset
- * than keys. In a ByteBuffer offsets count from its position; a direct one is not copied.
+ * than keys. In a ByteBuffer, offsets count from its position; a direct buffer is not copied.
  *
  * <p>Any number of threads may use a filter: queries run concurrently; a change waits for running
- * calls and then has the filter alone. So does {@link #close}, and every later call throws
- * IllegalStateException.
+ * calls and then has the filter to itself. {@link #close} also waits for running calls; every later
+ * call throws IllegalStateException.
  *
- * <p>Serialization writes what {@link #toBytes()} returns. A keyed filter is not serializable: its
- * secret is never written.
+ * <p>Serialization writes the bytes that {@link #toBytes()} returns. A keyed filter is not
+ * serializable: its secret is never written.
  */
 public final class BloomFilter implements AutoCloseable, Predicate<Object>, Serializable {
     private static final long serialVersionUID = 1;
@@ -59,7 +59,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     private static final int MOST_ANSWERS = Integer.MAX_VALUE - 8;
     private static final System.Logger LOG = System.getLogger("petal");
 
-    /** Holds everything except what a copy elsewhere lacks. Not transient: see Core. */
+    /** Holds all state except what a copy in another JVM lacks. Not transient: see Core. */
     @SuppressWarnings("serial")
     private final Core core;
 
@@ -83,24 +83,24 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- making ----
 
-    /** Creates a filter for this many distinct keys; other keys pass at this rate. */
+    /** Creates a filter for this many distinct keys, in which other keys pass at this rate. */
     public static BloomFilter create(long capacity, double rate) {
         return builder().capacity(capacity).rate(rate).build();
     }
 
-    /** Returns a builder, with all parameters of a filter. */
+    /** Returns a builder, which can set all of a filter's parameters. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** As {@link #toFilter(Builder)}. */
+    /** Like {@link #toFilter(Builder)}. */
     public static Collector<Object, ?, BloomFilter> toFilter(long capacity, double rate) {
         return toFilter(builder().capacity(capacity).rate(rate));
     }
 
     /**
      * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. A
-     * parallel stream also fills a single filter, so keys come in any order.
+     * parallel stream also fills a single filter, so keys are added in any order.
      */
     public static Collector<Object, ?, BloomFilter> toFilter(Builder builder) {
         return Collector.of(builder::build, BloomFilter::add, (one, other) -> {
@@ -115,7 +115,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new BloomFilter(handle, KeyType.NONE);
     }
 
-    /** Opens a file of Petal or of another library for queries. */
+    /** Opens a file written by Petal or another library, for queries. */
     public static BloomFilter open(Path path) throws IOException {
         return open(path, Mode.READ, new OpenOptions());
     }
@@ -126,8 +126,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Opens a file of Petal or of another library. With Mode.WRITE, {@link #sync} or {@link #close}
-     * make changes durable.
+     * Opens a file written by Petal or another library. With Mode.WRITE, {@link #sync} and {@link
+     * #close} make changes durable.
      */
     public static BloomFilter open(Path path, Mode mode, OpenOptions options) throws IOException {
         int flags = mode.code | options.flags;
@@ -154,7 +154,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return fromBytes(data, new OpenOptions());
     }
 
-    /** Loads a filter from the bytes of a file: a copy, which can be changed. */
+    /** Loads a filter from the bytes of a file: a copy in memory, which can be changed. */
     public static BloomFilter fromBytes(byte[] data, OpenOptions options) throws IOException {
         Objects.requireNonNull(data, "data");
         long handle = Core.load(data, options.flags, options.secret, options.formatName(),
@@ -165,12 +165,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /**
      * Like {@link #fromBytes}, but read-only and without a copy. The buffer must be direct, such as
      * a mapped file. Its bytes must not change or be freed until {@link #close}. If their Arena is
-     * closed first, calls throw what reading them throws. If another thread closes it during a
-     * call, or a mapped file is truncated, the process crashes.
+     * closed first, calls throw the exception that reading the buffer throws. If another thread
+     * closes the Arena during a call, or a mapped file is truncated, the process crashes.
      */
     public static BloomFilter view(ByteBuffer data, OpenOptions options) throws IOException {
         if (!data.isDirect()) throw new IllegalArgumentException("the buffer must be direct");
-        ByteBuffer bytes = data.slice(); // other threads can't move its position
+        ByteBuffer bytes = data.slice(); // other threads can't move the slice's position
         touch(bytes, 0, bytes.limit());
         long handle = Core.view(bytes, 0, bytes.limit(), options.flags, options.secret,
                 options.formatName(), options.memoryLimit);
@@ -207,8 +207,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     // ---- one key ----
 
     /**
-     * A text's bytes are checked inside the gate, since taking the lock has waited until they are
-     * in the cache.
+     * A string's bytes are checked inside the gate: by the time the lock is taken, they are in the
+     * cache.
      */
     private int query(int verb, byte[] key, String text) {
         int slot = core.enter();
@@ -237,7 +237,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return isSkipped;
     }
 
-    /** Throws what Java throws if a direct buffer's memory is gone; native code would crash. */
+    /** Throws Java's own exception if a direct buffer's memory is gone; native code would crash. */
     private static void touch(ByteBuffer direct, int from, int end) {
         if (from < end) direct.get(from);
     }
@@ -247,7 +247,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 "empty keys skipped, since the scheme of the filter takes none: " + count);
     }
 
-    /** Adds a key. True: it was certainly new. False: it was probably present. */
+    /** Adds a key. Returns true if it was certainly new, false if it was probably present. */
     public boolean add(String key) {
         if (!core.keys.plainText) return add(core.keys.ofText(key));
         return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
@@ -258,7 +258,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return change(Core.ADD, key, null) != 0;
     }
 
-    /** As {@link #add(String)}: the remaining bytes; the position doesn't move. */
+    /** As {@link #add(String)}. The key is the buffer's remaining bytes; its position doesn't
+     * move. */
     public boolean add(ByteBuffer key) {
         int from = key.position(); // read once: another thread may move it
         int end = key.limit();
@@ -299,8 +300,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * False: the key was certainly never added. True: it probably was. UncheckedIOException: the
-     * map is damaged where the key's bits are; see {@link OpenOptions#noVerify}.
+     * Returns false if the key was certainly never added, true if it probably was. Throws
+     * UncheckedIOException if the mapped file is damaged where the key's bits are; see {@link
+     * OpenOptions#noVerify}.
      */
     public boolean contains(String key) {
         if (!core.keys.plainText) return contains(core.keys.ofText(key));
@@ -312,7 +314,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return query(Core.CONTAINS, key, null) != 0;
     }
 
-    /** As {@link #contains(String)}: the remaining bytes; the position doesn't move. */
+    /** As {@link #contains(String)}. The key is the buffer's remaining bytes; its position doesn't
+     * move. */
     public boolean contains(ByteBuffer key) {
         int from = key.position();
         int end = key.limit();
@@ -358,9 +361,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Removes a key from a counting filter. False: it was certainly absent. Remove only keys that
-     * were added: removing another lowers counters that it shares with keys that are present, which
-     * may then be missed.
+     * Removes a key from a counting filter. Returns false if it was certainly absent. Remove only
+     * keys that were added: removing any other key lowers counters that it shares with keys that
+     * are present, which may then be missed.
      */
     public boolean remove(Object key) {
         return change(Core.REMOVE, core.keys.of(key), null) != 0;
@@ -384,7 +387,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return Core.shardOf(new Keys(KeyType.NONE).of(key), shards);
     }
 
-    /** This filter for keys of another type: their bytes are what the funnel puts. */
+    /** Returns this filter for keys of another type, whose bytes the funnel puts. */
     public <T> Funnelled<T> by(Funnel<? super T> funnel) {
         return new Funnelled<>(this, funnel);
     }
@@ -421,7 +424,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ADD, data, offsets, null);
     }
 
-    /** Adds all keys. Returns for each whether it was certainly new. */
+    /** Adds all keys. Returns for each key whether it was certainly new. */
     public boolean[] addEach(Iterable<?> keys) {
         return each(Core.ADD, keys);
     }
@@ -541,7 +544,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ALL, data, offsets, null) != 0;
     }
 
-    /** Removes all keys, as {@link #remove}. Returns for each whether it was present. */
+    /** Removes all keys, as {@link #remove} does. Returns for each key whether it was present. */
     public boolean[] removeEach(Iterable<?> keys) {
         return each(Core.REMOVE, keys);
     }
@@ -612,7 +615,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 if (answers != null) answers[i] = is;
                 if (is) positive++;
             }
-            return isWhole ? verb - Core.ANY : positive; // ANY found none, ALL found every key
+            return isWhole ? verb - Core.ANY : positive; // ANY found no key, ALL found every key
         });
     }
 
@@ -682,7 +685,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     private long batch(int verb, ByteBuffer data, int[] offsets, boolean[] answers) {
         if (!data.isDirect() || verb == Core.ADD && !core.emptyKey)
             return batch(verb, Keys.ofBuffer(data), offsets, answers);
-        ByteBuffer bytes = data.slice(); // other threads can't move its position
+        ByteBuffer bytes = data.slice(); // other threads can't move the slice's position
         int size = bytes.limit();
         int count = keysOf(size, offsets);
         touch(bytes, 0, size);
@@ -692,7 +695,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /**
      * Returns the number of keys; the offsets must ascend and end within the data. Native code
-     * checks its own copy of them again, since another thread may change the array.
+     * copies the offsets and checks its copy again, since another thread may change the array.
      */
     private static int keysOf(int size, int[] offsets) {
         if (offsets.length == 0)
@@ -707,7 +710,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return offsets.length - 1;
     }
 
-    /** If the scheme rejects empty keys, they are left out, and their answers are false. */
+    /** If the scheme rejects empty keys, they are skipped, and their answers are false. */
     private long bytes(long handle, int verb, byte[] data, int[] offsets, int count, long base,
             boolean[] answers) {
         if (verb != Core.ADD || core.emptyKey)
@@ -799,7 +802,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 count, joiner.before, answers));
     }
 
-    /** True: the answer of ANY or ALL is known. */
+    /** Returns true once the answer of ANY or ALL is known. */
     private boolean piece(int verb, Joiner joiner, long[] positive, boolean[][] answers) {
         boolean[] some = answers == null ? null : new boolean[joiner.count];
         int count = core.emptyKey ? joiner.count : joiner.texts();
@@ -848,7 +851,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return derived(1);
     }
 
-    /** A classic filter with the keys of this counting one, at a quarter of the size. */
+    /** A classic filter with the keys of this counting filter, at a quarter of the size. */
     public BloomFilter dropCounts() {
         return derived(2);
     }
@@ -865,9 +868,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /**
      * Makes a smaller filter with the same keys, bit for bit equal to one created at that size. It
-     * has the smallest size that keeps the rate for this many keys, or for those present if they
-     * are more. Create the filter with {@link Builder#foldable}. A rate of 0 means this filter's
-     * own.
+     * has the smallest size that keeps the rate for this many keys, or for the keys present if
+     * there are more. Create this filter with {@link Builder#foldable}. A rate of 0 means this
+     * filter's own rate.
      */
     public BloomFilter fold(double rate, long capacity) {
         return folded(rate, capacity, 0);
@@ -926,7 +929,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Makes the filter permanently read-only; builds a {@link Scheme#STATIC} one. */
+    /** Makes the filter permanently read-only; a {@link Scheme#STATIC} filter is built now. */
     public void freeze() {
         core.enterToChange();
         try {
@@ -936,7 +939,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** {@link #advance(Instant)} to the current time. */
+    /** Like {@link #advance(Instant)}, with the current time. */
     public void advance() {
         advance(Instant.now());
     }
@@ -963,7 +966,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return core.describe(Objects.checkIndex(layer, info().layers()));
     }
 
-    /** Statistics from the bits. Reads all of them: one second for 5 GB. */
+    /** Computes statistics from the bits. Reads all of them: one second for 5 GB. */
     public Stats stats() {
         long[] slots = new long[Slots.STATS_COUNT];
         int slot = core.enter();
@@ -985,7 +988,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Equal for equal parameters and bits. */
+    /** A number that is equal for filters with equal parameters and bits. */
     public long contentId() {
         int slot = core.enter();
         try {
@@ -1052,7 +1055,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         save(file, "petal", options);
     }
 
-    /** Saves in another format, such as "guava", if that can hold this filter. */
+    /** Saves in another format, such as "guava", if that format can hold this filter. */
     public void save(Path file, String format, SaveOption... options) throws IOException {
         int flags = 0;
         for (SaveOption option : options) flags |= option.code;
@@ -1074,7 +1077,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Compares a mapped file with its checksums. False: it has no checksums. */
+    /** Checks a mapped file against its checksums. Returns false if it has none. */
     public boolean verify() throws IOException {
         int slot = core.enter();
         try {
@@ -1089,7 +1092,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return toBytes("petal");
     }
 
-    /** The bytes in another format: "guava" and "spark" are what their writeTo() writes. */
+    /** The bytes in another format: for "guava" and "spark", the bytes that their writeTo()
+     * writes. */
     public byte[] toBytes(String format) {
         int slot = core.enter();
         try {
@@ -1110,8 +1114,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Releases the memory or the file; waits for the calls of other threads. Changes of a filter
-     * opened with Mode.WRITE are made durable; UncheckedIOException if that fails.
+     * Releases the memory or the file, after waiting for other threads' calls. If the filter was
+     * opened with Mode.WRITE, its changes are made durable; throws UncheckedIOException if that
+     * fails.
      */
     @Override
     public void close() {

@@ -36,14 +36,16 @@ public final class Builder {
         return set(Slots.OPTION_CAPACITY, keys, "capacity");
     }
 
-    /** The share of other keys that pass; 0.01 if neither given nor implied. */
+    /** The share of other keys that pass; 0.01 if it is neither given nor implied by other
+     * parameters. */
     public Builder rate(double rate) {
         hasRate = true;
         slots[Slots.OPTION_RATE] = Double.doubleToRawLongBits(rate);
         return this;
     }
 
-    /** At most this many bytes, in place of the rate (the best that fits) or of the capacity. */
+    /** The maximum number of bytes for the bits, in place of the rate (which is then the best that
+     * fits) or of the capacity. */
     public Builder memory(long bytes) {
         return set(Slots.OPTION_MEMORY_BYTES, bytes, "memory");
     }
@@ -63,13 +65,14 @@ public final class Builder {
         return set(Slots.OPTION_LINES_PER_KEY, lines, "linesPerKey");
     }
 
-    /** Only filters with equal seeds and sizes can be merged. An unsigned number. */
+    /** The seed of the hash, an unsigned number. Only filters with equal seeds and sizes can be
+     * merged. */
     public Builder seed(long seed) {
         slots[Slots.OPTION_SEED] = seed;
         return this;
     }
 
-    /** 16 bytes: creates a keyed filter, for keys that strangers choose. */
+    /** 16 bytes: creates a keyed filter, for keys that attackers may choose. */
     public Builder secret(byte[] secret) {
         this.secret = checked(secret);
         return this;
@@ -81,13 +84,13 @@ public final class Builder {
         return this;
     }
 
-    /** "guava", "spark", "redisbloom", ...: creates the filter that this library would. */
+    /** "guava", "spark", "redisbloom", ...: creates the filter that this library would create. */
     public Builder format(String name) {
         format = Objects.requireNonNull(name);
         return this;
     }
 
-    /** Adds layers as keys come; the rate holds for any number of keys. */
+    /** Adds layers as keys are added; the rate holds for any number of keys. */
     public Builder grow() {
         return set(Slots.OPTION_GROWTH, 1, "grow");
     }
@@ -108,13 +111,14 @@ public final class Builder {
         return set(Slots.OPTION_FOLDABLE, 1, "foldable");
     }
 
-    /** Remembers at least the last this many keys, and forgets older ones. */
+    /** Remembers at least this many of the latest keys, and forgets older ones. */
     public Builder window(long keys) {
         return set(Slots.OPTION_WINDOW_KEYS, keys, "window");
     }
 
     /**
-     * With window(), the maximum of keys in this time: remembers the keys of the last this long.
+     * Remembers keys for at least this long; window() is then the maximum number of keys in that
+     * time.
      */
     public Builder windowTime(Duration time) {
         return set(Slots.OPTION_WINDOW_MS, time.toMillis(), "windowTime");
@@ -156,12 +160,13 @@ public final class Builder {
     }
 
     /**
-     * Creates a filter of keys whose number is unknown, such as {@code stream::iterator}. They are
-     * read once, into a filter of memory() (default 64 MiB), which is then folded to the smallest
-     * size that keeps the rate. Up to an eighth of the memory, the result takes at most 1/8 more
-     * than with capacity(). If the memory is too small for the keys at that rate, the filter keeps
-     * its size and {@link BloomFilter#isOverfull} is true; with refuseOverfull() it fails instead.
-     * BLOCKED or CLASSIC. STATIC needs no memory in advance: building takes 16 bytes per key.
+     * Creates a filter from keys whose number is unknown, such as {@code stream::iterator}. They
+     * are read once, into a filter of memory() (default 64 MiB), which is then folded to the
+     * smallest size that keeps the rate. As long as the result needs no more than an eighth of the
+     * memory, it is at most 1/8 larger than a filter created with capacity(). If the memory is too
+     * small for the keys at that rate, the filter keeps its size and {@link BloomFilter#isOverfull}
+     * is true; with refuseOverfull() it fails instead. The scheme is BLOCKED or CLASSIC. STATIC
+     * needs no memory in advance: building takes 16 bytes per key.
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");
@@ -186,7 +191,7 @@ public final class Builder {
         return filter;
     }
 
-    /** If it holds too many keys to be folded, returns it unchanged. */
+    /** If the filter holds too many keys to be folded, returns it unchanged. */
     private static BloomFilter foldedIfPossible(BloomFilter large) {
         try {
             return large.fold();
@@ -196,7 +201,7 @@ public final class Builder {
         }
     }
 
-    /** What {@link #build} would create, without creating it. */
+    /** Describes what {@link #build} would create, without creating it. */
     public Info plan() {
         long[] info = new long[Slots.INFO_COUNT];
         byte[][] names = new byte[Info.NAMES][];

@@ -22,27 +22,27 @@ public final class Comparison {
         this.containmentBInA = new Estimate(slots, Slots.COMPARISON_CONTAINMENT_B_IN_A);
     }
 
-    /** Every bit of the union is set: only bounds of the overlap are known. */
+    /** Whether every bit of the union is set, so that only bounds of the overlap are known. */
     public boolean isSaturated() {
         return saturated;
     }
 
-    /** Distinct keys of the first. */
+    /** The number of distinct keys in the first filter. */
     public Estimate itemsA() {
         return itemsA;
     }
 
-    /** Distinct keys of the second. */
+    /** The number of distinct keys in the second filter. */
     public Estimate itemsB() {
         return itemsB;
     }
 
-    /** Distinct keys of both together. */
+    /** The number of distinct keys in either filter. */
     public Estimate union() {
         return union;
     }
 
-    /** Distinct keys in both. */
+    /** The number of distinct keys in both filters. */
     public Estimate intersection() {
         return intersection;
     }
@@ -52,12 +52,12 @@ public final class Comparison {
         return jaccard;
     }
 
-    /** The share of the first's keys that are in the second. */
+    /** The share of the first filter's keys that are also in the second. */
     public Estimate containmentAInB() {
         return containmentAInB;
     }
 
-    /** The share of the second's keys that are in the first. */
+    /** The share of the second filter's keys that are also in the first. */
     public Estimate containmentBInA() {
         return containmentBInA;
     }

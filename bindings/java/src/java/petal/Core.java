@@ -19,15 +19,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The handle of a filter of the C library, the gate that every call passes, and the native
+ * The handle of a filter in the C library, the gate that every call passes through, and the native
  * functions.
  *
- * <p>The gate admits any number of queries, or one call that changes or frees. A query takes its
- * thread's slot, or counts itself in the shared slot if that is taken, and then looks for a
- * changer. A changer announces itself, and then waits until all slots are 0. Each writes before it
- * reads, so at least one of them sees the other. A query that comes during a change waits for the
- * changer's lock. Leaving a slot is a plain store, so it may miss a changer that is about to sleep:
- * changers also wake up by themselves.
+ * <p>The gate admits any number of queries, or one call that changes or frees the filter. A query
+ * takes its thread's slot (if that is taken, it counts itself in the shared slot), and then looks
+ * for a changer. A changer announces itself, and then waits until all slots are 0. Each writes
+ * before it reads, so at least one of them sees the other. A query that arrives during a change
+ * waits for the changer's lock. Leaving a slot is a plain store, so it may miss a changer that is
+ * about to sleep. For that case, changers also wake up on their own.
  *
  * <p>The native functions take the handle and {@code this}. The latter keeps the object reachable:
  * the cleaner can't free a filter during a call.
@@ -41,15 +41,15 @@ final class Core extends AbstractCollection<byte[]> {
     static final int ALL = 4;
 
     /**
-     * Added to a verb: the bytes come from text, so a '?' may have been an unpaired surrogate. If
-     * there are any '?', nothing is done, and the result is minus their number.
+     * Added to a verb: the bytes come from a string, so a '?' may have been an unpaired surrogate.
+     * If there are any '?', nothing is done, and the result is their number, negated.
      */
     static final int UNSURE = 8;
 
     /** Keys per piece of a batch. */
     static final int PIECE_KEYS = 1024;
 
-    /** Longer keys are copied from their array. */
+    /** Keys that are longer than this are copied from their array. */
     static final int PACKED_BYTES = 64;
 
     /** A growing filter's memory is measured after this many keys. */
@@ -68,7 +68,7 @@ final class Core extends AbstractCollection<byte[]> {
         NativeLibrary.load();
     }
 
-    /** Freed when nobody can reach the filter any more. */
+    /** The memory to free when the filter is no longer reachable. */
     private static final class Memory implements Runnable {
         private final long handle;
         /** Keeps a view's memory reachable. */
@@ -117,16 +117,16 @@ final class Core extends AbstractCollection<byte[]> {
     private long handle; // 0: closed
     /** How keys become bytes. */
     Keys keys;
-    /** The scheme accepts the empty key. */
+    /** Whether the scheme accepts the empty key. */
     boolean emptyKey;
-    /** Keys are hashed with XXH3 and this seed. */
+    /** Whether keys are hashed with XXH3 and the seed below. */
     private boolean isHashed;
     private long seed;
-    /** The filter grows, so adding may allocate. */
+    /** Whether the filter grows, so that adding may allocate. */
     private boolean grows;
     private int uncounted;
 
-    /** asked: the caller's key type. If anything fails, the filter is freed. */
+    /** asked: the key type that the caller gave. If anything fails, the filter is freed. */
     Core(long handle, ByteBuffer borrowed, KeyType asked) {
         this.borrowed = borrowed == null ? null : borrowed.slice();
         adopt(handle, asked);
@@ -173,8 +173,8 @@ final class Core extends AbstractCollection<byte[]> {
     // ---- the gate ----
 
     /**
-     * Throws what reading a view throws if its memory is gone: the buffer's Arena is closed, or
-     * belongs to another thread. Native code would crash the process.
+     * Throws the exception that reading a view throws if its memory is gone: the buffer's Arena is
+     * closed, or belongs to another thread. Native code would crash the process.
      */
     private void touch() {
         if (borrowed != null && borrowed.limit() > 0) borrowed.get(0);
@@ -257,7 +257,8 @@ final class Core extends AbstractCollection<byte[]> {
         return true;
     }
 
-    /** Locks in the order of creation, so that two threads with the same filters never deadlock. */
+    /** Locks two filters in the order of their creation, so that two threads with the same filters
+     * never deadlock. */
     static void enterTwo(Core changed, Core queried, Action action) {
         if (changed == queried) {
             changed.enterToChange();
@@ -306,7 +307,8 @@ final class Core extends AbstractCollection<byte[]> {
         void run();
     }
 
-    /** One key, inside the gate. A failure is repeated as a batch of bytes, for its message. */
+    /** Processes one key, inside the gate. If that fails, it is repeated as a batch, to get the
+     * message. */
     int one(int verb, byte[] key) {
         if (isHashed && verb != REMOVE && key.length >= Xxh3.LEAST && key.length <= Xxh3.MOST) {
             int answer = oneHash(handle, verb, Xxh3.hash(key, seed));
@@ -322,7 +324,7 @@ final class Core extends AbstractCollection<byte[]> {
         return (long) WORD.get(key, from);
     }
 
-    /** Short keys are passed as numbers: JNI calls on an array take longer. */
+    /** Passes a short key as numbers: JNI calls on an array take longer. */
     private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
@@ -384,10 +386,10 @@ final class Core extends AbstractCollection<byte[]> {
     // ---- for serializers that write fields ----
     //
     // Kryo ignores writeReplace(). It writes a filter's fields, one of which is this object, and
-    // this object as the collection of byte[] that it also is. Its only element is one byte for the
-    // key type, and the file.
+    // this object as the collection of byte[] that it also is. Its only element is a byte for the
+    // key type, followed by the bytes of the file.
 
-    /** For Kryo only: closed until {@link #add}. */
+    /** For Kryo only: the filter is closed until {@link #add}. */
     Core() {
         borrowed = null;
     }

@@ -26,7 +26,7 @@ final class Failure {
         String named = new String(name, StandardCharsets.UTF_8);
         String file = path == null ? null : new String(path, Texts.PATHS);
         if (status == MEMORY) return new OutOfMemoryError(said);
-        // I/O, locks, and bytes that are not a filter or are damaged.
+        // I/O and lock failures, and bytes that are not a filter or are damaged.
         boolean isIo = status <= IO && status >= DIRTY || status == REPLACED;
         if (!isIo) return new PetalException(said, named, offset, file);
         PetalIOException failure = new PetalIOException(said, named, offset, file, errno);
@@ -46,7 +46,7 @@ final class Failure {
                 said.getMessage(), said.status(), index, said.path(), said.errno()));
     }
 
-    /** Exceptions that java.nio.file already has; the cause has the details. */
+    /** Returns an exception that java.nio.file already has; the cause has the details. */
     private static Throwable known(int status, int errno, String file, String said,
             PetalIOException failure) {
         if (status == EXISTS) return new FileAlreadyExistsException(file, null, said)

@@ -25,32 +25,32 @@ public final class Format {
         return name;
     }
 
-    /** How its library turns keys into bytes, in a few words. */
+    /** How the format's library turns keys into bytes, in a few words. */
     public String keys() {
         return keys;
     }
 
-    /** Whether it can be read. */
+    /** Whether the format can be read. */
     public boolean isReadable() {
         return readable;
     }
 
-    /** Whether it can be written. */
+    /** Whether the format can be written. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** Whether filters can be created as its library does. */
+    /** Whether filters can be created as the format's library creates them. */
     public boolean isCreatable() {
         return creatable;
     }
 
-    /** Whether files may be recognized. */
+    /** Whether files in this format may be recognized. */
     public boolean isRecognizable() {
         return recognizable;
     }
 
-    /** Whether it can be opened without a copy. */
+    /** Whether files in this format can be opened without a copy. */
     public boolean isMappable() {
         return mappable;
     }

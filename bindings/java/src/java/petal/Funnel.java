@@ -9,8 +9,8 @@ package petal;
  * filter.by(byName).contains(person);
  * }</pre>
  *
- * <p>Nothing separates fields: "ab" and "c" give the same bytes as "a" and "bc". A filter that
- * Guava filled through a funnel with the same calls has the same bytes.
+ * <p>Nothing separates fields: "ab" and "c" give the same bytes as "a" and "bc". If Guava fills a
+ * filter through a funnel that makes the same calls, its keys have the same bytes.
  */
 @FunctionalInterface
 public interface Funnel<T> {

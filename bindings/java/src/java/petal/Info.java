@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Describes a filter, or one of its layers, without reading its bits. Unknown doubles are NaN; for
- * a plan the key counts and times are 0.
+ * Describes a filter, or one of its layers, without reading its bits. Unknown doubles are NaN; in a
+ * plan, key counts and times are 0.
  */
 public final class Info {
     private static final String[] ABILITIES = {"add", "remove", "hashes", "merge", "intersect",
@@ -13,7 +13,7 @@ public final class Info {
         "empty-key", "clear", "fold"};
     private static final String[] POLICIES = {"none", "growing", "keys", "time"};
 
-    /** They are the last slots. */
+    /** The number of names, which occupy the last slots. */
     static final int NAMES = Slots.INFO_COUNT - Slots.INFO_SCHEME_NAME;
 
     private final long[] slots;
@@ -56,14 +56,15 @@ public final class Info {
         return name(Slots.INFO_HASH_NAME);
     }
 
-    /** The format that it was read from or created for. */
+    /** The format that the filter was read from or created for. */
     public String format() {
         return name(Slots.INFO_FORMAT_NAME);
     }
 
     /**
-     * The format of the file or stream that it was read from; null if it was made in memory. A petal
-     * file may hold a filter of another format: then this is "petal", and {@link #format} the other.
+     * The format of the file or stream that the filter was read from; null if it was created in
+     * memory. A petal file may hold a filter of another format: then this is "petal", and {@link
+     * #format} is the other format.
      */
     public String fileFormat() {
         return name(Slots.INFO_FILE_FORMAT_NAME);
@@ -79,7 +80,7 @@ public final class Info {
         return (int) slots[Slots.INFO_HASHES];
     }
 
-    /** For blocked: 1 or 2; otherwise 0. */
+    /** 1 or 2 for a blocked filter, otherwise 0. */
     public int linesPerKey() {
         return (int) slots[Slots.INFO_LINES_PER_KEY];
     }
@@ -89,7 +90,7 @@ public final class Info {
         return (int) slots[Slots.INFO_LAYERS];
     }
 
-    /** For counting: 4; otherwise 0. */
+    /** 4 for a counting filter, otherwise 0. */
     public int counterBits() {
         return (int) slots[Slots.INFO_COUNTER_BITS];
     }
@@ -104,7 +105,7 @@ public final class Info {
         return slots[Slots.INFO_BYTES];
     }
 
-    /** All memory allocated; maps and views don't count. */
+    /** All memory allocated; maps and views are not counted. */
     public long memoryBytes() {
         return slots[Slots.INFO_MEMORY_BYTES];
     }
@@ -124,7 +125,7 @@ public final class Info {
         return real(Slots.INFO_PREDICTED_RATE);
     }
 
-    /** Keys passed to add, with repeats, minus those removed. */
+    /** The number of keys added, including repeats, minus those removed. */
     public long items() {
         return slots[Slots.INFO_ITEMS];
     }
@@ -149,7 +150,7 @@ public final class Info {
         return KeyType.values()[(int) slots[Slots.INFO_KEY_TYPE]];
     }
 
-    /** Why there are layers: "none", "growing", "keys" or "time". */
+    /** Why there are several layers: "none", "growing", "keys" or "time". */
     public String policy() {
         return POLICIES[(int) slots[Slots.INFO_POLICY]];
     }
@@ -174,22 +175,22 @@ public final class Info {
         return slots[Slots.INFO_WINDOW_MS];
     }
 
-    /** For a time window: the latest advance(); 0: none yet. */
+    /** For a time window: the time of the latest advance(); 0: none yet. */
     public long clockMillis() {
         return slots[Slots.INFO_CLOCK_MS];
     }
 
-    /** For a window, as planned. */
+    /** For a window: the planned number of generations. */
     public int generations() {
         return (int) slots[Slots.INFO_GENERATIONS];
     }
 
-    /** Whether it has a secret. */
+    /** Whether the filter has a secret. */
     public boolean isKeyed() {
         return slots[Slots.INFO_KEYED] != 0;
     }
 
-    /** Opened while another process was changing the file. */
+    /** Whether the file was opened while another process was changing it. */
     public boolean isLive() {
         return slots[Slots.INFO_FILE_LIVE] != 0;
     }
@@ -204,30 +205,31 @@ public final class Info {
         return slots[Slots.INFO_LATEST_MS];
     }
 
-    /** Opened with recover(): blocks that differ from their last checksums. */
+    /** If opened with recover(): the number of blocks that differ from their last checksums. */
     public long recoveredBlocks() {
         return slots[Slots.INFO_FILE_RECOVERED_BLOCKS];
     }
 
-    /** Opened with recover(): the number of blocks. */
+    /** If opened with recover(): the number of blocks. */
     public long blocks() {
         return slots[Slots.INFO_FILE_COMPARED_BLOCKS];
     }
 
     /**
-     * Whether it is a map of a petal file, whose blocks BloomFilter.verify() can compare with their
-     * checksums.
+     * Whether the filter is a memory-mapped petal file, so that BloomFilter.verify() can check its
+     * blocks against their checksums.
      */
     public boolean isVerifiable() {
         return slots[Slots.INFO_FILE_VERIFIABLE] != 0;
     }
 
-    /** Whether it is a map whose blocks are compared with their checksums before first use. */
+    /** Whether the filter is a memory-mapped file whose blocks are checked against their checksums
+     * before first use. */
     public boolean isVerifiedOnUse() {
         return slots[Slots.INFO_FILE_VERIFIES_ON_USE] != 0;
     }
 
-    /** For a map: blocks not yet compared, or found damaged. */
+    /** For a mapped file: the number of blocks that are not checked yet or were found damaged. */
     public long uncheckedBlocks() {
         return slots[Slots.INFO_FILE_UNCHECKED_BLOCKS];
     }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Iterator;
 
-/** Joins the keys of a batch piece by piece: their bytes, and the offsets of the keys. */
+/** Joins the keys of a batch piece by piece: the bytes of all keys, and the keys' offsets. */
 final class Joiner {
     private static final int PIECE_BYTES = 1 << 18;
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // maximum array length
@@ -17,7 +17,7 @@ final class Joiner {
     long before;
 
     private String[] texts = new String[16];
-    private int[] places = new int[16]; // the places of texts among the keys
+    private int[] places = new int[16]; // the indexes of the keys that are strings
     private int textCount;
     private int otherMarks;
 
@@ -30,7 +30,8 @@ final class Joiner {
     }
 
     /**
-     * Joins keys until it is full. Returns the first failure, of a key or of the iterator, or null.
+     * Joins keys until the piece is full. Returns the first failure of a key or of the iterator, or
+     * null.
      */
     RuntimeException fill(Iterator<?> rest) {
         try {
@@ -94,15 +95,15 @@ final class Joiner {
         return textCount > 0 ? Core.UNSURE : 0;
     }
 
-    /** Returns how many keys precede the first invalid text. */
+    /** Returns how many keys precede the first invalid string. */
     int texts() {
         for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) return places[i];
         return count;
     }
 
     /**
-     * Like texts(), but the piece is known to contain this many '?': more than the keys do if a
-     * text is invalid.
+     * Like texts(), but the piece is known to contain this many '?', which is more than the keys
+     * contain if a string is invalid.
      */
     int texts(int marks) {
         int expected = otherMarks;
@@ -110,7 +111,7 @@ final class Joiner {
         return marks == expected ? count : texts();
     }
 
-    /** The exception for a key of this piece. */
+    /** Returns the exception for a key in this piece that isn't valid text. */
     PetalException notText(int place) {
         return refused(Texts.NOT_TEXT, before + place);
     }

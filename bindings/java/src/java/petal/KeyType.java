@@ -1,12 +1,12 @@
 package petal;
 
-/** The type of the keys before they became bytes. */
+/** The type that keys had before they became bytes. */
 public enum KeyType {
     /** Not recorded: any type. */
     NONE(0),
-    /** Text, as UTF-8. */
+    /** Strings, as UTF-8. */
     TEXT(1),
-    /** Text as UTF-16, low byte first: what Guava's unencodedCharsFunnel hashes. */
+    /** Strings as UTF-16, low byte first, as Guava's unencodedCharsFunnel hashes them. */
     UTF16LE(2),
     /** 32-bit integers. */
     I32(3),

@@ -5,13 +5,14 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Turns keys into bytes, the same in every language: text as UTF-8, integers as 64 bits, doubles as
- * their bits. A filter that records its key type accepts only that type and bytes: a key of another
- * type was certainly never added.
+ * Turns keys into bytes, the same in every language: strings as UTF-8, integers as 64 bits, doubles
+ * as their bits. A filter that records its key type accepts only that type and bytes: a key of
+ * another type was certainly never added.
  */
 final class Keys {
     final KeyType type;
-    /** Text as UTF-8, 64-bit integers, doubles: no conversion is needed. */
+    /** Strings are UTF-8, integers have 64 bits, and doubles are doubles: no conversion is
+     * needed. */
     final boolean plainText;
     final boolean plainLong;
     final boolean plainDouble;
@@ -66,7 +67,7 @@ final class Keys {
         return bytes;
     }
 
-    /** -0.0 becomes 0.0, and every NaN the same one. */
+    /** -0.0 becomes 0.0, and every NaN becomes the same one. */
     static long bits(double key) {
         return Double.doubleToLongBits(key == 0 ? 0.0 : key);
     }

@@ -2,11 +2,11 @@ package petal;
 
 /** How a file is opened. */
 public enum Mode {
-    /** Mapped for queries: takes milliseconds at any size. */
+    /** Mapped for queries: opening takes milliseconds at any size. */
     READ(0),
     /** Mapped and changed in place: one writer at a time. */
     WRITE(1),
-    /** A verified copy in memory, which can be changed; the file stays unchanged. */
+    /** A verified copy in memory, which can be changed; the file is not changed. */
     LOAD(2);
 
     final int code;

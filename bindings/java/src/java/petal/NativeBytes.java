@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts the memory that filters hold outside the heap. The garbage collector doesn't see it: if
- * the heap is large, it would run too late to free filters that nobody closed. So this class runs
- * it when these bytes reach a limit, and then sets the limit to twice the bytes still in use. A
- * program that closes its filters, or keeps them, causes few such runs.
+ * the heap is large, the collector would run too late to free filters that nobody closed. So this
+ * class runs the collector when these bytes reach a limit, and then sets the limit to twice the
+ * bytes still in use. A program that closes its filters, or keeps using them, causes few such runs.
  */
 final class NativeBytes {
     static final Cleaner CLEANER = Cleaner.create();
@@ -22,11 +22,12 @@ final class NativeBytes {
 
     private NativeBytes() {}
 
-    /** Adds to or subtracts from the count. May run the garbage collector if it grows. */
+    /** Adds to or subtracts from the count. If the count grows, this may run the garbage
+     * collector. */
     static void add(long bytes) {
         long now = used.addAndGet(bytes);
         if (bytes > 0 && now > limit) collectAtLimit();
-        // After a peak the limit comes down a little with each filter that is freed.
+        // After a peak, each filter that is freed lowers the limit a little.
         if (bytes < 0 && now < limit / 4) limit = Math.max(LEAST, limit - limit / 16);
     }
 

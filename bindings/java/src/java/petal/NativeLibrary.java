@@ -8,9 +8,10 @@ import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
 /**
- * Loads the native library: the file named by the property petal.native, or the jar's own for this
- * platform. The latter is copied to a file with a random name that only this user can read or
- * write, loaded, and deleted: two programs never share it, and nothing remains.
+ * Loads the native library: the file that the property petal.native names, or the library in the
+ * jar for this platform. The latter is copied to a file with a random name that only this user can
+ * read or write, loaded, and deleted: two programs never share the file, and nothing is left
+ * behind.
  */
 final class NativeLibrary {
     private NativeLibrary() {}

@@ -22,7 +22,7 @@ public final class OpenOptions {
         return this;
     }
 
-    /** "petal", "guava", ...; "auto", the default: the only one that fits. */
+    /** "petal", "guava", ...; "auto", the default, means the only format that fits. */
     public OpenOptions format(String name) {
         format = Objects.requireNonNull(name);
         return this;
@@ -34,33 +34,34 @@ public final class OpenOptions {
         return this;
     }
 
-    /** How keys become bytes, if the file does not record it. */
+    /** The type of the keys, if the file does not record it. */
     public OpenOptions keyType(KeyType type) {
         keyType = Objects.requireNonNull(type);
         return this;
     }
 
     /**
-     * The maximum of bytes that opening may allocate; -1: no limit. The default is 1 GiB or 64
-     * times the bytes given.
+     * The maximum number of bytes that opening may allocate; -1 for no limit. The default is 1 GiB
+     * or 64 times the bytes given.
      */
     public OpenOptions memoryLimit(long bytes) {
         memoryLimit = bytes;
         return this;
     }
 
-    /** For a stream: its size. A header that promises more is refused immediately. */
+    /** The size of a stream. A header that promises more is refused immediately. */
     public OpenOptions expectedBytes(long bytes) {
         expectedBytes = bytes;
         return this;
     }
 
-    /** Checks all of a map now instead of each block before its first use. */
+    /** Checks a mapped file completely now, instead of each block before its first use. */
     public OpenOptions verify() {
         return flag(16);
     }
 
-    /** Trusts a map's bits: if they are damaged, the answer for a member may be "certainly not". */
+    /** Trusts a mapped file's bits: if they are damaged, the answer for a key that was added may be
+     * "certainly not". */
     public OpenOptions noVerify() {
         flags &= ~VERIFY_ON_USE;
         return this;
@@ -81,7 +82,8 @@ public final class OpenOptions {
         return flag(128);
     }
 
-    /** For file systems without locks; make sure that nobody else changes the file. */
+    /** Takes no lock, for file systems without locks; make sure that nobody else changes the
+     * file. */
     public OpenOptions noLock() {
         return flag(256);
     }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A Bloom filter in a Parquet file: the filter of one column in one row group. */
+/** A Bloom filter in a Parquet file: the filter for one column in one row group. */
 public final class ParquetFilter {
     private final int rowGroup;
     private final int columnNumber;

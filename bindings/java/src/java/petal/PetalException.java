@@ -1,8 +1,8 @@
 package petal;
 
 /**
- * A refusal by the core: invalid arguments or sizes, filters that don't match, abilities that a
- * filter lacks. The message is the core's.
+ * The core refused a call: invalid arguments or sizes, filters that don't match, or abilities that
+ * a filter lacks. The message is the core's.
  */
 public final class PetalException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
@@ -23,7 +23,8 @@ public final class PetalException extends IllegalArgumentException {
         return status;
     }
 
-    /** The offset in the input, or the index of the key, where it was noticed; or -1. */
+    /** The offset in the input or the index of the key at which the failure was noticed; -1 if
+     * there is none. */
     public long offset() {
         return offset;
     }

@@ -27,7 +27,7 @@ public final class PetalIOException extends IOException {
         return status;
     }
 
-    /** The offset in the input where it was noticed, or -1. */
+    /** The offset in the input at which the failure was noticed, or -1. */
     public long offset() {
         return offset;
     }

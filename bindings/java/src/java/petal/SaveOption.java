@@ -1,6 +1,6 @@
 package petal;
 
-/** Options of save(). */
+/** Options for save(). */
 public enum SaveOption {
     /** Fails with FileAlreadyExistsException if the file exists. */
     NO_REPLACE(1),
@@ -8,7 +8,7 @@ public enum SaveOption {
      * Takes no lock, for file systems without locks; make sure that nobody else changes the file.
      */
     NO_LOCK(2),
-    /** Continues if the new file can't have the old one's owner. */
+    /** Saves even if the new file can't have the old one's owner. */
     NEW_OWNER(4);
 
     final int code;

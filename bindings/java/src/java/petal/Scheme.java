@@ -4,14 +4,14 @@ package petal;
 public enum Scheme {
     /** One or two lines of 64 bytes per key: the fastest. The default. */
     BLOCKED(1),
-    /** Bits anywhere: the fewest bits per key. */
+    /** A key's bits lie anywhere: the fewest bits per key. */
     CLASSIC(2),
     /** Counters: keys can be removed, at 4 times the size. */
     COUNTING(3),
     /**
-     * The smallest, for sets that never change; takes a rate and no capacity. Until
-     * {@link BloomFilter#freeze} builds it, it keeps 8 bytes per key, contains every key, and can't
-     * be saved.
+     * The smallest, for sets that never change; takes a rate and no capacity. Until {@link
+     * BloomFilter#freeze} builds the filter, it keeps 8 bytes per key, answers "probably" for every
+     * key, and can't be saved.
      */
     STATIC(4);
 

@@ -49,12 +49,13 @@ public final class Sink {
         return put(value, 8);
     }
 
-    /** Puts its bits. As in Guava, -0.0 and 0.0 are different keys, and so are different NaNs. */
+    /** Puts the value's bits. As in Guava, -0.0 and 0.0 are different keys, and so are different
+     * NaNs. */
     public Sink putFloat(float value) {
         return put(Float.floatToRawIntBits(value), 4);
     }
 
-    /** Puts its bits, as {@link #putFloat}. */
+    /** Puts the value's bits, as {@link #putFloat} does. */
     public Sink putDouble(double value) {
         return put(Double.doubleToRawLongBits(value), 8);
     }

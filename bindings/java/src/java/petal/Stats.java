@@ -20,12 +20,12 @@ public final class Stats {
         this.estimatedItems = new Estimate(slots, Slots.STATS_ESTIMATED_ITEMS);
     }
 
-    /** Every bit is set. */
+    /** Whether every bit is set. */
     public boolean isSaturated() {
         return saturated;
     }
 
-    /** The filter certainly holds more keys than its capacity. */
+    /** Whether the filter certainly holds more keys than its capacity. */
     public boolean isOverfull() {
         return overfull;
     }
@@ -35,7 +35,7 @@ public final class Stats {
         return bitsSet;
     }
 
-    /** For counting filters: counters that stick at 15. */
+    /** For counting filters: the number of counters stuck at 15. */
     public long saturatedCounters() {
         return saturatedCounters;
     }

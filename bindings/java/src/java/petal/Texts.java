@@ -6,7 +6,8 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Converts text to bytes. JNI's own strings are not real UTF-8, so only bytes cross the border. */
+/** Converts strings to bytes. JNI's own strings are not real UTF-8, so only bytes are passed to
+ * native code. */
 final class Texts {
     /** The charset in which the JVM encodes file names. */
     static final Charset PATHS =
@@ -40,13 +41,14 @@ final class Texts {
         return (found & 0x8080808080808080L) != 0;
     }
 
-    /** If one of the 8 bytes is a '?', a borrow sets its highest bit, or one above. */
+    /** If one of the 8 bytes is a '?', a borrow sets the highest bit of that byte or of one above
+     * it. */
     private static long marks(long word) {
         long differs = word ^ 0x3f3f3f3f3f3f3f3fL;
         return differs - 0x0101010101010101L & ~differs;
     }
 
-    /** Counts the '?' in a text. */
+    /** Counts the '?' in a string. */
     static int marks(String text) {
         int marks = 0;
         for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
@@ -77,7 +79,7 @@ final class Texts {
         return bytes.array();
     }
 
-    /** A name for the core, or null. C would end it at a NUL. */
+    /** A name for the core, or null. C would cut the name at a NUL. */
     static byte[] name(String name) {
         if (name != null && name.indexOf('\0') >= 0)
             throw new IllegalArgumentException("a name with a NUL character");
@@ -88,7 +90,7 @@ final class Texts {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** Only files of the operating system have such a path. */
+    /** Only files of the default file system have a path that C can open. */
     static byte[] path(Path path) {
         return path.toFile().getPath().getBytes(PATHS);
     }

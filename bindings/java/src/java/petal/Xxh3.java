@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 
 /**
  * XXH3 (64 bits, with seed) for keys of {@link #LEAST} to {@link #MOST} bytes, as in xxhash.h of
- * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. For a single key, it
- * would read the bytes back before the copy has reached the cache, and the CPU would wait for that
- * longer than hashing takes.
+ * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. For a single key, the
+ * library would read the bytes back before the copy has reached the cache, and the CPU would wait
+ * for the copy longer than the hash takes.
  */
 final class Xxh3 {
     static final int LEAST = 4;
@@ -85,7 +85,7 @@ final class Xxh3 {
         return (long) WORD.get(key, at);
     }
 
-    /** The low half xor the high half of the unsigned product. */
+    /** The low half of the unsigned product, xor its high half. */
     private static long folded(long a, long b) {
         long high = Math.multiplyHigh(a, b) + (a >> 63 & b) + (b >> 63 & a);
         return a * b ^ high;
