@@ -1,4 +1,4 @@
-/* values.h - what petal.h reports about a filter, returned as values: for tests and fuzz targets,
+/* values.h - returns what petal.h reports about a filter as values, for tests and fuzz targets,
  * where these calls can't fail. */
 #ifndef PETAL_TESTS_VALUES_H
 #define PETAL_TESTS_VALUES_H

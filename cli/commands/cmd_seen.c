@@ -31,8 +31,7 @@
 struct seen {
     const struct args *args;
     petal_filter *filter; /* decides what is new */
-    petal_filter
-        *kept; /* FILE's filter, locked: `filter` itself or its follower; NULL without -f */
+    petal_filter *kept;   /* FILE's filter: `filter` itself or its follower; NULL without -f */
     struct delivery delivery;
     petal_info start; /* before the first key */
     petal_layers_info window;

@@ -1,12 +1,12 @@
 /* calls.c - proves that if a system call or allocation fails within a call of the library, the call
  * reports it and loses nothing.
  *
- * The program preloads the shim into itself and makes the nth call of a kind fail, once or from
- * then on, within one call of petal.h at a time. A call that fails returns the right status, with
- * errno and a message, and no filter. What existed before still exists, in memory and in the file.
- * Descriptors and memory are released. A filter whose changes could not be written never claims
- * later that they were. The amount is the number of runs per call, chosen at random from all;
- * `full` runs all. */
+ * The program preloads the shim into itself. Within one call of petal.h at a time, the shim makes
+ * the nth system call of a kind fail, either once or that call and all later ones. A library call
+ * that fails must return the right status, errno and message, and no filter. What existed before
+ * must still exist, in memory and in the file, and descriptors and memory must be released. If
+ * changes could not be written, the filter must never report later that they were. The amount is
+ * the number of runs per library call, chosen at random; `full` does all runs. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 #include "petal/petal_build.h"

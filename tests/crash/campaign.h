@@ -1,5 +1,5 @@
-/* campaign.h - what the campaigns share: amounts, counters, filters and keys, a folder, child
- * processes.
+/* campaign.h - what the campaigns share: amounts, counters, filters and keys, a temporary folder,
+ * child processes.
  *
  * A campaign is a program with one optional argument: none for the short form that `./dev test`
  * runs, a number (rounds, opens, states: see its opening comment), or `full`. It prints TAP, one

@@ -1,11 +1,12 @@
 /* faults.c - proves that if a system call or allocation fails within a command, the command reports
  * it truthfully and loses nothing.
  *
- * A preloaded library makes the nth call of a kind fail, once or from then on, for every n that a
- * command reaches. After exit status 0 everything is as without the fault. After any other status
- * the file is the old one or the new one, whole or marked dirty; no temporary file is left; one
- * line says what happened, and only what happened. No crash, no hang. The amount is the number of
- * runs per command, chosen at random from all; `full` runs all. */
+ * For every n that a command reaches, a preloaded library makes the nth call of a kind fail, either
+ * once or that call and all later ones. After exit status 0, everything must be as without the
+ * fault. After any other status, the file must be the old one or the new one, complete or marked
+ * dirty; no temporary file may be left; and one line must say what happened, and only that. No
+ * crash, no hang. The amount is the number of runs per command, chosen at random; `full` does all
+ * runs. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 

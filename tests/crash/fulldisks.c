@@ -1,11 +1,11 @@
 /* fulldisks.c - proves that a full disk gives an error message, never a signal or a partial file.
  *
  * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. Either it succeeds and
- * the keys are there, or it fails with one line, the file is as before or marked dirty, and nothing
- * is left beside it. Then a filter that is mostly holes lies on a file system without a free page,
- * and is opened in every mode, queried, and written to: no SIGBUS. Needs permission to mount, as
- * root or in namespaces; without it every case is skipped. The amount is the step between sizes in
- * KiB. */
+ * the keys are in the file, or it fails with a one-line message, the file is unchanged or marked
+ * dirty, and no other file is left behind. Then a sparse filter file on a file system without a
+ * free page is opened in every mode, queried, and written to, which must not cause a SIGBUS. This
+ * needs permission to mount, as root or in namespaces; without it, every case is skipped. The
+ * amount is the step between sizes in KiB. */
 #define _GNU_SOURCE
 #include "campaign.h"
 

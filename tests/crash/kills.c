@@ -1,12 +1,12 @@
 /* kills.c - proves that a process killed at any moment loses no acknowledged key.
  *
- * A child adds keys to a file in one of several ways, reports through a pipe which are safe, and is
- * killed with kill -9 at a random moment; sometimes a process that recovers the file is killed as
- * well. Then the file must be clean or dirty, must be recoverable, and must have every acknowledged
- * key. A file that a command of the tool replaces is the old one or the new one. Every line of a
- * stream through `petal seen -f` must have come out, or come out of a second run. A file that forks
- * free and try to change still belongs to its opener. The amount is the number of rounds, with 1.25
- * kills each. */
+ * A child adds keys to a file in one of several ways, reports through a pipe which keys are safe,
+ * and is killed with kill -9 at a random moment; sometimes a process that recovers the file is
+ * killed too. After that, the file must be clean or dirty, must be recoverable, and must have every
+ * acknowledged key. A file that the tool was replacing must be the old one or the new one. `petal
+ * seen -f` must have printed every line of its stream, or print it in a second run. If forked
+ * processes free a filter on a file or try to change it, the file still belongs to the process that
+ * opened it. The amount is the number of rounds, with 1.25 kills each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 

@@ -1,10 +1,10 @@
 /* overlap.c - proves that if two commands work on one file concurrently, neither undoes what the
- * other has promised.
+ * other has reported as done.
  *
- * The first command is stopped before one of its system calls (each in turn), the second runs to
- * its end, and the first continues. A command that exits with status 0 has its keys in the file;
- * any other says why: the file is being changed, was replaced, exists, or is dirty. The amount is
- * the number of moments tried per pair; `full` tries all. */
+ * The first command is stopped before one of its system calls (each in turn), the second runs until
+ * it exits, and then the first continues. If a command exits with status 0, its keys must be in the
+ * file; if not, it must say why: the file is being changed, was replaced, exists, or is dirty. The
+ * amount is the number of moments tried per pair of commands; `full` tries all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 

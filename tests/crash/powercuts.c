@@ -1,12 +1,12 @@
 /* powercuts.c - proves that after a power cut at any moment the file has every synced key, or says
  * that it is dirty.
  *
- * The calls that write are redefined here, in front of the C library's: they pass on, and record
+ * This test redefines the calls that write. Each passes the call on to the C library, and records
  * what the disk certainly has (what was synced) and what it may have (every 512-byte sector of each
- * later state; a rename that no fsync of the folder followed). For every moment the test builds the
- * files that a cut may leave: all of them if at most 12 sectors are unsynced, otherwise a random
- * choice. Each is opened, and recovered if it is dirty; the recovery is cut in the same way. The
- * amount is the number of files judged. */
+ * later state; a rename after which the folder was not synced). For every moment, the test builds
+ * the files that a power cut may leave: all of them if at most 12 sectors are unsynced, otherwise a
+ * random selection. It opens each file, and recovers it if it is dirty; the recovery is cut off in
+ * the same way. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"

@@ -1,6 +1,6 @@
-/* bits_and_blooms.c - what the common vectors can't show of bits-and-blooms' files. Sizes are the
- * package's own, positions are those it published, and impossible headers are refused with the
- * field's name. */
+/* bits_and_blooms.c - what the common vectors can't show about bits-and-blooms' files. Sizes are
+ * the same as the package's, positions are the published ones, and impossible headers are refused
+ * with the name of the field. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };

@@ -1,6 +1,6 @@
-/* cassandra.c - what the common vectors can't show of Cassandra's filters. Sizes are Cassandra's;
- * the three forms begin with the same bytes and are never confused; and a filter beyond 2^32 bits
- * is queried in place. */
+/* cassandra.c - what the common vectors can't show about Cassandra's filters. Sizes are the same as
+ * Cassandra's; the three forms, although they begin with the same bytes, are never confused; and a
+ * filter of more than 2^32 bits is queried in place. */
 #include "support.h"
 
 static void sizes_are_those_of_cassandra(void **state)

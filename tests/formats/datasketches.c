@@ -1,6 +1,6 @@
-/* datasketches.c - DataSketches: numbers and sizes as in its C++ library; empty filters without
- * bits; the count of set bits, which may be wrong; the empty key; and the sizes where its own
- * libraries differ. */
+/* datasketches.c - what the common vectors can't show about DataSketches' filters: numbers and
+ * sizes as in its C++ library; empty filters without bits; the count of set bits, which may be
+ * wrong; the empty key; and the sizes at which its own libraries differ. */
 #include "support.h"
 
 #include "petal/petal_build.h"

@@ -1,6 +1,6 @@
-/* dcso.c - what the common vectors can't show of DCSO's files. Keys are counted as DCSO counts
- * them, attached data becomes metadata, gzip holds the same file, and a file that lies about its
- * size allocates nothing. */
+/* dcso.c - what the common vectors can't show about DCSO's files. Keys are counted as DCSO counts
+ * them, attached data becomes metadata, a gzip file contains the same filter, and opening a file
+ * that lies about its size allocates nothing. */
 #include "support.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* guava.c - Guava's own large cases give exactly its false positives; sizes are Guava's. Bytes that
- * neither Guava nor its ports can have written are refused with the field's name. */
+/* guava.c - what the common vectors can't show about Guava's filters. The large cases of Guava's
+ * own tests have exactly the same false positives; sizes are the same as Guava's. Bytes that
+ * neither Guava nor its ports can have written are refused with the name of the field. */
 #include "../require.h"
 #include "../save_as.h"
 #include <petal/petal.h>

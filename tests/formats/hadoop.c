@@ -1,5 +1,6 @@
-/* hadoop.c - what the common vectors can't show of Hadoop's filters and HBase's chunks. Their
- * hashes give the published values, sizes are theirs, and what either can't hold is refused. */
+/* hadoop.c - what the common vectors can't show about Hadoop's filters and HBase's chunks. Their
+ * hashes give the published values, sizes are the same as theirs, and what either format can't
+ * store is refused. */
 #include "support.h"
 
 /* The first 32 bits of a key's hash in a filter, from the hash function with seed 0. */

@@ -1,6 +1,6 @@
-/* javascript.c - what the common vectors can't show of JavaScript's filters. Text keys mean what
- * JavaScript's strings mean; versions that hash differently are refused by name; and no number in a
- * text allocates more memory than the text has. */
+/* javascript.c - what the common vectors can't show about the filters of JavaScript's packages.
+ * Text keys are hashed like JavaScript strings; versions that hash differently are refused by name;
+ * and no number in a JSON file makes us allocate more memory than the file's size. */
 #include "support.h"
 
 static struct bytes text_of(const char *text)

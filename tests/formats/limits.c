@@ -1,5 +1,5 @@
-/* limits.c - what opening may allocate: a counting allocator checks that the limit holds at every
- * moment, whatever the file promises, and that the message says what would help. */
+/* limits.c - proves with a counting allocator that opening a file never allocates more than the
+ * memory limit, whatever size the file claims, and that the error message says what would help. */
 #include "support.h"
 
 #include <unistd.h>

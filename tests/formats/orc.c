@@ -1,5 +1,6 @@
-/* orc.c - ORC: the older form is the newer one in another encoding; what no protobuf writer can
- * have written is refused; hashes and sizes are ORC's; and bytes are never mistaken for longs. */
+/* orc.c - what the common vectors can't show about ORC's filters. The older form is the newer one
+ * in another encoding; what no protobuf writer can have written is refused; hashes and sizes are
+ * the same as ORC's; and bytes are never mistaken for longs. */
 #include "../require.h"
 #include "../save_as.h"
 #include "../values.h"

@@ -1,6 +1,6 @@
-/* parquet.c - Parquet: the filters inside real .parquet files are found and answer as in
- * parquet-java; no footer or header, however built, is misread; sizes are arrow-rs's; rates and
- * estimates match the model. */
+/* parquet.c - what the common vectors can't show about Parquet. The filters inside real .parquet
+ * files are found, and answer as in parquet-java; no footer or header, however strange, is misread;
+ * sizes are the same as arrow-rs's; rates and estimates match the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
 #include "../require.h"

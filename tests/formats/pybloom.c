@@ -1,6 +1,6 @@
-/* pybloom.c - what the common vectors can't show of pybloom_live's filters. A scalable filter grows
- * as the original does, however it was loaded; one without keys has no layer in the file; and the
- * rate accounts for the hash's preference for some bits. */
+/* pybloom.c - what the common vectors can't show about pybloom_live's filters. A scalable filter
+ * grows as the original does, however it was loaded; one without keys has no layer in the file; and
+ * the rate takes into account that the hash prefers some bits. */
 #include "support.h"
 
 static void sizes_are_those_of_pybloom_live(void **state)

@@ -1,9 +1,9 @@
 /* rates.c - proves that for every format the predicted rate and the rate given the bits do not
  * change.
  *
- * tests/stat/courses measures with thousands of filters that these numbers are right; here, any
- * other number is a failure. NAN: the library doesn't know. `PETAL_UPDATE_VECTORS=1` prints the
- * table anew. */
+ * tests/stat/courses shows with thousands of filters that these numbers are right; here, any
+ * different number is a failure. NAN means that the library doesn't know the rate.
+ * `PETAL_UPDATE_VECTORS=1` prints a new table. */
 #include "support.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* redisbloom.c - RedisBloom's filters are sized, grown and filled as in RedisBloom, old ones too;
- * what it would refuse is refused; and Redis's own wrapping (lengths, compressed strings, type,
- * checksum) is read, written and not trusted. */
+/* redisbloom.c - what the common vectors can't show about RedisBloom's filters. They are sized,
+ * grown and filled as in RedisBloom, including old ones; what RedisBloom would refuse is refused;
+ * and Redis's own encoding (lengths, compressed strings, type, checksum) is read and written, but
+ * never trusted. */
 #define _XOPEN_SOURCE 700 /* mkstemp, ftruncate, pwrite */
 
 #include "support.h"

@@ -1,6 +1,6 @@
-/* rocksdb.c - what the common vectors can't show of RocksDB's filters. They give the checksums and
- * false positives of RocksDB's own tests, sizes follow its bits per key, its other filters are
- * refused by name, and the model of the rate is right. */
+/* rocksdb.c - what the common vectors can't show about RocksDB's filters. Checksums and false
+ * positives are those of RocksDB's own tests, sizes follow from its bits per key, its other kinds
+ * of filters are refused by name, and the model of the rate is right. */
 #include "support.h"
 
 static petal_filter *of_lines(uint64_t lines, uint32_t hashes)

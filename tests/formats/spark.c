@@ -1,5 +1,6 @@
-/* spark.c - proves that a header that Spark doesn't write is refused, with the offset of the wrong
- * byte, and that version 2 records the seed. (tests/formats/vectors.c checks bits and answers.) */
+/* spark.c - proves that a header that Spark would never write is refused, with the offset of the
+ * wrong byte, and that version 2 records the seed. (tests/formats/vectors.c checks bits and
+ * answers.) */
 #include "support.h"
 
 static void every_field_of_the_header_is_checked(void **state)

@@ -1,5 +1,5 @@
-/* support.h - what the tests of single formats share: filters in one line, files, a counting
- * allocator, tables of sizes. */
+/* support.h - what the tests of single formats share: one-line ways to make filters, files, a
+ * counting allocator, tables of sizes. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 

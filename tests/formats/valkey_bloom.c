@@ -1,6 +1,6 @@
-/* valkey_bloom.c - what the common vectors can't show of valkey-bloom's filters. A filter grows as
- * the original does, however it was loaded; its 32-byte seed is always kept; and what the original
- * can't have written is refused. */
+/* valkey_bloom.c - what the common vectors can't show about valkey-bloom's filters. A filter grows
+ * as the original does, however it was loaded; its 32-byte seed is always kept; and what the
+ * original can't have written is refused. */
 #include "support.h"
 
 #include <petal/petal_host.h>

@@ -1,6 +1,6 @@
-/* vectors.c - real files of other libraries (vectors/<format>/vectors.txt). Each is read, answers
- * every listed query as the original does, is rebuilt from its keys byte for byte, and survives a
- * round trip through a petal file. Every damaged form is refused without harm.
+/* vectors.c - tests real files of other libraries (vectors/<format>/vectors.txt). Each is read,
+ * gives the original's answer to every listed query, is rebuilt byte for byte from its keys, and
+ * survives a round trip through a petal file. Every damaged version is refused and does no harm.
  *
  *     vectors [FORMAT...]      FORMAT: is left out of this build; its files must be refused
  *

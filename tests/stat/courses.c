@@ -1,6 +1,6 @@
-/* courses.c - proves that small filters of other libraries' kinds have the rates that they report:
- * each format that can be created, at 30, 100 and 1,000 keys and 0.01 %, where two hashes in
- * arithmetic progression make 2 to 30 times as many false positives as k independent positions.
+/* courses.c - proves that small filters in other libraries' formats have the rates that they
+ * report. Every format that can be created is tested with 30, 100 and 1,000 keys at 0.01 %, where
+ * double hashing causes 2 to 30 times as many false positives as k independent positions would.
  *
  *  1. Rate given the bits. Absent keys are queried in filters that each have different keys. The
  *     hits are binomial with the rate that petal_get_stats() reports for each filter, so their sum
@@ -10,8 +10,8 @@
  *  2. The model. The mean over filters is compared with the predicted rate. Allowed are 5 of its
  *     own standard errors, which include the spread between filters, and PREDICTED of the rate.
  *
- * Seeds are fixed. By accident, 5 sd are exceeded in 6e-7 of tests; there are 150. ./dev nightly
- * uses ten times as many filters, and bounds a third as wide. */
+ * Seeds are fixed. By chance, a test exceeds 5 sd with probability 6e-7; there are 150 tests. ./dev
+ * nightly uses ten times as many filters, and bounds a third as wide. */
 #include "../amount.h"
 #include "../unit/support.h"
 

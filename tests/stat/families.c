@@ -1,11 +1,12 @@
 /* families.c - proves that keys of every shape that people use are as good as random ones: no
- * family of keys, however similar, raises the rate of false positives or misses a key.
+ * family of keys, however similar they are, raises the false-positive rate or causes a missing key.
  *
- * Weak hashes show on keys that differ little. Each family is a numbered list of distinct keys;
- * some of its first keys are added and the next are queried. Given the bits, hits are binomial with
+ * Weak hashes fail on keys that differ little. Each family is a numbered list of distinct keys; the
+ * first ones are added, and the ones after them are queried. Given the bits, hits are binomial with
  * the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6 fails
- * by accident with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The
- * test also checks that a family's keys are distinct: most "hash bugs" are keys queried twice. */
+ * by chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The test
+ * also checks that a family's keys are distinct, because most apparent hash bugs are keys that
+ * occur twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -2,7 +2,7 @@
  * are binomial with the model's rate for the keys present.
  *
  * z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the spread of p between filters,
- * taken as 3 % of p. |z| < 5 fails by accident with probability 6e-7; seeds are fixed. */
+ * taken as 3 % of p. |z| < 5 fails by chance with probability 6e-7; seeds are fixed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

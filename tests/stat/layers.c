@@ -1,12 +1,12 @@
-/* layers.c - proves that filters of several layers keep the rate requested for the whole: growing
- * from 1,000 keys to 10^7, and rotating through 10^8 keys with a window of 10^6 (./dev nightly;
- * otherwise 10^7 keys and a window of 10^5).
+/* layers.c - proves that filters of several layers as a whole keep the requested rate: filters that
+ * grow from 1,000 keys to 10^7, and windows of 10^6 keys through which 10^8 keys pass (./dev
+ * nightly; otherwise 10^7 keys through windows of 10^5).
  *
  * Queries millions of absent keys. Given the bits, the hits are binomial with a rate between 1 -
- * prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. A key that passes an older layer
- * is not added to later ones, so these pass slightly more of the keys that older layers stop than
- * independent layers would. Each bound is widened by 5 sd. The promise is 1.02 times the requested
- * rate, plus 5 sd. */
+ * prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. A key that an older layer seems
+ * to contain is not added to later ones, so the layers are not quite independent: later layers pass
+ * slightly more of the keys that older layers stop. Each bound is widened by 5 sd. The promise is
+ * 1.02 times the requested rate, plus 5 sd. */
 #include "../amount.h"
 #include "statistics.h"
 

@@ -1,6 +1,6 @@
-/* members.c - proves that every added key is found: at every k, at every size around powers of two
- * and limits, and after everything that a filter can go through. No statistics: not a single miss
- * is allowed. */
+/* members.c - proves that every added key is found: at every k, at every size near powers of two
+ * and limits, and after everything that can be done to a filter. There are no statistics: not a
+ * single miss is allowed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

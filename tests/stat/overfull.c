@@ -1,9 +1,10 @@
 /* overfull.c - proves that no filter with exactly the planned number of keys is reported as
  * overfull, and that one with a quarter more is.
  *
- * At its capacity a filter's bits are random: with a 95 % interval, one in 40 such filters would
- * look overfull. The bound is 5 sd, which one in 3.5 million exceeds if the estimate is normal. For
- * few keys it is not, so sizes from 1 to 64 are tried with several seeds. */
+ * The number of set bits at capacity is random: if the bound were a 95 % interval, one in 40 full
+ * filters would be reported as overfull. The bound is 5 sd, which one in 3.5 million exceeds if the
+ * estimate is normally distributed. For few keys it is not, so sizes from 1 to 64 are tried with
+ * several seeds. */
 #include "statistics.h"
 
 static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};

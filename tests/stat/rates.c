@@ -1,15 +1,15 @@
 /* rates.c - proves that filters have the false-positive rates that they report: n from 10 to 10^7
  * keys, rates from 0.3 to 1e-5, all layouts. (10^7 only in ./dev nightly.)
  *
- * Three steps, each without the noise of the one before.
- *  1. Bits. The number X of set bits is compared with its exact mean and sd. This needs no query,
- *     and finds a wrong width, a weak hash or an unreachable part of the array first.
+ * There are three steps, each free of the noise of the previous one.
+ *  1. Bits. The number X of set bits is compared with its exact mean and sd. This needs no queries,
+ *  and would show a wrong width, a weak hash or an unreachable part of the array.
  *  2. Rate given the bits. N absent keys are queried. Given the bits, the hits are binomial with
  *     the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, without any
  *     spread between filters.
  *  3. Promise. The mean of p over seeds is the model's rate within 5 of its own standard errors,
  *     and at most 1.02 times the requested rate, with 4 standard errors on top.
- * |z| < 5 fails by accident with probability 6e-7; there are about 500 such tests, with fixed
+ * |z| < 5 fails by chance with probability 6e-7; there are about 500 such tests, with fixed
  * seeds. */
 #include "../amount.h"
 #include "statistics.h"

@@ -1,10 +1,10 @@
-/* shards.c - proves that a set in eight shards keeps its promise: the shards are even, each is
- * wrong as often as a single filter, and none misses a key.
+/* shards.c - proves that a set can be split into eight shards: the shards are equally large, each
+ * has the false-positive rate of a single filter, and none misses a key.
  *
- * The trap: if a key's shard determines anything about its place in the filter, the shard's keys
- * crowd there. With mulhi64(fmix64(g), N), for example, a shard's keys would share the high bits of
- * fmix64(h), and so part of their second lines. So all layouts are tried, and the rate is measured
- * over absent keys of the same shard. */
+ * What could go wrong: if a key's shard determined anything about its place in the filter, the
+ * shard's keys would crowd into a part of the filter. With mulhi64(fmix64(g), N), for example, a
+ * shard's keys would share the high bits of fmix64(h), and so part of their second lines. So all
+ * layouts are tried, and the rate is measured over absent keys of the same shard. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

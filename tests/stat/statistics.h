@@ -1,7 +1,7 @@
 /* statistics.h - what the statistical tests share: exact moments of the number of set bits, the
  * rate given the bits, z.
  *
- * Derivations are beside the functions. All seeds are fixed, so a test that passes once always
+ * Each derivation is next to its function. All seeds are fixed, so a test that passes once always
  * passes; the bounds say how unlikely a false alarm was when the seeds were chosen. */
 #ifndef PETAL_TESTS_STATISTICS_H
 #define PETAL_TESTS_STATISTICS_H

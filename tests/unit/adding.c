@@ -1,5 +1,5 @@
-/* adding.c - proves that every way to add or query a key gives the same result: one key, batch,
- * hash or number; any bytes, any length. */
+/* adding.c - proves that every way to add or query a key gives the same result: as a single key, in
+ * a batch, by its hash, or as a number, for any bytes of any length. */
 #include "support.h"
 
 /* The keys of a batch: random integers below `range` as 8 bytes. In a small range they repeat. */

@@ -1,5 +1,5 @@
-/* batches.c - proves that a batch does what its keys do one by one, for every layout and filter,
- * and that invalid batches are refused as a whole. */
+/* batches.c - proves that a batch has the same effect as its keys one by one, for every layout and
+ * every kind of filter, and that an invalid batch is refused as a whole. */
 #include "support.h"
 
 #include "petal/petal_build.h"

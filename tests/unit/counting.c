@@ -1,6 +1,6 @@
 /* counting.c - proves that a counting filter removes keys exactly: it never removes an absent key,
- * and never damages a key that is present. Saturated counters stick and are reported. It merges,
- * travels and converts like other filters. */
+ * and never damages a key that is present. Saturated counters never change again, and are reported.
+ * Counting filters can be merged, saved and converted like other filters. */
 #include "multiset.h"
 
 #define COUNTING PETAL_SCHEME_COUNTING

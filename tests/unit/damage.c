@@ -1,9 +1,8 @@
-/* damage.c - proves that no change of a file goes unnoticed, and that no file, however forged, does
- * harm.
+/* damage.c - proves that every change to a file is detected, and that no forged file does harm.
  *
- * Accidents first: every single bit, every length, sectors and blocks lost, swapped or outdated.
- * Then forgeries: hostile values in the fields, with all checksums recomputed, as an attacker would
- * do. */
+ * First come accidents: every single bit flipped, every length, and sectors and blocks that are
+ * lost, swapped or outdated. Then forgeries: hostile values in the fields, with all checksums
+ * recomputed, as an attacker would do. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 

@@ -1,10 +1,10 @@
 /* estimates.c - proves that what a filter reports from its bits is right: distinct keys, their
  * interval, the rate, and whether it is full.
  *
- * 1,000 seeds per case. If an unbiased estimate has standard deviation s, the mean over 1,000
- * filters has standard error s / sqrt(1000); it must lie within 4 of them (chance 6e-5 per case,
- * but the seeds are fixed). Each of 1,000 intervals of 95 % contains the truth or not: the share
- * that does has standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
+ * Each case has 1,000 seeds. If an unbiased estimate has standard deviation s, the mean over 1,000
+ * filters has standard error s / sqrt(1000), and must be within 4 standard errors of the true value
+ * (a case fails by chance with probability 6e-5, but the seeds are fixed). The share of 1,000 95 %
+ * intervals that contain the true value has standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
 #include "../stat/statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

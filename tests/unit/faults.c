@@ -1,9 +1,9 @@
 /* faults.c - proves that neither a failing system call nor a power cut at any moment loses what was
  * promised.
  *
- * The calls that write to disk are redefined here, in front of the C library's: each passes on
- * unless it was set to fail. A power cut leaves any selection, old or new, of the 512-byte sectors
- * written since the last msync; the test builds those files and opens them. */
+ * This test redefines the calls that write to disk. Each passes the call on to the C library unless
+ * it was set to fail. After a power cut, each 512-byte sector written since the last msync may be
+ * old or new; the test builds such files and opens them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64
 #include "support.h"

@@ -1,6 +1,6 @@
-/* files.c - proves that saving is all or nothing, that failed opens give the reason, and that a
- * damaged or unfinished map is never accepted as clean: killed writers, second writers, full
- * disks. */
+/* files.c - proves that saving is all or nothing, that a failed open gives the reason, and that a
+ * damaged or unfinished map is never accepted as clean, whether writers are killed, a second writer
+ * comes, or the disk is full. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
 #define _GNU_SOURCE     /* unshare */
 #include "image.h"

@@ -1,6 +1,6 @@
-/* forks.c - proves what is promised of fork(): a filter on a file belongs to the process that
- * opened it. Its fork can read but not change it, and leaves the file's lock and state alone.
- * Filters in memory are private copies. */
+/* forks.c - proves what is promised about fork(): a filter on a file belongs to the process that
+ * opened it. A forked child can read the filter but not change it, and doesn't affect the file's
+ * lock or state. Filters in memory become private copies. */
 #define _GNU_SOURCE
 #include "image.h"
 

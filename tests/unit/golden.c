@@ -1,10 +1,10 @@
 /* golden.c - proves that the library still writes exactly the bytes in vectors/petal, and refuses
  * vectors/reject.
  *
- * The table below holds the recipes: each golden file is made by its recipe alone, and each
+ * The table below is the only source of the files: each golden file is made by its recipe, and each
  * rejected file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files
- * instead of comparing them. A changed golden file breaks every file that users have, so think
- * twice. */
+ * instead of comparing them. If a golden file changes, so does the format of every file that users
+ * have, so think twice. */
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

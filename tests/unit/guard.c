@@ -1,6 +1,6 @@
 /* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
- * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. Sound files
- * give the same answers as without it. */
+ * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. An undamaged
+ * file gives the same answers as without the flag. */
 #include "image.h" /* must be first, since it requests POSIX */
 
 #include "../amount.h"

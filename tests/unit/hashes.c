@@ -1,7 +1,7 @@
 /* hashes.c - proves that keys are hashed by the published algorithms: XXH3 with seed, SipHash-2-4,
  * the SHA family, and numbers as key bytes.
  *
- * The vectors are in vectors/hashes, where ports find them too. */
+ * The vectors are in vectors/hashes, where ports can use them too. */
 #include "support.h"
 
 #include "hash/foreign/sha.h"

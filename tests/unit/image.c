@@ -1,6 +1,6 @@
-/* image.c - proves that the petal file is, byte for byte, what docs/format.md says: fields, sums,
- * content id, worked example, several layers. This file computes the expected bytes from the
- * specification, not with the library. */
+/* image.c - proves that a petal file matches docs/format.md byte for byte: fields, checksums,
+ * content id, the worked example, several layers. This file computes the expected bytes from the
+ * specification, without using the library. */
 #include "image.h"
 
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};

@@ -1,6 +1,6 @@
-/* image.h - the petal file by its specification (docs/format.md, section 3), for tests that read,
- * forge and break files. It repeats the offsets, so that the library is compared with the
- * specification and not with itself. */
+/* image.h - reads and forges petal files according to the specification (docs/format.md, section
+ * 3), for tests. It repeats the offsets, so that the library is compared with the specification and
+ * not with itself. */
 #ifndef PETAL_TESTS_IMAGE_H
 #define PETAL_TESTS_IMAGE_H
 

@@ -1,6 +1,6 @@
-/* index.c - proves that an index answers what its filters answer, for groups of every width; that
- * it keeps them bit for bit; that its size classes keep rates and space; and that it refuses what
- * is damaged, cut off or doesn't fit. */
+/* index.c - proves that an index gives the same answers as its filters, for groups of every width;
+ * that it keeps the filters bit for bit; that its size classes keep the rates and the promised
+ * space; and that it refuses files that are damaged or truncated, and filters that don't fit. */
 #include "kinds.h"
 
 #include "petal/petal_index.h"

@@ -1,6 +1,6 @@
-/* inline.c - proves that petal_inline.h answers and sets exactly what petal.h does, in the variant
- * that this file is compiled for. inline_avx2.c and inline_avx512.c compile the same file for other
- * variants. */
+/* inline.c - proves that petal_inline.h gives the same answers and sets the same bits as petal.h,
+ * in the variant for which this file is compiled. inline_avx2.c and inline_avx512.c compile the
+ * same file for other variants. */
 #include "support.h"
 
 #include "petal/petal_inline.h"

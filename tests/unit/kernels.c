@@ -1,7 +1,7 @@
-/* kernels.c - proves that every kernel that this CPU can run sets and tests exactly the bits of the
- * generic one, for every scheme, key by key and in batches, at every number of hashes, with one
- * line per key and two; and finds the same rate of given bits. The remainders that foreign schemes
- * need are exact too. */
+/* kernels.c - proves that every kernel that this CPU can run sets and tests exactly the same bits
+ * as the generic kernel: for every scheme, key by key and in batches, for every number of hashes,
+ * with one and with two lines per key. It must also compute the same rate from given bits. The
+ * remainders that foreign schemes need must be exact too. */
 #include "../amount.h"
 #include "base/cpu.h"
 #include "base/divide.h"

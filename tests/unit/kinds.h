@@ -1,5 +1,5 @@
-/* kinds.h - makes a filter of each kind, with keys in it: the native schemes, keyed, growing,
- * windows of keys and of time. For tests of what must hold for all kinds. */
+/* kinds.h - makes a filter of each kind, with keys in it, for tests of what must hold for all
+ * kinds: the native schemes, keyed filters, growing filters, windows of keys and of time. */
 #ifndef PETAL_TESTS_KINDS_H
 #define PETAL_TESTS_KINDS_H
 

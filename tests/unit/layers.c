@@ -1,6 +1,6 @@
-/* layers.c - proves what filters of several layers promise: growing ones keep every key at any
- * size, rotating ones keep a window of keys and drop the rest, through batches, copies, files,
- * crashes and clocks that go wrong. */
+/* layers.c - proves what is promised for filters of several layers: growing ones keep every key at
+ * any size; windows keep the newest keys and forget the rest. This must hold for batches, copies,
+ * files, after crashes, and if the clock is wrong. */
 #include "image.h"
 
 #include "../amount.h"

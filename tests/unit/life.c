@@ -1,5 +1,5 @@
-/* life.c - proves what happens to a filter in memory: create, clone, clear, merge, intersect,
- * metadata, and what each call leaves unchanged. */
+/* life.c - proves what calls do to a filter in memory (create, clone, clear, merge, intersect,
+ * metadata), and what each of them leaves unchanged. */
 #include "support.h"
 
 #include "petal/petal_build.h"

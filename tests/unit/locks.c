@@ -1,6 +1,6 @@
-/* locks.c - proves what is promised for files that several processes use: locks, readers concurrent
- * with a writer, saves that hold the lock across the rename, temporary files, and damage that is
- * never sealed as sound. */
+/* locks.c - proves what is promised for files that several processes use: locks, readers during a
+ * writer's changes, saves that hold the lock across the rename, temporary files, and that damage
+ * never gets valid checksums. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
 

@@ -1,6 +1,6 @@
-/* memory.c - proves that all memory comes from the caller's allocator and returns to it, and that a
- * failed allocation at any point is a clean error: nothing leaks, the filter stays usable, the file
- * stays unchanged. */
+/* memory.c - proves that all memory comes from the caller's allocator and is returned to it, and
+ * that if an allocation fails at any point, the call returns an error, leaks nothing, and leaves
+ * the filter usable and the file unchanged. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif

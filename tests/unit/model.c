@@ -1,5 +1,5 @@
 /* model.c - proves that the models of false-positive rates, which the planner inverts, are as exact
- * as they claim.
+ * as documented.
  *
  * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is
  * compared with full enumeration where that is feasible (k = 1; one line with one or two keys),

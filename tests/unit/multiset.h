@@ -1,6 +1,5 @@
-/* multiset.h - a counting filter, an exact multiset of keys and an exact array of counters, taken
- * together through any number of random steps. The counters follow docs/format.md and use nothing
- * from src. */
+/* multiset.h - takes a counting filter, an exact multiset of keys and an exact array of counters
+ * through the same random steps. The counters follow docs/format.md and use nothing from src. */
 #ifndef PETAL_TESTS_MULTISET_H
 #define PETAL_TESTS_MULTISET_H
 

@@ -1,6 +1,7 @@
 /* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed;
- * that its size is close to the entropy of the change; and that no wrong base, damage or forgery
- * changes a filter. docs/format.md, "Patches", specifies the format. */
+ * that its size is close to the entropy of the change; and that a patch with a wrong base, a
+ * damaged patch or a forged one doesn't change the filter. docs/format.md, "Patches", specifies the
+ * format. */
 #include "image.h"
 #include "kinds.h"
 

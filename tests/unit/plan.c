@@ -1,5 +1,5 @@
-/* plan.c - proves that the planner keeps its promise: the requested rate, in the fewest bits, or a
- * refusal that gives the reason. */
+/* plan.c - proves that the planner keeps its promise: it finds the fewest bits for the requested
+ * rate, or refuses and gives the reason. */
 #include "../amount.h"
 #include "support.h"
 

@@ -1,7 +1,7 @@
-/* reader.c - proves that a filter read from a stream equals one loaded from memory: the same bits
- * or the same error, however the stream is divided, for every file in vectors and in the corpora of
- * fuzz/, and for damaged, truncated and extended ones; and that it stays within its memory
- * limit. */
+/* reader.c - proves that reading a filter from a stream gives the same bits, or the same error, as
+ * loading it from memory, however the stream is split, and stays within the memory limit. Tests
+ * every file in vectors and in the corpora of fuzz/, and damaged, truncated and extended versions
+ * of them. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"

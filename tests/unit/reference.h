@@ -1,5 +1,5 @@
-/* reference.h - the native schemes, implemented again for readability from docs/format.md. The
- * tests compare the library with them. Not fast; uses nothing from src. */
+/* reference.h - a second implementation of the native schemes, from docs/format.md, with which the
+ * tests compare the library. It is meant to be readable, not fast, and uses nothing from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 

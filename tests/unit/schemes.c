@@ -1,8 +1,8 @@
-/* schemes.c - proves that a hash sets and tests exactly the bits that the specification names, in
- * every scheme.
+/* schemes.c - proves that in every scheme a hash sets and tests exactly the bits that the
+ * specification requires.
  *
- * Three witnesses: the positions in vectors/schemes (from a Python program), a readable reference
- * in C (reference.h), and the textbook's 11-bit filter, computed by hand. */
+ * There are three references: the positions in vectors/schemes (from a Python program), a readable
+ * implementation in C (reference.h), and the textbook's 11-bit filter, computed by hand. */
 #include "image.h"
 #include "reference.h"
 

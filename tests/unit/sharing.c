@@ -1,6 +1,6 @@
 /* sharing.c - proves that threads that add to one filter concurrently lose no bit, and that threads
- * that query meanwhile miss no key that was already present. Run it under ThreadSanitizer too
- * (`./dev tsan unit/sharing`). */
+ * that query at the same time miss no key that was already present. Run it under ThreadSanitizer
+ * too (`./dev tsan unit/sharing`). */
 #include "support.h"
 
 #include <pthread.h>

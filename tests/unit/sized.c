@@ -1,5 +1,5 @@
-/* sized.c - proves what struct_size promises: programs built against an older or a newer header
- * keep working, and memory beyond their structs stays untouched. */
+/* sized.c - proves that struct_size works as promised: programs built against an older or a newer
+ * header keep working, and the library never writes past the end of their structs. */
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,6 +1,7 @@
-/* static_spill.c - proves for static filters of more keys than there is memory for: the bytes are
- * those of a build in memory, whatever the limit, the set and the threads; every failure of the
- * temporary file or of memory is an error without a leak; and the file has no name. */
+/* static_spill.c - proves that a static filter of more keys than fit into memory has the same bytes
+ * as one built in memory, for any limit, set and number of threads; that if the temporary file or
+ * an allocation fails, the build returns an error and leaks nothing; and that the temporary file
+ * has no name. */
 #include "image.h"
 
 #include "petal/petal_build.h"

@@ -1,5 +1,6 @@
-/* streams.c - proves that petal_write() gives, piece by piece, the image that petal_serialize()
- * gives, in memory independent of the filter's size, and that it stops if the sink says so. */
+/* streams.c - proves that petal_write() writes, piece by piece, the same image as
+ * petal_serialize(), that it needs the same memory for any size of filter, and that it stops if the
+ * sink requests that. */
 #include "kinds.h"
 
 /* ---- sinks ----------------------------------------------------------------------------------- */

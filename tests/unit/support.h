@@ -1,9 +1,9 @@
-/* support.h - what the tests share: cmocka, seeded random numbers, filters in one line, files in a
- * private folder.
+/* support.h - what the tests share: cmocka, seeded random numbers, one-line ways to make filters,
+ * files in a private folder.
  *
- * Tests include only the public header, as users do. They run from the top of the tree, so that
- * they find vectors. A test function's name is the sentence that it proves; require() prints the
- * input or seed for which it failed. */
+ * Tests include only the public header, as users do. They run from the top of the tree, where they
+ * find vectors. The name of a test function is the sentence that it proves; require() prints the
+ * input or seed with which it failed. */
 #ifndef PETAL_TESTS_SUPPORT_H
 #define PETAL_TESTS_SUPPORT_H
 

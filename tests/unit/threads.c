@@ -1,6 +1,6 @@
 /* threads.c - proves that any number of threads may query one filter concurrently without a lock.
  *
- * It finds wrong answers everywhere, and data races under ThreadSanitizer (`./dev tsan
+ * Any build finds wrong answers; a build with ThreadSanitizer also finds data races (`./dev tsan
  * unit/threads`). */
 #include "support.h"
 

@@ -1,10 +1,9 @@
-/* width.c - proves that nothing silently goes wrong if sizes exceed 2^31 and 2^32, in bits and in
- * bytes.
+/* width.c - proves that sizes above 2^31 and 2^32, in bits and in bytes, work correctly.
  *
- * The classic accident of Bloom filters: a 32-bit number somewhere, and beyond it every key hits
- * the low part, or all keys are "in". So these tests create filters just below, at and above those
- * sizes, and add and query keys whose bits lie at the very ends. Memory is mapped, not allocated,
- * so only pages with bits are ever touched. */
+ * The classic bug of Bloom filters is a 32-bit number somewhere: in a larger filter, all keys then
+ * use only the low part, or every key is "in". So these tests create filters just below, at and
+ * just above those sizes, and add and query keys whose bits are at the very beginning and end.
+ * Memory is mapped, not allocated, so only pages with bits are ever touched. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"

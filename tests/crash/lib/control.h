@@ -1,5 +1,5 @@
-/* control.h - the campaign's side of the shim: one page in its folder, and the environment of a
- * watched command. */
+/* control.h - how a campaign controls the shim: through one page in a file in its folder, and the
+ * environment of the command that it runs. */
 #ifndef PETAL_TESTS_CONTROL_H
 #define PETAL_TESTS_CONTROL_H
 

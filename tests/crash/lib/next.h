@@ -1,4 +1,4 @@
-/* next.h - for programs that redefine a function of the C library and pass its calls on. */
+/* next.h - helps programs that redefine a C library function to call the original. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 

@@ -1,5 +1,5 @@
 /* shim.c - a library for LD_PRELOAD that makes the nth call of a kind fail, or wait, in an
- * unchanged program.
+ * unmodified program.
  *
  * The environment variable PETAL_SHIM names the file that holds a struct shim_control (shim.h).
  * glibc only: it uses the names of glibc's memory functions. */

@@ -1,4 +1,5 @@
-/* shim.h - what a campaign and the shim (shim.c) share: one page, in a file that both map. */
+/* shim.h - the data that a campaign and the shim (shim.c) share: one page of a file that both
+ * map. */
 #ifndef PETAL_TESTS_SHIM_H
 #define PETAL_TESTS_SHIM_H
 

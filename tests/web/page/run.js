@@ -1,6 +1,6 @@
-/* run.js FOLDER [PATTERN] - uses the page in FOLDER (web/build) in Chromium as a reader would, over
- * a server and from file:, in English and Chinese, and compares what it shows with the tool
- * `petal`. Prints TAP, for the tests whose names match the pattern. */
+/* run.js FOLDER [PATTERN] - opens the page in FOLDER (web/build) in Chromium, from a server and
+ * from file:, in English and Chinese, uses it as a reader would, and compares its results with the
+ * tool's. Runs the tests whose names match PATTERN, and prints TAP. */
 'use strict';
 const fs = require('fs');
 const path = require('path');
