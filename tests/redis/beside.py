@@ -1,5 +1,6 @@
-"""beside.py NAME PROGRAM - this module with COMMANDS petal and RedisBloom in one server: they don't
-interfere, values are stored and loaded, and filters move from one to the other."""
+"""beside.py NAME PROGRAM - tests that this module (with COMMANDS petal) and RedisBloom work in the
+same server: they don't interfere, values can be saved and loaded, and filters can be moved from one
+to the other."""
 
 import os
 import shutil

@@ -1,6 +1,7 @@
 #!/bin/sh
-# COMMANDS petal: the module serves only PETAL.*, beside RedisBloom, whose filters move to it with
-# the commands of docs/redis/from-redisbloom.md and from-redis-8.md.
+# With COMMANDS petal, the module serves only PETAL.* and runs in the same server as RedisBloom,
+# whose filters are moved to it with the commands of docs/redis/from-redisbloom.md and
+# from-redis-8.md.
 set -u
 . tests/redis/lib/servers.sh
 

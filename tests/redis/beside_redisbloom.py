@@ -1,8 +1,8 @@
-"""beside_redisbloom.py NAME SERVER COMMANDS - RedisBloom and this module, each in a server of its
-own, given the same commands.
+"""beside_redisbloom.py NAME SERVER COMMANDS - gives the same commands to RedisBloom and to this
+module, each in its own server.
 
-Random streams: equal replies, and equal bytes of BF.SCANDUMP and DUMP. Then each module loads the
-values, RDB files and AOF files of the other.
+Random streams of commands must give equal replies, and equal bytes in BF.SCANDUMP and DUMP. Then
+each module loads the other's values, RDB files and AOF files.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""clients.py NAME PROGRAM [SUITE] - the module with clients by other authors: redis-py and
-redis-cli, in RESP2 and RESP3; and redis-py's own tests of Bloom filters, which are in the folder
-SUITE."""
+"""clients.py NAME PROGRAM [SUITE] - tests the module with other people's clients, redis-py and
+redis-cli, in RESP2 and RESP3; and runs redis-py's own tests of Bloom filters, which are in the
+folder SUITE."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The module with other people's clients: redis-py and redis-cli, in RESP2 and RESP3; and redis-py's
-# own tests of Bloom filters, from its source package.
+# Other people's clients work with the module: redis-py and redis-cli, in RESP2 and RESP3. It also
+# passes redis-py's own tests of Bloom filters, from its source package.
 set -u
 . tests/redis/lib/servers.sh
 

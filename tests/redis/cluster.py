@@ -1,6 +1,6 @@
-"""cluster.py NAME PROGRAM - one set in 12 filters of a cluster of 3 masters and 3 replicas, through
-petal.redis: slots are moved and a master is killed; then no key is missing and the bits are the
-same."""
+"""cluster.py NAME PROGRAM - spreads one set over 12 filters in a cluster of 3 masters and 3
+replicas, using petal.redis. Slots are moved and a master is killed; after that, no key may be
+missing, and the bits must be the same."""
 
 import contextlib
 import signal

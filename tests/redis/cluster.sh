@@ -1,6 +1,7 @@
 #!/bin/sh
-# A set is distributed over a cluster by the rule of shards: in Python (petal.redis), and by the
-# tool and the shell (redis/cluster.sh). Slots are moved and a master is killed; no key is missing.
+# A set is distributed over a cluster by Petal's sharding rule, in Python (petal.redis) and with the
+# tool in a shell script (redis/cluster.sh). Slots are moved and a master is killed; no key is
+# missing.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,4 +1,5 @@
-"""conformance.py SERVER - every command of BF.*, its replies in RESP2 and RESP3, and its errors."""
+"""conformance.py SERVER - tests every BF.* command: its replies in RESP2 and RESP3, and its
+errors."""
 
 import struct
 import sys

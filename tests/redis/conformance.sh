@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every command of BF.*: its replies in RESP2 and RESP3, its errors, limits and descriptions, in
-# each server.
+# Tests every BF.* command in each server: its replies in RESP2 and RESP3, its errors, limits and
+# description.
 set -u
 . tests/redis/lib/servers.sh
 

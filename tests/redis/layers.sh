@@ -1,7 +1,7 @@
 #!/bin/sh
-# Filters of many layers: RedisBloom's, up to their last layer, and chains of thousands, through RDB
-# files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP. None is refused, and none loses
-# an item.
+# Filters with many layers (RedisBloom's, up to their last layer, and chains of thousands) are saved
+# and loaded through RDB files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP. None is
+# refused, and none loses an item.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
-"""memory.py NAME PROGRAM MIB COUNT - a server's memory. The child that saves a filter of MIB MiB
-needs no memory of its own, and RESTORE none besides payload and filter. COUNT filters that were
-created and deleted leave nothing behind. Defragmentation moves filters and loses none."""
+"""memory.py NAME PROGRAM MIB COUNT - tests a server's use of memory. The child process that saves a
+filter of MIB MiB needs no additional memory, and RESTORE needs only the payload and the filter.
+Creating and deleting COUNT filters leaks nothing. Defragmentation moves filters and loses none."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A server's memory: a child that saves a large filter needs none of its own, and RESTORE none
-# besides payload and filter; filters that were created and deleted leave nothing behind;
+# A server's use of memory: the child process that saves a large filter needs no additional memory,
+# and RESTORE needs only the payload and the filter; creating and deleting filters leaks nothing;
 # defragmentation moves filters.
 #
 # PETAL_MIB: the large filter (256); PETAL_FILTERS: how many are created and deleted (100,000; ./dev

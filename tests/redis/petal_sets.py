@@ -1,6 +1,7 @@
-"""petal_sets.py NAME SERVER COMMANDS - what PETAL.* promises about sets: growing and full filters,
-windows that forget when they are queried, merging, BF.EXISTS, counts, categories; and random
-commands on filters with different parameters, compared with Python's sets."""
+"""petal_sets.py NAME SERVER COMMANDS - tests what PETAL.* promises about sets: growing and full
+filters, windows that forget keys when they are queried, merging, BF.EXISTS, counts, command
+categories. Also runs random commands on filters with different parameters, and compares them with
+Python's sets."""
 
 import contextlib
 import random

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Built with AddressSanitizer, the module makes no memory error in a real server, whatever the
-# commands and stored values.
+# In a real server, the module causes no memory error that AddressSanitizer finds, whatever the
+# commands and stored values are.
 #
-# In Debian's Redis, in which the sanitizer can replace the allocator. The build is that of ./dev
-# asan and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000; of valkey-bloom's
-# 100,000).
+# Runs in Debian's Redis, whose allocator the sanitizer can replace, with the build of ./dev asan
+# and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000; of valkey-bloom's 100,000).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,5 +1,6 @@
-"""server_side.py NAME SERVER PAYLOADS - what a server does with the module's values besides
-commands: replication, persistence, events, COPY, digests, memory, options; and corrupted values."""
+"""server_side.py NAME SERVER PAYLOADS - tests what a server does with the module's values apart
+from commands: replication, persistence, events, COPY, digests, memory, options; and corrupted
+values."""
 
 import random
 import signal

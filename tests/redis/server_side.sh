@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a server does with filters besides commands: replication, persistence, events, COPY, digests,
-# memory, options; and corrupt values with valid checksums are refused or usable.
+# Tests what a server does with filters apart from commands: replication, persistence, events, COPY,
+# digests, memory, options. Corrupt values with valid checksums are refused or usable.
 #
 # PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev nightly gives 100,000
 # in all).

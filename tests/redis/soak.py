@@ -1,9 +1,10 @@
-"""soak.py NAME SERVER MINUTES - masters of a cluster are killed and slots are moved while filters
-grow: which acknowledged items are missing? soak.sh defines "acknowledged".
+"""soak.py NAME SERVER MINUTES - kills masters of a cluster and moves slots while filters grow, and
+reports acknowledged items that are missing. soak.sh defines "acknowledged".
 
-Two writers add to filters of several kinds, each item once. A filter that has received its share is
-queried for every item, deleted, and replaced by another, so that memory stays bounded however long
-this runs. A third client writes keys with a TTL, which are evicted when memory is full."""
+Two writers add items to filters of several kinds, each item once. A filter that has received its
+share is queried for every item, deleted, and replaced by another, so that memory use stays bounded
+however long this runs. A third client writes keys with a TTL, which are evicted when memory is
+full."""
 
 import binascii
 import contextlib

@@ -165,7 +165,7 @@ static void free_subject(struct subject *subject)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* Results that are not a status: the answer is true for every key, or the size is 0. */
+/* Results other than a status: the answer is true for every key, or the size is 0. */
 enum { ANSWERS_TRUE = 100, ANSWERS_NOTHING = 101 };
 
 #define ABSENT_KEY 123456789
@@ -639,7 +639,7 @@ ATTEMPT(block_ranges)
                               &sum, error);
 }
 
-/* A block of zeros never has the checksum 0, so noticing that is success. */
+/* A block of zeros never has the checksum 0, so reporting a mismatch is success. */
 ATTEMPT(verify_block)
 {
     static const uint8_t zeros[65536];
@@ -901,8 +901,8 @@ static bool is(const char *cell, const char *other)
     return strcmp(cell, other) == 0;
 }
 
-/* A state's cell overrules the kind's, except that a call may still fail if the kind doesn't
- * support it. */
+/* The cell of the state takes precedence over the cell of the kind, except that a call may still
+ * fail if the kind doesn't support it. */
 static bool is_as_told(size_t row, const struct recipe *recipe, const char *got)
 {
     const char *kind = table[row][recipe->kind];
@@ -949,7 +949,8 @@ static bool is_chain(const char *format)
            strcmp(format, "valkey-bloom") == 0;
 }
 
-/* Foreign formats of three sorts: sharable, not sharable, and without the empty key. */
+/* Three kinds of foreign formats: filters that threads can share, filters that they can't, and
+ * formats that reject the empty key. */
 static bool is_tried_in_files(const struct recipe *recipe)
 {
     const char *format = recipe->options.format;

@@ -219,8 +219,8 @@ static void a_batch_of_hashes_is_that_of_each_key(void **state)
     }
 }
 
-/* In every format whose hashes can stand for keys, adding by key and by hash gives the same bytes,
- * for the empty key too. */
+/* In every format that accepts hashes instead of keys, adding a key and adding its hash give the
+ * same bytes, also for the empty key. */
 static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
 {
     (void)state;

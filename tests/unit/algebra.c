@@ -84,8 +84,8 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
     }
 }
 
-/* Equal sets: each contains all of the other. Yet one more key might change no bit, so the interval
- * has some width. */
+/* Equal sets contain each other completely. But an additional key might change no bit, so the
+ * interval is not empty. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;
@@ -119,8 +119,9 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
     }
 }
 
-/* At the edge, a two-sided 95 % interval may hold more often than 95 %, but never less often than
- * one of its sides alone, 97.5 %. Over 400 seeds the standard deviation of that share is 0.8 %. */
+/* At the edge of the range, a two-sided 95 % interval may contain the true value more often than in
+ * 95 % of cases: each side alone does in 97.5 %. Over 400 seeds the standard deviation of that
+ * share is 0.8 %. */
 static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 {
     (void)state;
@@ -151,8 +152,8 @@ static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
             "of 400: disjoint %d, part %d, equal %d, one more %d", disjoint, part, equal, one_more);
 }
 
-/* Neither too narrow nor too wide: of sets of different sizes with some keys in common, each
- * interval holds in 95 % of 400 seeds, give or take 3. */
+/* Intervals must be neither too narrow nor too wide: for sets of different sizes with some keys in
+ * common, each interval contains the true value in 95 % of 400 seeds, plus or minus 3 %. */
 static void intervals_are_as_wide_as_they_say(void **state)
 {
     (void)state;
@@ -284,8 +285,8 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
     petal_free(filter);
 }
 
-/* Some of the common bits come from different keys of the two sides. petal_intersect() documents
- * this, and it is the reason for petal_compare(). */
+/* Some of the common bits were set by different keys in the two filters. petal_intersect()
+ * documents this, and petal_compare() exists because of it. */
 static void an_intersection_seems_to_hold_more_keys_than_are_common(void **state)
 {
     (void)state;
@@ -612,8 +613,8 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     }
 }
 
-/* A key that was added twice and removed once is present but counted once: it makes no room for
- * another key. */
+/* A key that was added twice and removed once is still present and counted once, so it leaves no
+ * room for another key. */
 static void removed_repeats_do_not_hide_it(void **state)
 {
     (void)state;

@@ -347,7 +347,7 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
     assert_memory_equal(&outcome, &other, sizeof outcome);
 }
 
-/* Small batches whose sizes are multiples of no internal size. */
+/* Small batches whose sizes are not multiples of any internal size. */
 static void compare_small_batches(unsigned kind)
 {
     static struct material all;
@@ -413,7 +413,7 @@ static void any_and_all_take_every_layout(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* Every call must refuse the whole batch: nothing is done, and results stay untouched. */
+/* Every call must refuse the whole batch: the filter and the results array stay unchanged. */
 static void require_refused(petal_batch batch, uint64_t index, const char *what)
 {
     petal_filter *filter = filter_of(COUNTING, NULL);
@@ -579,7 +579,7 @@ static void older_and_newer_structs_are_taken(void **state)
     petal_free(filter);
 }
 
-/* The pointer of an empty batch may point anywhere: in some languages an empty slice's does. */
+/* The pointer of an empty batch may point anywhere, as an empty slice's does in some languages. */
 static void no_keys_are_read_nowhere(void **state)
 {
     petal_filter *filter = filter_of(ONE_LINE, NULL);

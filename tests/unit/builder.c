@@ -170,8 +170,8 @@ static void other_libraries_filters_are_built_as_well(void **state)
     }
 }
 
-/* RedisBloom's chains grow: keys are added directly, and their order decides which link has
- * them. */
+/* RedisBloom's chains grow, so the builder adds keys directly, and their order determines which
+ * link gets them. */
 static void a_filter_that_grows_takes_its_keys_directly(void **state)
 {
     (void)state;
@@ -390,8 +390,8 @@ static void *limited_alloc(void *context, size_t size_bytes)
                : NULL;
 }
 
-/* The number of workers is halved until their buffers fit, 65 of 16 KiB each; one worker always has
- * room. */
+/* The builder halves the number of workers until their buffers (65 of 16 KiB each) fit; one worker
+ * always fits. */
 static void workers_are_as_many_as_have_memory(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A file with everything in it: metadata of an odd length, capacity, rate, a seed, and bits that
+/* A file with every optional part: metadata of an odd length, capacity, rate, a seed, and bits that
  * don't fill the last line. */
 static petal_filter *small_filter(void)
 {
@@ -370,7 +370,8 @@ static size_t ask_at_the_edge(const petal_filter *filter)
     return found;
 }
 
-/* A program that opens a file then uses it. Nothing here may crash, whatever the file contained. */
+/* Uses a filter like a program that has opened a file. Nothing may crash, whatever the file
+ * contained. */
 static void use(petal_filter *filter)
 {
     petal_key keys[3] = {{"a", 1}, {"bb", 2}, {NULL, 0}};
@@ -426,7 +427,8 @@ static petal_status open_and_use(struct bytes image)
     return status;
 }
 
-/* Fields that neither bits nor layout depend on: any value in range is valid. */
+/* Is this a field on which neither the bits nor the layout depend, so that any value in range is
+ * valid? */
 static bool is_free_field(size_t at)
 {
     return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) ||
@@ -677,7 +679,7 @@ static struct bytes dirty_image(void)
     return image;
 }
 
-/* Recovers; the filter has all keys, and saves as a clean file. */
+/* Recovers the file; the filter must have all keys, and be saved as a clean file. */
 static void require_recovered(struct bytes image, const char *what)
 {
     petal_error error;

@@ -221,7 +221,7 @@ static void no_number_of_an_info_is_nan_but_those_documented(void **state)
         }
 }
 
-/* Measures the rate given the bits: of N random hashes the hits are binomial. */
+/* Measures the rate given the bits: among N random hashes, the number of hits is binomial. */
 static void the_rate_now_is_what_asking_finds(void **state)
 {
     (void)state;
@@ -294,8 +294,8 @@ static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint6
     assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
 }
 
-/* Chosen keys fill 11.8 % of the lines, those at the end. A sample of fixed places missed them: of
- * 297,208 lines it took the first 262,144. */
+/* Chosen keys fill the last 11.8 % of the lines. A sample of fixed lines (the first 262,144 of
+ * 297,208) would miss them all. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;

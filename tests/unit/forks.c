@@ -78,8 +78,8 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
     unlink(path);
 }
 
-/* The case that was found: the fork frees the filter, then the owner is killed. Bits and sums must
- * not differ under a clean header. */
+/* The child frees the filter, and then the owner is killed. The header must not be clean if the
+ * bits don't match their checksums. */
 static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state)
 {
     (void)state;
@@ -229,7 +229,8 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
 
 /* ---- reading in the fork --------------------------------------------------------------------- */
 
-/* The owner keeps adding meanwhile: the blocks that it changed don't count as damaged. */
+/* The owner keeps adding while the child reads; the blocks that it changed must not be reported as
+ * damaged. */
 static void a_fork_reads_while_the_owner_adds(void **state)
 {
     (void)state;

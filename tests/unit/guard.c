@@ -406,7 +406,7 @@ static void verifying_all_leaves_nothing_to_check(void **state)
     free(image.data);
 }
 
-/* A damaged sum is no proof either. */
+/* A damaged checksum counts as damage too. */
 static void lost_sums_and_lost_pages_are_damage(void **state)
 {
     (void)state;
@@ -476,7 +476,7 @@ static void calls_that_read_all_bits_refuse_damaged_ones(void **state)
     free(image.data);
 }
 
-/* An earlier failure of another kind does not hide damage. */
+/* A failure of another kind that came earlier doesn't hide damage. */
 static void damage_is_kept_beside_other_failures(void **state)
 {
     (void)state;
@@ -555,7 +555,7 @@ static void a_writable_map_is_guarded_too(void **state)
     unlink(path);
 }
 
-/* Changed blocks have stale sums, which is not damage. */
+/* A block that a writer changed has an outdated checksum, which is not damage. */
 static void a_reader_beside_a_writer_sees_no_damage(void **state)
 {
     (void)state;

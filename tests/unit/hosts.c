@@ -18,8 +18,8 @@ static petal_open_options header_options(enum kind kind, const petal_allocator *
     return options;
 }
 
-/* Opens the header like a host that knows nothing about petal files: it reads the number of bytes
- * that the call asks for, until that is enough. */
+/* Opens the header like a host that knows nothing about petal files: reads as many bytes as the
+ * call asks for, until there are enough. */
 static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
                                  size_t *header_bytes)
 {
@@ -700,7 +700,7 @@ static void every_block_is_compared_with_its_checksum(void **state)
         }
 }
 
-/* A block in place of another is damage, even if both are sound. */
+/* A block in another block's place is damage, even if both blocks are valid. */
 static void a_block_in_the_place_of_another_is_damaged(void **state)
 {
     (void)state;
@@ -1096,7 +1096,7 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
     }
 }
 
-/* Their positions would be wrong, or beyond the end. */
+/* In such layers, positions would be wrong, or past the end. */
 static void layers_that_no_filter_has_are_not_taken(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-"""effects.py - what tests check and wait for besides replies: digests, INFO, replication, AOF; and
-corrupted values."""
+"""effects.py - checks and waits for effects other than replies (digests, INFO, replication, AOF),
+and corrupts values."""
 
 import struct
 

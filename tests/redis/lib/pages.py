@@ -1,4 +1,4 @@
-"""pages.py - runs a page's commands as a reader would: the blocks of shell under a heading."""
+"""pages.py - runs a page's commands as a reader would: the shell blocks below a heading."""
 
 import os
 import re

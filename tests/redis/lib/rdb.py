@@ -1,4 +1,4 @@
-"""rdb.py - takes payloads of DUMP apart, and seals them again with a valid checksum."""
+"""rdb.py - parses DUMP payloads, and gives changed ones a valid checksum."""
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # CRC-64 "Jones", reflected
 

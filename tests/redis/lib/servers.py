@@ -1,4 +1,5 @@
-"""servers.py - starts and stops servers for tests; a client that shows replies unchanged; and TAP.
+"""servers.py - starts and stops servers for tests. Also contains a client that shows replies
+unchanged, and prints TAP.
 
 The client distinguishes RESP2 from RESP3: errors are values, and maps and booleans differ from
 arrays and integers.
