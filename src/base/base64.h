@@ -1,5 +1,5 @@
-/* base64.h - base64 (RFC 4648) in both alphabets, padded and strict: each sequence of bytes has
- * exactly one text. */
+/* base64.h - base64 (RFC 4648) in both alphabets, padded and strict: each byte string has exactly
+ * one encoding. */
 #ifndef PETAL_BASE_BASE64_H
 #define PETAL_BASE_BASE64_H
 
@@ -10,11 +10,11 @@
 /* The alphabets differ in their last two characters: + and /, or - and _. */
 enum base64_alphabet { BASE64_STANDARD = 1, BASE64_URL = 2 };
 
-/* Computes from the padding how many bytes a text of `chars` characters encodes; false if no base64
- * has that length. */
+/* Computes from the length and the padding how many bytes a text of `chars` characters encodes;
+ * false if no base64 text has that length. */
 bool petal_base64_bytes(const char *text, uint64_t chars, uint64_t *size_bytes);
 
-/* Decodes the text to petal_base64_bytes() bytes. Returns `chars`, or the index of the first
+/* Decodes the text into petal_base64_bytes() bytes. Returns `chars`, or the index of the first
  * invalid character: one outside the alphabets, misplaced padding, or nonzero bits after the last
  * byte. *seen: the alphabets that the text uses, base64_alphabet values ORed together. If it uses
  * both, decoding stops at the first character of the second. */

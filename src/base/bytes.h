@@ -1,5 +1,4 @@
-/* bytes.h - numbers stored as bytes in a given order, and several 64-bit operations that C has no
- * name for.
+/* bytes.h - numbers stored as bytes in a given order, and several 64-bit operations that C lacks.
  *
  * All numbers that are stored or hashed go through these functions, never through a cast pointer,
  * so the code is right on big-endian machines and at any alignment. Compilers turn each into one

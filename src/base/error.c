@@ -11,7 +11,7 @@
 #define strerror_r(number, text, size) strerror_s(text, size, number)
 #endif
 
-/* stdio's formatting is larger than everything that a WebAssembly module prints. */
+/* stdio's formatting code would be larger than all the text that a WebAssembly module prints. */
 #if defined(PETAL_READ_ONLY) || defined(__wasm__)
 
 struct text {

@@ -1,4 +1,4 @@
-/* error.h - fills in the caller's petal_error at the place where a failure is noticed. */
+/* error.h - fills in the caller's petal_error where a failure is detected. */
 #ifndef PETAL_BASE_ERROR_H
 #define PETAL_BASE_ERROR_H
 
@@ -18,7 +18,7 @@
 petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...)
     PETAL_PRINTF(3, 4);
 
-/* Like petal_fail(), with the offset in the input at which the failure was noticed. */
+/* Like petal_fail(), with the offset in the input at which the failure was detected. */
 petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset,
                            const char *format, ...) PETAL_PRINTF(4, 5);
 

@@ -98,9 +98,9 @@ static uint32_t *slot_of(uint32_t *slots, const uint8_t *at)
     return &slots[(high - low * 5) % PETAL_LZF_SLOTS];
 }
 
-/* How many bytes from `at` on equal those from `from` on; at least 3 do. liblzf compares up to 16
- * more before it checks the limit, and so exceeds a limit of 17 or 18 (which is the end of the
- * input less 2, so nothing is overrun). */
+/* The number of bytes at `at` that equal those at `from`: at least 3. liblzf compares up to 16 more
+ * before it checks the limit, and so exceeds a limit of 17 or 18 (which is the end of the input
+ * less 2, so nothing is overrun). */
 static uint32_t common_bytes(const uint8_t *from, const uint8_t *at, uint32_t left)
 {
     uint32_t limit = left - 2 < MAX_COPIED ? left - 2 : MAX_COPIED, count = 3;

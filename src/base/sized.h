@@ -1,5 +1,5 @@
-/* sized.h - structs of petal.h that begin with struct_size, exchanged with programs that were built
- * against an older or a newer header. */
+/* sized.h - structs of petal.h that begin with struct_size, exchanged with programs that were
+ * compiled against an older or a newer header. */
 #ifndef PETAL_BASE_SIZED_H
 #define PETAL_BASE_SIZED_H
 

@@ -9,7 +9,7 @@
 /* Pauses before the first yield: a few microseconds, the cost of a context switch. */
 #define SPIN_PAUSES 64u
 
-/* Lets other threads run. Does nothing on systems where no way is known. */
+/* Lets other threads run. Does nothing on systems where we know no way to do that. */
 void petal_spin_yield(void);
 
 static inline void spin_pause(void)

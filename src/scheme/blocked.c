@@ -230,7 +230,7 @@ static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
     return first + fmix64(seed + i) % (next - first);
 }
 
-/* The lines whose rates are summed: all, or the sample. */
+/* The lines whose rates are summed: all of them, or the sample. */
 struct sample {
     const uint8_t *bytes;
     uint64_t lines, count, seed;

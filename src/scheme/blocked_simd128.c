@@ -1,5 +1,6 @@
 /* blocked_simd128.c - `blocked` with WebAssembly's vectors: a line is four vectors of four words.
- * For modules compiled with -msimd128; whether an engine accepts them is known before loading. */
+ * For modules compiled with -msimd128; before loading one, a host can find out whether the engine
+ * accepts it. */
 #if defined(__wasm_simd128__)
 #define PETAL_INLINE_SIMD128
 #define PETAL_INLINE_TARGET

@@ -134,8 +134,8 @@ static __attribute__((noinline)) void take_back(const struct bit_array *array,
         array->bytes[visited[i].byte] = (uint8_t)visited[i].before;
 }
 
-/* True: some counter was zero. If a position came up twice it was counted twice, and its byte is
- * now higher than what was first written there. To detect that, the sum of the bytes is compared
+/* True: some counter was zero. If a position came up twice, it was counted twice, and its byte is
+ * now higher than the value first written there. To detect that, the sum of the bytes is compared
  * with the sum of what was written: no byte is lower, and FILLED is more than 64 bytes can differ
  * by. (Two positions in the same byte look like this too, and cost a little time.) */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)

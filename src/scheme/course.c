@@ -5,13 +5,13 @@
  * bits of the array, rotated; so the starts that are found are the AND of k rotated arrays, 64 of
  * them per word.
  *
- * Otherwise the rate is a sum of three terms.
- *  1. Nearly all keys have k different positions, which are as good as random.
- *  2. Few keys have fewer, because q steps lead back to the start: q * b = p * 2^w mod m, where p
+ * Otherwise the rate is a sum of three terms. 1. Nearly all keys have k different positions, which
+ * behave like random ones. 2. Few keys have fewer, because q steps lead back to the start: q * b =
+ * p * 2^w mod m, where p
  *     is how often q steps wrap. The k steps then form q chains. Where a chain wraps once more, or
- *     once less, it continues elsewhere. That depends on how far b / 2^w is from p / q: with g the
- *     common divisor of p and q, D = q + g * j different positions have a probability of about 2 /
- *     (q/g * (k - q)) for every j.
+ *     once less, it continues elsewhere. How soon depends on how far b / 2^w is from p / q. Let
+ *     g = gcd(p, q). For each j, the probability of exactly D = q + g * j different positions is
+ *     about 2 / (q/g * (k - q)).
  *  3. Some queries run parallel to a key that was added: with the same b, or with that of the
  *     opposite direction.
  *
@@ -109,7 +109,7 @@ static void straight_repeats(struct repeats *sum, const struct chain *chain)
     }
 }
 
-/* The number of b with q * every * b = p * wrap mod m. */
+/* The number of values b for which q * every * b = p * wrap mod m. */
 static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
 {
     uint64_t common = common_divisor((uint64_t)q * chain->every, chain->bits);
@@ -149,7 +149,7 @@ static uint64_t wrap_of(const struct course *course, uint64_t bits)
     return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
 }
 
-/* For a mean added key, and for a mean query of a filter with this fill. */
+/* The mean over added keys, and over queries of a filter with this fill. */
 static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
                                  double fill)
 {
@@ -191,7 +191,8 @@ static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
     return number < most ? number : most;
 }
 
-/* Times keys / m^2. Curved courses: only if a and b are both equal. */
+/* The result is to be multiplied by keys / m^2. For curved courses, only keys with equal a and
+ * equal b count. */
 static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
                             double fill)
 {
@@ -232,7 +233,7 @@ static bool is_in_classes(const struct course *course, const struct shape *shape
     return d > 1 && 0.008 * d * d * k * k / 2 > 0.05 * keys;
 }
 
-/* No model is good enough. */
+/* Is no model good enough for this filter? */
 static bool is_beyond(const struct course *course, const struct shape *shape, double keys)
 {
     return shape->bits < (uint64_t)MIN_BITS_PER_HASH * shape->hashes ||
@@ -281,7 +282,7 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 #define MAX_LOOP 6u
 
 /* The array, repeated as far as an offset plus a block can reach, forwards and backwards; and which
- * starts exist, counted from the current key's. */
+ * starts exist, relative to the current key's. */
 struct rings {
     uint32_t bits, start_count;
     uint64_t forwards[RING_WORDS], backwards[RING_WORDS], starts[RING_WORDS];
@@ -311,7 +312,8 @@ struct track {
     uint32_t offsets[MAX_RING_HASHES];
 };
 
-/* Of all starts, those for which every position from `from` on, in steps of `every`, is set. */
+/* The number of starts for which every position with number `from`, `from` + `every`, ... is
+ * set. */
 static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
                              uint32_t every, uint32_t hashes)
 {

@@ -1,4 +1,4 @@
-/* course.h - how the rate changes because a key's k positions are not independent.
+/* course.h - how the rate changes if a key's k positions are not independent.
  *
  * Most libraries compute the k positions of a key from two numbers, a + i * b mod m. Two keys with
  * the same b, or a key whose b is 0 or a small fraction of m, then coincide far more often than k

@@ -50,7 +50,7 @@ static void set_powers(uint32_t bins, uint32_t k, double *powers)
     for (uint32_t x = 0; x <= bins; x++) powers[x] = pow((double)x / bins, k);
 }
 
-/* The mean of these. */
+/* The mean of these powers over the distribution. */
 static double all_occupied(const struct occupancy *of, const double *powers)
 {
     double sum = 0;
@@ -58,7 +58,7 @@ static double all_occupied(const struct occupancy *of, const double *powers)
     return sum;
 }
 
-/* Ball by ball: used for few balls, or few bins. */
+/* Computed ball by ball; used for few balls or few bins. */
 static double rate_by_balls(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
     struct occupancy of;

@@ -18,7 +18,7 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
 /* The same if each key has k different positions. A few keys have fewer, so that the mean is
  * `per_key`. Uses only the normal distribution, so it needs at least several hundred bits. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys);
-/* sd of X, for the first model. */
+/* The standard deviation of X in the first model. */
 double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
 
 /* The same for one bit in each of k distinct words of one line, or of ceil(k/2) and floor(k/2)
@@ -40,16 +40,16 @@ double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
  * X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
-/* sd of that estimate at `keys` keys, if bits_set_sd is X's. */
+/* Standard deviation of that estimate at `keys` keys, where bits_set_sd is that of X. */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
 
 /* The probability that an event with this probability happens at least once in this many trials: 1
  * - (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 
-/* What other libraries compute sizes with. With libm: -n ln p / (ln 2 * ln 2), x rounded half up
- * and up, ln x, log2 x, the exponent of x, x to the power of y; and for Parquet -8 n / ln(1 -
- * p^(1/8)). */
+/* Functions with which other libraries compute sizes, through libm: -n ln p / (ln 2 * ln 2), x
+ * rounded half up, x rounded up, ln x, log2 x, the exponent of x, x to the power of y; and for
+ * Parquet -8 n / ln(1 - p^(1/8)). */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
@@ -60,7 +60,7 @@ double petal_model_logb(double x);
 double petal_model_log2(double x);
 double petal_model_pow(double x, double y);
 
-/* libm's, for sums of variances in other files. */
+/* libm's sqrt(), for sums of variances in other files. */
 double petal_model_sqrt(double x);
 
 /* (1 - e^(-kn/m))^k, which libraries that plan with it promise. NAN outside its domain. */

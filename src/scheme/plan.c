@@ -13,8 +13,8 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* From this rate downwards a blocked filter may use two lines per key, which saves a tenth of the
- * bits here, and more below. */
+/* At this rate and below, a blocked filter may use two lines per key, which saves a tenth of the
+ * bits here, and more at lower rates. */
 #define TWO_LINES_BELOW 2e-4
 /* With fewer lines than this, a key's two lines coincide too often for the model, which treats them
  * as independent. */
@@ -42,7 +42,7 @@ static double rate_at(const struct scheme_def *scheme, struct shape shape, uint6
     return petal_scheme_rate(scheme, &shape, (double)keys);
 }
 
-/* The next lower number with that many significant bits. */
+/* Rounds down to a number with SIGNIFICANT_BITS significant bits. */
 static uint64_t round_down_significant(uint64_t x)
 {
     unsigned drop = 0;
@@ -53,12 +53,14 @@ static uint64_t round_down_significant(uint64_t x)
 /* ---- the fewest bits --------------------------------------------------------------------------
  *
  * The logarithm of the rate is almost linear in the bits, so a few evaluations of the model are
- * enough: first along the classic filter's slope from a guess until the size is enclosed, then by
- * false position, halving at the end that stays (the Illinois algorithm). Only numbers with few
- * significant bits are tried, and the result is exact among these. */
+ * enough: from a guess, the search steps along the classic filter's slope until the size is
+ * bracketed. Then it uses false position, halving the value at the retained end (the Illinois
+ * algorithm). Only numbers with few significant bits are tried, and the result is exact among
+ * these. */
 
-/* What is known: `low` doesn't keep the rate; `high` does (0: not known yet) and has rate_high.
- * Also how far the logarithms of their rates exceed the requested one. */
+/* What is known: `low` doesn't keep the rate; `high` does (0: not known yet), and its rate is
+ * rate_high. above_low and above_high are the differences between the logarithms of their rates and
+ * of the requested one. */
 struct enclosure {
     uint64_t low, high;
     double above_low, above_high, rate_high;
@@ -206,7 +208,7 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     bool is_least = with->fewest && with->fewest == with->min;
     if (with->fewest && !note(of, &at, with->fewest)) return true;
     if (is_least && at.rate_high > 2 * with->best->rate) return true;
-    /* If one hash more is too many for these bits, it is too many for fewer bits as well. */
+    /* If one more hash is too many for these bits, it is also too many for fewer bits. */
     if (hashes > with->last.shape.hashes && at.rate_high > with->last.rate) return true;
     uint64_t steps =
         is_least ? with->min : fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
@@ -279,8 +281,8 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     double floor = 1;
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
-    /* First the variant that probably needs fewer bits: the search for the other can then stop
-     * early. */
+    /* The variant that probably needs fewer bits is tried first: then the search for the other can
+     * stop early. */
     bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
     if (begin_with_one) search(scheme, &one, keys, rate, &best);
     if (wants_two) search(scheme, &two, keys, rate, &best);

@@ -73,9 +73,9 @@ struct stretch {
     uint64_t offset, size_bytes;
 };
 
-/* The blocks for which a file has checksums, and the state of each: a block is checked once before
- * its first change, so that damaged bits never get a new checksum; or before the first answer from
- * it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
+/* The blocks for which a file has checksums, and the state of each: a block is checked once, before
+ * its first change, so that damaged bits never get a new checksum, or before a query is first
+ * answered from it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
@@ -121,7 +121,7 @@ struct direct_calls {
     direct_many *contains_many, *contains_many_i64, *add_many, *add_many_i64;
 };
 
-/* The functions for one filter, with everything that they need from it. */
+/* The functions for one filter, with all the data that they need from it. */
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
@@ -149,7 +149,7 @@ _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 #define PETAL_RATE_LINES 8u
 #define PETAL_RATE_PATTERNS 64u
 
-/* A hash is array->hash_words words; `hashes` are that times `count`. */
+/* A hash has array->hash_words words; `hashes` has `count` times as many. */
 struct kernel {
     const char *name;
     bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: every CPU does */
@@ -215,7 +215,7 @@ struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* What differs in a scheme whose positions are counters, not bits. shape.bits is the number of
+/* How a scheme differs if its positions are counters, not bits. shape.bits is the number of
  * counters. */
 struct counters {
     uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
@@ -232,7 +232,7 @@ struct counters {
     /* The scheme with the same positions but bits, and the array's bits in it: one for each nonzero
      * counter. */
     uint32_t bit_scheme;
-    void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` must be zeroed */
+    void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` must be zeros */
 };
 
 /* Most foreign files store k in 16 to 64 bits, but no real filter has more hashes than this. */
@@ -244,7 +244,7 @@ struct counters {
 
 #define PETAL_MAX_POSITIONS 64u
 
-/* A scheme's row. An omitted member (0, NULL) has the default stated with it. */
+/* A scheme's row. If a member is omitted (0, NULL), it has the default that its comment gives. */
 struct scheme_def {
     uint32_t id;
     const char *name;
@@ -269,13 +269,13 @@ struct scheme_def {
 
     uint32_t hash_words; /* required of its hashes: hash_def.words; 0: one per position */
     uint32_t max_hashes; /* per line of a key */
-    uint64_t step_bits;  /* m is a multiple of it */
+    uint64_t step_bits;  /* m is a multiple of this */
     uint64_t max_bits;
     /* A key's place is a line of this many bits (or a single bit) whose number is the high half of
      * a product with the number of lines, and the bits set in the line don't depend on its number.
      * So neighbouring lines can be folded (filter/fold.c). 0: not the case. */
     uint32_t fold_bits;
-    uint32_t unit_bytes; /* the array's size is a multiple of it; default: 1 */
+    uint32_t unit_bytes; /* the array's size is a multiple of this; default: 1 */
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */

@@ -1,5 +1,5 @@
 /* static.c - the scheme `static`: a set that never changes, in hardly more bits than its rate
- * needs.
+ * requires.
  *
  * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct
  * Retrieval and Approximate Membership using Ribbon", 2022), divided into pages that are read,
@@ -144,7 +144,8 @@ static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint
 
 /* ---- a query by stretches of the array ------------------------------------------------------- */
 
-/* Of a page, the code and the words that a query reads; a list as a whole, block by block. */
+/* In a page: the code and the words that a query reads. A list is read as a whole, block by
+ * block. */
 static bool stretch_of(const struct bit_array *array, uint64_t hash, uint64_t number,
                        struct stretch *stretch)
 {
@@ -182,7 +183,8 @@ static double rate_of(uint32_t columns)
     return 1 / (double)((uint64_t)1 << columns);
 }
 
-/* The probability that a hash is answered by a list. */
+/* The probability that an absent key is in a list by chance, i.e. has the same hash as one in
+ * it. */
 static double rate_of_list(const struct shape *shape)
 {
     return (double)shape->bits / 64 * 0x1p-64;

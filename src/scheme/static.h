@@ -40,8 +40,8 @@ static inline uint64_t static_next_hash(uint64_t hash, uint32_t level)
     return fmix64(hash + level * STATIC_GOLDEN);
 }
 
-/* What a key requires of the rows from its start on: which rows it sums (the lowest bit is the
- * start's, and is set), and the sum for each column. */
+/* What a key requires of the 64 rows that begin at its start: which of them it sums (the lowest bit
+ * is for the start, and is set), and the sum for each column. */
 struct static_equation {
     uint64_t rows;
     uint32_t sums;
@@ -91,7 +91,7 @@ extern const struct kernel petal_static_generic, petal_static_avx2, petal_static
  * False if there are not enough columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
-/* The number of starts in a layer of that many keys. */
+/* The number of starts in a layer of this many keys. */
 uint64_t petal_static_starts(uint64_t keys);
 
 /* The layer for this many keys, with the columns and wide buckets of `shape`. Returns how many of

@@ -28,8 +28,8 @@ TARGET static inline __m256i taken(const uint8_t *first, const uint8_t *second, 
     return _mm256_xor_si256(_mm256_and_si256(a, low), _mm256_and_si256(b, high));
 }
 
-/* Eight columns in eight words of 32 bits, the halves of the 64 rows added up; the order of the
- * words is that of columns 0 1 4 5 2 3 6 7. */
+/* Eight columns in eight words of 32 bits, which are the two halves of the 64 rows added; the words
+ * are in the order of columns 0 1 4 5 2 3 6 7. */
 TARGET static inline __m256i halves(const uint8_t *first, const uint8_t *second, __m256i low,
                                     __m256i high)
 {
@@ -52,7 +52,7 @@ TARGET static inline uint32_t sums_of(__m256i x)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(x));
 }
 
-/* Always reads eight columns, so not for the end of the array. */
+/* Always reads eight columns, so it can't be used at the end of the array. */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,
@@ -143,7 +143,7 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
     keep(group->sums, _mm256_srli_epi64(lower_product(mixed, all(STATIC_GOLDEN)), 32));
 }
 
-/* Which of the keys are bumped. */
+/* The keys that are bumped. */
 TARGET static inline __m256i bumped(const struct bit_array *array, const struct group *group)
 {
     __m256i words =
@@ -154,7 +154,7 @@ TARGET static inline __m256i bumped(const struct bit_array *array, const struct 
     return _mm256_cmpgt_epi64(below, kept(group->offset));
 }
 
-/* Eight columns, from this one on, for key number i. */
+/* Eight columns, beginning with this one, for key number i. */
 TARGET static inline __m256i halves_of_key(const struct bit_array *array, const struct group *group,
                                            uint32_t i, uint32_t column)
 {

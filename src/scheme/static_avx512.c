@@ -98,7 +98,7 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
                         _mm512_srli_epi64(_mm512_mullo_epi64(mixed, all(STATIC_GOLDEN)), 32));
 }
 
-/* Which of the keys are bumped. */
+/* The keys that are bumped. */
 TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct group *group)
 {
     __m512i words = _mm512_i64gather_epi64(_mm512_loadu_si512(group->code), array->bytes, 1);
@@ -109,7 +109,7 @@ TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct
     return _mm512_cmpgt_epu64_mask(below, _mm512_loadu_si512(group->offset));
 }
 
-/* The sums of eight columns, from this one on, for key number i. */
+/* The sums of eight columns, beginning with this one, for key number i. */
 TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const struct group *group,
                                          uint32_t i, uint32_t column)
 {

@@ -1,14 +1,14 @@
 /* static_build.c - solving a page of the static scheme: keys -> rows. See static.c.
  *
- * Each key is an equation over the 64 rows from its start on. Gaussian elimination keeps them in a
- * band: if the row of an equation's lowest bit is free, it takes the equation; otherwise the
+ * Each key is an equation over the 64 rows that begin at its start. Gaussian elimination keeps them
+ * in a band: if the row of an equation's lowest bit is free, it takes the equation; otherwise the
  * equation there is subtracted, and the next lowest bit is tried. An equation without bits left is
  * either already true (a sum of others) or a contradiction. Then all equations are solved from the
  * last row up, and free rows become 0.
  *
  * The order is part of the format, because the rows depend on it: buckets ascending; within a
- * bucket starts (hashes) descending. A bucket is inserted in three groups of starts, from 48, from
- * 20 and from 0 on. If an equation is a contradiction, its group is removed again and bumped
+ * bucket starts (hashes) descending. A bucket is inserted in three groups of starts, which begin at
+ * 48, at 20 and at 0. If an equation is a contradiction, its group is removed again and bumped
  * together with the groups below it. Nothing else must be undone, since an equation changes no
  * other one.
  *
@@ -29,7 +29,7 @@ struct solver {
     uint32_t taken_count;
 };
 
-/* False: a contradiction. */
+/* Returns false if the equation is a contradiction. */
 static bool insert(struct solver *solver, uint64_t row, struct static_equation equation)
 {
     uint64_t *rows = solver->room->rows;
@@ -56,8 +56,8 @@ static void take_out_group(struct solver *solver)
     for (uint32_t i = 0; i < solver->taken_count; i++) solver->room->rows[solver->taken[i]] = 0;
 }
 
-/* Inserts the hashes of a bucket, which ascend, from begin up to end. Returns the bucket's code,
- * and where the inserted ones begin. */
+/* Inserts the hashes of a bucket, which are in ascending order, from begin to end - 1. Returns the
+ * bucket's code, and where the inserted ones begin. */
 static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uint64_t begin,
                               uint64_t *end)
 {

@@ -6,9 +6,9 @@
  * slower (./dev bench shared). Readers take no stripe: bits are only ever set, and each bit is
  * meaningful on its own.
  *
- * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread
- * preempted while holding a stripe makes others wait until it runs again, on 1 of 2048 lines; the
- * waiting threads yield their cores. */
+ * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: if a thread is
+ * preempted while holding a stripe, others that need one of its lines, 1 in 2048, wait until it
+ * runs again, and yield their cores. */
 #ifndef PETAL_SCHEME_STRIPES_H
 #define PETAL_SCHEME_STRIPES_H
 

@@ -1,4 +1,4 @@
-/* walk.h - what walk.inc needs for every walk: operations on single bits, and how many keys are in
+/* walk.h - what walk.inc needs for every walk: operations on single bits, and the number of keys in
  * flight. */
 #ifndef PETAL_SCHEME_WALK_H
 #define PETAL_SCHEME_WALK_H
