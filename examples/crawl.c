@@ -2,8 +2,8 @@
  *
  * Every fetched page has 50 links, most of them seen before. petal_add_batch() takes the links of a
  * page in one call, prefetches their cache lines, and reports which are new. An exact table next to
- * the filter knows the truth, so that the example can count the filter's mistakes: it never returns
- * a page twice, and it skips a few new ones. */
+ * the filter records the truth, so that the example can count the filter's mistakes: it never
+ * returns a page twice, and it skips a few new ones. */
 #include <petal/petal.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* guard.c - a filter that guards a slow lookup.
  *
  * A store holds 10,000 accounts, and a lookup is slow: think of a disk or a network. Half of the
- * requested names do not exist. The filter answers for nearly all of those, so that the store is
- * not queried. It never rejects a name that exists, and its rare wrong "probably" costs one
- * needless lookup, no more. */
+ * requested names do not exist. For nearly all of those, the filter says so, and the store is not
+ * queried. It never rejects a name that exists, and its rare wrong "probably" costs one needless
+ * lookup, no more. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool store_has(store *s, const char *name)
     return bsearch(name, s->names, STORED, NAME_BYTES, compare_names) != NULL;
 }
 
-/* The same lookup behind the guard. */
+/* The same lookup, guarded by the filter. */
 static bool guarded_has(store *s, const petal_filter *guard, const char *name)
 {
     return petal_contains(guard, name, strlen(name)) && store_has(s, name);

@@ -100,7 +100,7 @@ cross_shared() {
     shift 2
     case $shared_system in
     windows-*) set -- "$@" "-Wl,--out-implib,$shared_out.lib" ;;
-    # Otherwise this file's path would be its name.
+    # Otherwise the library's install name would be this file's path.
     macos-*) set -- "$@" "-Wl,-install_name,$(basename "$shared_out")" ;;
     *) set -- "$@" -lm -lpthread ;;
     esac

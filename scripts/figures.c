@@ -7,8 +7,8 @@
  * scripts/gen-figures calls this program for each figure.
  *
  * The public API doesn't show single bits. The two figures that do (cells, line) repeat the
- * published rules of docs/format.md here and compare the outcome with the library's: a wrong figure
- * is not drawn.
+ * published rules of docs/format.md here and compare the outcome with the library's; if they
+ * differ, nothing is drawn.
  *
  * The same meaning in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
  * orange ring, a probed 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with

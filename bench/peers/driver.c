@@ -109,8 +109,8 @@ static void read_contenders(void)
     }
 }
 
-/* Its two pipes must be closed in programs started later; otherwise they would never see the end of
- * their orders. */
+/* A contender's two pipes must be closed in programs that are started later; otherwise it would
+ * never see the end of its orders. */
 static void start(struct contender *contender)
 {
     int orders[2], answers[2];
@@ -148,7 +148,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Returns the last key, NULL if the line is not an answer. */
+/* Returns the last key, or NULL if the line is not an answer. */
 static const char *read_answer(char *line, struct contender *contender, double *ns[PHASES])
 {
     char *word[7], *rest = NULL;
@@ -327,8 +327,8 @@ static void print_ns_table(size_t keys)
     }
 }
 
-/* One column for each of Petal's own, and as many for those with the library's filter as any
- * library has. */
+/* One column for each of Petal's own contenders, followed by as many columns as any library has
+ * contenders of Petal with its filter. */
 static void print_ratio_row(const struct contender *theirs, int phase, size_t columns)
 {
     size_t used = 0;

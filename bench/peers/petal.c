@@ -20,7 +20,7 @@
 #include <time.h>
 
 #define TEXT_BYTES 28u
-/* Keys are passed in pieces, as by a program that reads a stream. */
+/* Keys are passed in pieces, as a program that reads a stream would pass them. */
 #define PIECE 1024u
 
 struct keys {
@@ -55,7 +55,7 @@ static void check(bool fine, const char *what)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* SplitMix64's output function: a bijection, so that no key comes twice. */
+/* SplitMix64's output function: a bijection, so that no key occurs twice. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -89,7 +89,7 @@ static void free_keys(struct keys *keys)
     *keys = (struct keys){0, NULL, NULL};
 }
 
-/* Both sets, kept from one order to the next. */
+/* Makes both sets of keys, and keeps them from one order to the next. */
 static void have_keys(const struct order *order, struct keys *in, struct keys *out)
 {
     bool texts = strcmp(order->kind, "text") == 0;

@@ -242,7 +242,7 @@ static double sample_batch(petal_filter *filter, uint64_t from, uint64_t count)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* Adds the selected keys; *keys becomes their number. Returns the ns per key. */
+/* Adds the selected keys, and sets *keys to their number. Returns the ns per key. */
 static double build_part(petal_filter *filter, const struct setting *with, unsigned threads,
                          struct part part, uint64_t *keys)
 {
@@ -315,7 +315,8 @@ static void make_cold(const char *path)
     close(descriptor);
 }
 
-/* Opens it once cold and nine times warm. Returns the filter that was opened last. */
+/* Opens the file once with a cold cache and nine times with a warm one. Returns the filter that was
+ * opened last. */
 static petal_filter *open_often(const char *path)
 {
     double cold, warm, max = 0;
@@ -411,8 +412,8 @@ static void print_ratios(const struct figures *ns, unsigned threads)
     printf("| 1 thread | 1x | %.2fx |\n", ns->alone / ns->together);
 }
 
-/* Runs the samples and both builds. Returns the second build's filter; *same becomes whether the
- * first was equal. */
+/* Runs the samples and both builds. Returns the second build's filter; sets *same to whether the
+ * first build's filter was equal to it. */
 static petal_filter *build_twice(const struct setting *with, struct figures *ns, bool *same)
 {
     uint64_t sample = with->keys < 100000000 ? with->keys : 100000000;

@@ -5,10 +5,10 @@
  *
  * FOLDER holds RedisBloom's sources, for their deps/bloom and deps/murmur2.
  *
- * Both have the same hash, k and m. Petal's format plans the first link of a chain for half of the
- * requested rate, so twice the rate is requested. Keys are added in parts, by both in turn; then
- * rounds query random members, and absent keys. Times are CPU time; a ratio is RedisBloom's time
- * divided by Petal's in the same round: median (min..max). */
+ * Both have the same hash, k and m. With format "redisbloom", Petal plans the first link of a chain
+ * for half the requested rate, so this benchmark asks it for twice the rate. Keys are added in
+ * parts, by both in turn; then rounds query random members, and absent keys. Times are CPU time; a
+ * ratio is RedisBloom's time divided by Petal's in the same round: median (min..max). */
 #include <petal/petal.h>
 
 #include "../../tests/keys.h"
@@ -109,7 +109,7 @@ static size_t ask(struct pair *pair, enum way way, const int64_t *part, size_t p
     return found;
 }
 
-/* ns[way] of one round. All ways must find the same number. */
+/* Measures ns[way] in one round. All ways must find the same number of keys. */
 static void ask_round(struct pair *pair, const int64_t *part, size_t part_keys, double ns[WAYS])
 {
     size_t repeats = part_keys < MIN_ASKED ? MIN_ASKED / part_keys : 1, found[WAYS] = {0};

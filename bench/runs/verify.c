@@ -43,7 +43,7 @@ static petal_batch batch_at(const int64_t *from, uint64_t count)
     return batch;
 }
 
-/* The even numbers from 0 on. */
+/* Adds the even numbers, starting at 0. */
 static void make(const char *path, uint64_t count)
 {
     petal_options options = PETAL_OPTIONS_INIT;

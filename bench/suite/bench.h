@@ -62,7 +62,7 @@ struct contender {
 #define COMPILER ""
 #endif
 
-/* Each is terminated by a row without a name. Those of a library that was not found are not linked:
+/* Each table ends with a row without a name. If a library was not found, its table is not linked:
  * see CMakeLists.txt here. */
 extern const struct contender libbloom_contenders[], petal_contenders[], rocksdb_contenders[],
     leveldb_contenders[], floor_contenders[];
@@ -76,8 +76,9 @@ extern const struct contender fuse_contenders[], fuse_clang_contenders[];
  * libraries get their k at compile time, and choosing takes longer than adding 10,000 keys. */
 void choose_hashes(void *options);
 
-/* Zeroed memory in pages of 2 MB (if the system has them) or of 4 KB, for arrays of at least 4 MB;
- * for smaller ones it makes no difference and is plain memory. NULL if there is none. */
+/* Zeroed memory in pages of 2 MB (if `huge`, and the system has them) or 4 KB, for arrays of at
+ * least 4 MB. Smaller arrays get plain memory, because page size makes no difference to them. NULL
+ * if there is no memory. */
 void *take_pages(size_t size_bytes, bool huge);
 void drop_pages(void *memory, size_t size_bytes);
 

@@ -1,9 +1,9 @@
 /* goals.c - the goals that were set for Petal, and whether a run meets them.
  *
  * A ratio is taken within each round; the median counts, and the spread of the rounds is printed
- * with it. Of several peers the fastest counts, whatever its rate; both rates are printed. Of what
- * two compilers built, the faster build counts, ours too. Of adding and querying, the slower phase
- * counts. */
+ * with it. If there are several peers, the fastest counts, whatever its rate; both rates are
+ * printed. If two compilers built a contender, the faster build counts, for Petal too. Between
+ * adding and querying, the slower phase counts. */
 #include "report.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ struct goal {
 #define FLOOR_2M "floor touch 2M,floor prefetch 2M"
 #define ROCKSDB "rocksdb one,rocksdb inline one"
 
-/* All at 10 bits per key. */
+/* All goals are for 10 bits per key. */
 static const struct goal goals[] = {
     {"petal inline", "libbloom", "libbloom", LOOKUP, NUMBERS, 10000, 1000000, true, 10},
     {"petal inline", "libbloom", "libbloom", ADDING, NUMBERS, 10000, 1000000, true, 20},

@@ -19,12 +19,12 @@ enum keys_of {
 bool take_keys(struct keys *keys, size_t max, bool addresses);
 void drop_keys(struct keys *keys);
 
-/* Fills in `count` keys of a kind, from number `from` on. `members` is how many there are to choose
- * from (MIXED). Returns how many of them are members (MIXED) or new (STREAM). */
+/* Fills in `count` keys of a kind, starting with number `from`. `members` is how many there are to
+ * choose from (MIXED). Returns how many of them are members (MIXED) or new (STREAM). */
 size_t fill_keys(struct keys *keys, enum keys_of kind, uint64_t from, size_t count,
                  uint64_t members);
 
-/* `count` of them, from index `from` on. */
+/* `count` of the keys, starting at index `from`. */
 struct keys some_keys(const struct keys *keys, size_t from, size_t count);
 
 #endif

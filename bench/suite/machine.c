@@ -1,4 +1,4 @@
-/* machine.c - see machine.h. What the system doesn't report stays empty or zero. */
+/* machine.c - see machine.h. Fields that the system doesn't report stay empty or zero. */
 #define _DEFAULT_SOURCE
 
 #include "machine.h"

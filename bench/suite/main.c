@@ -1,5 +1,5 @@
-/* main.c - ./dev bench suite: ns per key for adding and querying, next to other libraries and the
- * machine's own floor, in one process. */
+/* main.c - ./dev bench suite: ns per key for adding and querying, for Petal, other libraries and
+ * the machine's minimum (floor.c), in one process. */
 #include "report.h"
 
 #include <errno.h>

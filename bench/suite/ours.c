@@ -144,7 +144,7 @@ static size_t add_new(void *filter, const struct keys *keys)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Keys are passed in pieces, as by a program that reads a stream. */
+/* Keys are passed in pieces, as a program that reads a stream would pass them. */
 #define PIECE 1024u
 
 static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[PIECE])
@@ -204,7 +204,7 @@ static size_t add_new_all(void *filter, const struct keys *keys)
     return added;
 }
 
-/* Eight keys per call, as by a program that has a few at a time. */
+/* Eight keys per call, as in a program that has only a few at a time. */
 static struct keys next_eight(const struct keys *keys, size_t from)
 {
     size_t count = keys->count - from < 8 ? keys->count - from : 8;
@@ -255,7 +255,7 @@ static void drop(void *filter)
 
 /* ---- static filters -------------------------------------------------------------------------- */
 
-/* Created for the rate at which it takes this many bits per key. */
+/* A static filter, created for the rate at which it takes this many bits per key. */
 struct static_filter {
     petal_static_builder *builder;
     petal_filter *filter; /* after finish */

@@ -3,7 +3,7 @@
  * RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
 #include "bench.h"
 
-/* As its own build says. */
+/* RocksDB's own build defines this, too. */
 #define ROCKSDB_PLATFORM_POSIX
 #define OS_LINUX
 #include "util/bloom_impl.h"

@@ -116,7 +116,7 @@ static void drop_work(struct work *work)
     drop_keys(&work->stream);
 }
 
-/* A filter with all keys added; NULL if that is impossible. */
+/* Builds a filter with all keys; NULL if that is impossible. */
 static void *build(const struct contender *contender, const struct setting *setting,
                    const struct work *work, double *spent)
 {
@@ -140,8 +140,8 @@ static void add_stream(const struct contender *contender, const struct setting *
     contender->drop(filter);
 }
 
-/* Different keys each time: with repeated keys, a CPU learns the answers to several thousand
- * queries. */
+/* Different keys each time: if keys were repeated, the CPU would learn the answers to several
+ * thousand queries. */
 static struct keys absent_keys(const struct work *work, const struct setting *setting, size_t turn)
 {
     size_t slices = work->absent.count / setting->keys;

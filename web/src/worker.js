@@ -270,7 +270,7 @@
       }
       return hits;
     },
-    /* Which keys in the list set the bits of this one. */
+    /* The keys in the list that set this key's bits. */
     owners: async function (a) {
       if (!members) {
         members = { names: Array.from(new Set(await linesOf(a.links))), hashes: [] };
