@@ -20,11 +20,10 @@
  * windows, formats, memory and streams, patches. petal_build.h adds filling a filter from several
  * threads, and static filters; petal_index.h one file of many filters; petal_host.h what servers
  * and bindings need; petal_inline.h the inlined hot loop; petal_parquet.h the filters inside
- * Parquet files. The comment of a call that
- * came after version 1.0 says so.
+ * Parquet files. The comment of a call that came after version 1.0 says so.
  *
  * Conventions
- *   Keys       Any bytes of any length, including none. petal_encode_*() turn numbers into bytes.
+ *   Keys       Byte strings of any length, including 0. petal_encode_*() turn numbers into bytes.
  *   Sizes      have their unit in the name. They are uint64_t, except those of a key, of a piece of
  *              a stream and of an allocation, which are size_t. A size that would overflow is
  *              refused, never wrapped.
@@ -94,10 +93,10 @@
 #define PETAL_API
 #endif
 
-/* Compilers warn if the status is not used. Before calls that make a filter, write one out, or
- * change it as a whole, and before those that mean nothing without their status (petal_verify(),
- * petal_contains_any(), petal_allow_threads()). The others need it less: petal_last_error() has
- * failures of adding keys, petal_builder_finish() those of its workers. */
+/* Makes compilers warn if the status is not used. It marks calls that make a filter, write one out,
+ * or change it as a whole, and calls that are useless without their status (petal_verify(),
+ * petal_contains_any(), petal_allow_threads()). The others need it less: petal_last_error() reports
+ * failures of adding keys, and petal_builder_finish() those of its workers. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define PETAL_NODISCARD [[nodiscard]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -135,7 +134,7 @@ typedef int32_t petal_status;
 enum {
     PETAL_OK = 0,
     PETAL_SEEN = 1,      /* petal_add(): the key was probably in the filter already */
-    PETAL_ABSENT = 2,    /* petal_remove(): the key was certainly not in; nothing changed */
+    PETAL_ABSENT = 2,    /* petal_remove(): the key was certainly absent; nothing changed */
     PETAL_UNCHECKED = 3, /* petal_verify(): there are no checksums to compare with */
 
     PETAL_ERR_ARGUMENT = -1,        /* the call does not accept an argument's value */
@@ -161,11 +160,11 @@ enum {
 
 #define PETAL_NO_OFFSET UINT64_MAX
 
-/* Why a call failed. Memory of the caller. Does not grow. */
+/* Why a call failed. The caller provides the struct, which never grows. */
 typedef struct petal_error {
     petal_status status;
     int32_t system_errno; /* errno of the system call that failed, or 0 */
-    uint64_t offset;      /* byte of the input at which it was noticed, or PETAL_NO_OFFSET */
+    uint64_t offset;      /* byte of the input where the failure was detected, or PETAL_NO_OFFSET */
     char message[240];    /* one line, no newline: what, and what to do; not the path */
 } petal_error;
 
@@ -843,12 +842,12 @@ PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *meta
 PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan,
                                   petal_layers_info *layers, petal_error *error);
 
-/* The rate of the scheme's model with `keys` distinct keys in a filter of these parameters. 0
- * without keys. Exact for Petal's own schemes. Other libraries derive positions as a progression of
- * two hashes; their rates are within 15 %. NAN if that accuracy is not possible (mostly below 50
- * keys; docs/formats/README.md, "Rates"), for several layers, for an info that no filter can have,
- * and in builds without the model.
- * Cost: microseconds, at worst a millisecond. */
+/* The false-positive rate that the scheme's model predicts for a filter with these parameters that
+ * holds `keys` distinct keys. 0 if `keys` is 0. Exact for Petal's own schemes. Other libraries
+ * derive positions as a progression of two hashes; their rates are within 15 %. NAN if that
+ * accuracy is not possible (mostly below 50 keys; docs/formats/README.md, "Rates"), for several
+ * layers, for an info that no filter can have, and in builds without the model. Cost: microseconds,
+ * at worst a millisecond. */
 PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
 
 /* ------------------------------------------------------------------------------- whole filters */

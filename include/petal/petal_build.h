@@ -47,10 +47,10 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_create(petal_filter *filter
                                                             petal_builder **builder,
                                                             petal_error *error);
 
-/* Adds keys as worker number `worker`, from 0. One thread at a time may use a worker. The keys are
- * copied as far as needed. Fails like petal_add_batch(); PETAL_ERR_ARGUMENT also if there is no
- * such worker.
- * Cost: O(keys), and may wait for a thread that is filling the same region. */
+/* Adds keys as worker number `worker`, from 0. Only one thread at a time may use a given worker.
+ * The keys are copied as far as needed. Fails like petal_add_batch(); PETAL_ERR_ARGUMENT also if
+ * there is no such worker. Cost: O(keys), and may wait for a thread that is filling the same
+ * region. */
 PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker,
                                          const petal_batch *batch, petal_error *error);
 
@@ -122,8 +122,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_spill(petal_static_builder *
                                                           const char *folder, uint64_t memory_bytes,
                                                           petal_error *error);
 
-/* Adds keys as worker number `worker`, from 0. One thread at a time may use a worker. Their hashes
- * are kept, 8 bytes each, repeats included. The first failure is also that of
+/* Adds keys as worker number `worker`, from 0. Only one thread at a time may use a given worker.
+ * The keys' hashes are kept, 8 bytes each, including repeats. The first failure is also that of
  * petal_static_finish().
  *   PETAL_ERR_ARGUMENT  no such worker; or the batch is malformed
  *   PETAL_ERR_MEMORY    some of the keys may be in

@@ -1,5 +1,5 @@
-/* petal_host.h - for servers, bindings and tools: shards of hashes, and filters whose bytes are
- * kept in places of their own.
+/* petal_host.h - for servers, bindings and tools: sharding by hash, and filters whose bytes are in
+ * storage that the host manages.
  *
  * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
 #ifndef PETAL_HOST_H
@@ -13,7 +13,7 @@ extern "C" {
 
 /* ----------------------------------------------------------------------------- shards of hashes */
 
-/* The shard of a hash in place of a key (petal_shard_of()): g is the hash, which must be well mixed
+/* Like petal_shard_of(), but for a hash instead of a key: g is the hash, which must be well mixed
  * and have 64 bits. With petal_hash_key() of a keyed filter, strangers who choose the keys can't
  * aim at a shard. */
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
@@ -27,7 +27,7 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
                                   uint64_t *size_bytes, petal_error *error);
 
-/* Overwrites part of a layer's bits, of a filter in memory: for hosts that store the bits in chunks
+/* Overwrites part of a layer's bits in a filter in memory: for hosts that store the bits in chunks
  * of their own. A layer without bits gets zeroed ones first. Bits are not verified, except that no
  * bit may be set that no key can set. Once every layer has received its first chunk, the filter
  * answers from the bits received so far: don't query it before the last chunk.
@@ -44,8 +44,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_write_bits(petal_filter *filter, ui
                                                         uint64_t size_bytes, petal_error *error);
 
 /* Gives this buffer to a layer without bits. The filter owns it from then on. It must come from the
- * filter's allocator and have exactly the size that petal_bits() reports later; aligned to 64 bytes
- * it is fastest. On failure it stays the caller's.
+ * filter's allocator and have exactly the size that petal_bits() reports later; it is fastest if
+ * aligned to 64 bytes. On failure the caller still owns it.
  *   PETAL_ERR_ARGUMENT        there is no such layer, it has bits, or it needs another size
  *   PETAL_ERR_DAMAGED         a bit is set that no key can set
  *   PETAL_ERR_READ_ONLY       the bits belong to a file or a view
@@ -135,13 +135,13 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
                                         size_t key_bytes, petal_range *ranges, uint64_t room,
                                         uint64_t *count, petal_error *error);
 
-/* petal_contains() from the bytes of these ranges, one after the other. Only their number is
- * verified: take them from blocks that passed petal_verify_block(), or trust your storage. The
- * ranges of the first layers may be enough: in a static filter, those of the first layer answer for
- * 95 % of the keys. *answer is written only with PETAL_OK. Other failures and cost are those of
- * petal_key_ranges().
- *   PETAL_ERR_TRUNCATED  these are not enough; error->offset is how many bytes there must be, with
- *                        those of the next layer
+/* Like petal_contains(), but answers from the bytes of these ranges, one after the other. Only the
+ * number of bytes is verified: take them from blocks that passed petal_verify_block(), or trust
+ * your storage. The ranges of the first layers may be enough: in a static filter, those of the
+ * first layer answer for 95 % of the keys. *answer is written only with PETAL_OK. Other failures
+ * and cost are those of petal_key_ranges().
+ *   PETAL_ERR_TRUNCATED  not enough bytes; error->offset is the number required, including those of
+ *                        the next layer
  *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
 PETAL_NODISCARD PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter,
                                                                 const void *key, size_t key_bytes,

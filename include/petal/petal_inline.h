@@ -287,9 +287,9 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
 
 #elif defined(PETAL_INLINE_SIMD128)
 
-/* All sixteen words at once, a byte for each: its place in the word, from 0 to 31. The bit is place
- * % 8 of byte place / 8; without shifts by a count for each word, both are looked up by swizzles,
- * whose places above 15 give 0. */
+/* All sixteen words at once, a byte for each: its place in the word, from 0 to 31. The bit is bit
+ * place % 8 of byte place / 8. SIMD128 can't shift each lane by its own count, so both are looked
+ * up with swizzles, in which an index above 15 yields 0. */
 static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
 {
     v128_t product =
