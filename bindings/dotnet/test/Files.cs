@@ -160,8 +160,7 @@ static class FilesTests
         Check.That(map.Info().VerifiesOnUse && map.Info().UncheckedBlocks > 0, "info");
     }
 
-    // Claims to have read the number of bytes it is told to claim, and then to have reached the
-    // end.
+    // A stream that claims to have read a given number of bytes, and then to have reached the end.
     sealed class Lying : MemoryStream
     {
         int said;

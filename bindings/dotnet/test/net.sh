@@ -21,7 +21,7 @@ net_compile() { # net_compile PACKAGE PROGRAM.exe SOURCE...
         "-r:$net_package/lib/netstandard2.0/Petal.dll" "-out:$net_program" "$@"
 }
 
-# For Mono: finds the libraries beside the program.
+# For Mono, which finds the libraries in the program's folder.
 net_mono_project() { # net_mono_project PACKAGE FOLDER
     cp "$1/lib/netstandard2.0/Petal.dll" "$1/runtimes/linux-x64/native/libpetal.so" "$2"
 }

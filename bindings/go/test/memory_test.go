@@ -98,7 +98,8 @@ func TestNoCallLeaks(t *testing.T) {
 	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
 }
 
-// Nobody closes them and nobody calls the collector, which sees a few hundred bytes per filter.
+// Nobody closes the filters, and nobody calls the collector, which sees a few hundred bytes per
+// filter.
 func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
 	keys := integers(0, 5000) // touches every page
 	isCollected(t, 5000, func() {

@@ -26,7 +26,7 @@ import (
 
 type file struct {
 	t            *testing.T
-	format, path string // format: the one to write
+	format, path string // format: the format to write
 	readAs       string
 	data         []byte
 	read, made   *petal.Filter

@@ -1,5 +1,5 @@
 // large.mjs - a worker that loads bytes as a stream of known length, and reports how large its
-// module's memory became.
+// module's memory has grown.
 import { parentPort, workerData } from 'node:worker_threads';
 
 // The package hides the module's memory, so this records each memory when it is created. Node

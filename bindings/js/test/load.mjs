@@ -430,7 +430,7 @@ test('no more than 256 blocks are kept, and no request is for more than 1 MiB', 
     await server.close();
 });
 
-// A query that was running when another one noticed the change.
+// A query was running when another one noticed the change.
 test('what came of an older file answers nothing', async () => {
     const server = await serve(),
         first = await made(),

@@ -17,7 +17,7 @@ const joined = (keys) => {
     return { bytes: new Uint8Array(Buffer.concat(parts)), ends: Uint32Array.from(ends) };
 };
 
-// For each: the keys of a batch, in two halves, and key i for a single call.
+// For each key type: the keys of a batch, in two halves, and key i for a single call.
 const texts = range.map((i) => `key-${i}`);
 const wide = range.map((i) => ['ż', '日本', '🙂', 'a', ''][i % 5] + i + ['', 'é', '🙂'][i % 3]);
 const split = range.map((i) => (i % 2 ? `\udc00low${i}` : `high${i}\ud800`));
@@ -215,7 +215,7 @@ test('a filter is not cloned: the error says how it is posted', async () => {
     port1.close();
 });
 
-// Zeros that nobody writes to take no memory.
+// Zeroed pages that nobody writes to take no memory.
 test('arrays beyond what a module takes are an error that says so', async () => {
     const f = await make(),
         large = new Uint8Array(2 ** 31 + 64),

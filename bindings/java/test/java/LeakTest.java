@@ -6,8 +6,8 @@ import petal.BloomFilter;
 import petal.Mode;
 
 /**
- * Filters that nobody closes, in a heap that is large compared with them: they are freed although
- * the heap alone never needs a collection.
+ * Filters that nobody closes, with a heap that is large compared to them: they are freed, although
+ * the heap alone would never need a collection.
  */
 final class LeakTest {
     private static final long[] KEYS = VectorsTest.longs(1_000_000);

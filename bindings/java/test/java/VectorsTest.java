@@ -55,7 +55,7 @@ final class VectorsTest {
         return bytes;
     }
 
-    /** The core's name of a failure; "" if there is none. */
+    /** The core's name for a failure; "" if there is none. */
     static String statusOf(Throwable failure) {
         if (failure instanceof PetalException) return ((PetalException) failure).status();
         if (failure instanceof PetalIOException) return ((PetalIOException) failure).status();
