@@ -49,7 +49,7 @@ static void end(void)
         end(); \
     } while (0)
 
-/* The failure has the right status and an explanation. */
+/* Expects that a failure has the right status and a message. */
 static void expect_told(petal_status status, const petal_error *error)
 {
     bool is_right =
@@ -301,7 +301,8 @@ static void open_recover(enum kind kind)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* The file is the old one or the new one; the filter is unchanged and can be saved later. */
+/* Saves the filter. The file must be the old one or the new one; the filter must be unchanged, and
+ * can be saved later. */
 static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_t keys)
 {
     petal_error error = {.message = ""};
@@ -405,7 +406,7 @@ static void change_map(enum kind kind, bool is_shared)
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
-    /* Whether the file was replaced can be looked up again later; a failed write stays failed. */
+    /* Finding out whether the file was replaced can succeed later; a failed write stays failed. */
     expect(synced == PETAL_OK || later != PETAL_OK || plan.call == SHIM_STAT,
            "%s: %s: a sync fails, and the next one is ok", fault_text, name);
     if (added == PETAL_OK && later == PETAL_OK) synced = PETAL_OK;
@@ -811,7 +812,7 @@ static void diff_one(enum kind kind)
     petal_free(to);
 }
 
-/* All or nothing: a filter that was not patched can be patched later. */
+/* Patching is all or nothing: if it fails, the filter can be patched later. */
 static void apply_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind), *to = with_all_keys(kind);

@@ -215,7 +215,7 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
 
 static char expected_names[512]; /* " a b " */
 
-/* The order may differ, so names are searched with blanks around them. */
+/* Their order may differ, so names are separated by blanks and searched with blanks around them. */
 static void list_names(char *names, size_t size)
 {
     DIR *dir = opendir(in_folder("w"));
@@ -313,7 +313,7 @@ static bool run_clean(const struct job *job)
 static char fault_text[200]; /* the fault, for the report */
 static uint64_t runs, hits, failures;
 
-/* A reader of the file finds everything that was there and everything that was promised. */
+/* Expects that the file has all the old keys, and all the keys that the command reported. */
 static void expect_success(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -327,7 +327,8 @@ static void expect_success(const struct job *job, const struct command *command)
     free(printed.data);
 }
 
-/* FILE after a failure: as before, new and whole, or dirty with everything that was there. */
+/* Expects that after a failure FILE is unchanged, or new and complete, or dirty with all the old
+ * keys. */
 static void expect_old_or_new(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -377,7 +378,7 @@ static void note_lines(const char *name, bool *came)
     free(all.data);
 }
 
-/* Lines that were not delivered come out of the next run. */
+/* Expects that the next run prints the lines that this one didn't deliver. */
 static void expect_delivery(const struct job *job, const struct command *command)
 {
     bool came[GROUP] = {false};

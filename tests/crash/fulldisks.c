@@ -36,7 +36,7 @@ static bool mount_disk(unsigned kib)
     return is_mounted;
 }
 
-/* On most systems a user who may not mount may do so in private namespaces. */
+/* On most systems, a user who is not allowed to mount can do so in private namespaces. */
 static bool enter_name_spaces(void)
 {
     char text[64];
@@ -238,7 +238,8 @@ static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uin
     petal_free(filter);
 }
 
-/* The file is unchanged; or dirty with everything that was there; or empty, if seen created it. */
+/* Expects that the file is unchanged, or dirty with all the old keys, or empty if `petal seen`
+ * created it. */
 static void expect_unharmed(const struct job *job, unsigned kib, const char *said)
 {
     struct bytes now = read_file(path);

@@ -51,7 +51,8 @@ static void stop_at(const char *what, petal_status status, const petal_error *er
     _exit(2);
 }
 
-/* Removes those keys of the batch that are due; the others share counters with them. */
+/* Removes the keys of the batch that are due for removal; the other keys share counters with
+ * them. */
 static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
     char text[KEY_TEXT];
@@ -93,7 +94,7 @@ static void be_forked(petal_filter *filter, uint64_t number)
     _exit(0);
 }
 
-/* Adds to a map and syncs, while forks come and go. */
+/* Adds to a map and syncs, while child processes are forked and end. */
 static void add_beside_forks(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -345,7 +346,7 @@ static void recover_seen(void)
     if (access(in_folder("seen.petal"), F_OK) == 0) run_tool(&command, arguments);
 }
 
-/* At least once: every line comes out of the killed run or of the next one. */
+/* Delivery is at least once: every line is printed by the killed run or by the next one. */
 static void stream_through_tool(void)
 {
     enum { LINES = 5000 };
@@ -435,7 +436,8 @@ static void prepare(enum way way)
     petal_free(more);
 }
 
-/* The file is the old one or the new one; after a killed removal some counters are lower. */
+/* Checks that the file is the old one or the new one; after a killed removal, some counters may be
+ * lower. */
 static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
 {
     petal_filter *filter;

@@ -197,7 +197,7 @@ static const char *name_of(const struct pair *pair)
     return text;
 }
 
-/* seen can't use the filters that remove needs. */
+/* Can the two commands work on one file? `seen` can't use the filters that `remove` needs. */
 static bool is_possible(const struct pair *pair)
 {
     enum kind a = pair->kinds[0], b = pair->kinds[1];
@@ -268,7 +268,7 @@ static unsigned prepare(const struct pair *pair)
 
 static uint64_t overlaps, refusals;
 
-/* remove and check exit with 1 if some keys were absent, which is no failure. */
+/* `remove` and `check` exit with status 1 if some keys were absent, which is not a failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
     bool may_miss = kind == REMOVE || kind == CHECK;

@@ -93,7 +93,7 @@ static void require_answers(const petal_index *index, petal_filter *const *filte
     free(rows);
 }
 
-/* The index as it is made, mapped, viewed, and guarded. */
+/* Tests the index as it was made, mapped, viewed, and mapped with verification on use. */
 static void require_answers_in_all_forms(const petal_index *made, petal_filter *const *filters,
                                          size_t count)
 {
@@ -366,7 +366,7 @@ static void indexes_of_keys_miss_none_and_take_an_eighth_more_at_most(void **sta
     petal_index_free(index);
 }
 
-/* The order and repeats don't matter, and no key is a set too. */
+/* Order and repeats don't matter, and the empty set works too. */
 static void equal_sets_of_keys_give_equal_filters(void **state)
 {
     petal_index *a = new_index(NULL), *b = new_index(NULL);
@@ -391,7 +391,7 @@ static void equal_sets_of_keys_give_equal_filters(void **state)
     petal_index_free(b);
 }
 
-/* Filters of 720,720 lines that hold few keys get the sizes of sets of keys. */
+/* Filters of 720,720 lines that hold few keys are folded to the sizes that sets of keys get. */
 static void foldable_filters_come_to_share_sizes_and_keep_their_rates(void **state)
 {
     petal_index_options index_options = PETAL_INDEX_OPTIONS_INIT;

@@ -43,7 +43,7 @@ static petal_filter *make_seeded(uint32_t hashes, uint64_t seed)
     return create(&options);
 }
 
-/* Adds the same keys to one filter by calls and to another by the inline loop. */
+/* Adds the same keys to one filter with calls of petal.h and to another with the inline loop. */
 static void compare(uint32_t hashes, uint64_t seed)
 {
     static uint8_t got[KEYS], wanted[KEYS];

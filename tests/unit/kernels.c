@@ -13,7 +13,7 @@
 
 #define KEYS 4000u
 
-/* Shapes from crowded to roomy, one of them larger than the caches that a batch considers. */
+/* From crowded to nearly empty; one is larger than the cache sizes at which batches change. */
 static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
 
 static const struct kernel *generic_of(const struct scheme_def *scheme)
@@ -244,7 +244,7 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* Arrays a stride apart that is not their size, as in a filter. */
+/* Arrays whose distance in memory differs from their size, as in a filter. */
 struct padded {
     struct bit_array array;
     uint64_t other[3];
@@ -496,7 +496,7 @@ static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, ui
     free(wanted);
 }
 
-/* A list of hashes that is longer than a block is read block by block. */
+/* If a list of hashes is longer than a block, it is read block by block. */
 static void stretches_of_a_long_list_are_its_blocks(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);

@@ -282,7 +282,8 @@ static struct bytes full_image(uint64_t capacity)
     return image;
 }
 
-/* A full layer of `capacity` keys whose bits are not in the file: too many for a test to add. */
+/* A full layer of `capacity` keys, too many for a test to add, so their bits are not in the
+ * file. */
 static petal_filter *full_layer(uint64_t capacity)
 {
     struct bytes image = full_image(capacity);
@@ -339,7 +340,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     free(image.data);
 }
 
-/* If 64 times the present layers exceed 1 GiB, that is the limit. */
+/* If 64 times the size of the present layers exceeds 1 GiB, it is the limit. */
 static void a_large_filter_grows_beyond_a_gibibyte(void **state)
 {
     petal_options options = growing(16000000, 0.01);
@@ -1064,7 +1065,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
 /* The time at which all keys were added to the time-window filter. */
 #define HOSTILE_NOW (20000 * DAY)
 
-/* A policy field and a value that no filter has. */
+/* A policy field with a value that is impossible. */
 static const struct hostile {
     const char *name;
     size_t at, size;
@@ -1235,7 +1236,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
                                                     : FORGOTTEN;
 }
 
-/* Beyond the planned number of keys the rate is higher and keys are forgotten later. */
+/* With more keys than planned, the rate is higher, and keys are forgotten later. */
 static void judge(struct life *life, uint64_t key, bool found)
 {
     enum memory memory = memory_of(life, key);

@@ -491,7 +491,7 @@ static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
     }
 }
 
-/* Packed bits are unpacked into the filter's own memory, yet the filter stays read-only. */
+/* Packed bits are unpacked into the filter's own memory, but the filter is still read-only. */
 static void what_is_opened_for_reading_keeps_its_metadata(void **state)
 {
     (void)state;

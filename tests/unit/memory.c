@@ -81,7 +81,7 @@ static void the_allocator_is_copied(void **state)
     require_that(count.bad_releases, ==, 0);
 }
 
-/* An allocator promises only malloc's alignment, yet the bits start on a whole line. */
+/* An allocator guarantees only malloc's alignment, but the bits must start on a cache line. */
 static void *odd_alloc(void *context, size_t size_bytes)
 {
     uint8_t *block = calloc(1, size_bytes + 64);
@@ -528,7 +528,7 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Writing to a page that holds nothing, or reading one without need, crashes here. */
+/* Here, writing to an empty page, or reading one unnecessarily, causes a crash. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;
