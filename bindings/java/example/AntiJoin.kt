@@ -1,7 +1,6 @@
 import petal.BloomFilter
 
-/** Prints which orders are certainly from new customers. The filter lets few of the others
- * through. */
+/** Prints the orders that are certainly from new customers, and few others. */
 fun main() {
     val known = List(10_000) { "customer-$it" }
     val orders = List(10_000) { "customer-${it + 5_000}" } // half of them known
