@@ -316,7 +316,7 @@ static petal_status read_filters(petal_index *index, uint64_t *next, petal_error
         if (record.group >= index->group_count ||
             next[record.group] ==
                 index->groups[record.group].first + index->groups[record.group].columns ||
-            (record.rate <= 0 || record.rate >= 1))
+            (load64le(image->bytes + at + AT_RATE) != 0 && !(record.rate > 0 && record.rate < 1)))
             return damaged(error, at, "an impossible filter");
         if (name_bytes > end - name || name_bytes > PETAL_INDEX_MAX_NAME_BYTES + 1u ||
             !is_name(image->bytes + name, name_bytes))

@@ -260,6 +260,41 @@ static void an_opened_index_can_be_taken_apart_and_gives_the_same_bytes(void **s
     petal_index_free(index);
 }
 
+/* A program that knows only the format's page wrote these files: vectors/README.md. */
+static void golden_files_are_read_and_written_anew_byte_for_byte(void **state)
+{
+    static const struct {
+        const char *path;
+        uint64_t filters, found; /* found: filters that have "key-7" */
+    } golden[] = {{"vectors/index/mixed.petals", 13, 8},
+                  {"vectors/index/keyed.petals", 2, 2},
+                  {"vectors/index/wide.petals", 520, 1}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(golden); i++) {
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        uint8_t secret[PETAL_SECRET_BYTES];
+        petal_index *again = new_index(NULL);
+        uint64_t row[9], found = 0;
+        petal_key key = {"key-7", 5};
+        petal_error error;
+        for (uint8_t b = 0; b < sizeof secret; b++) secret[b] = b;
+        options.flags = PETAL_OPEN_VERIFY;
+        options.secret = i == 1 ? secret : NULL;
+        petal_index *index = open_at(golden[i].path, &options);
+        require_that(index_info(index).filters, ==, golden[i].filters);
+        petal_batch batch = batch_of_keys(&key, 1);
+        require_status(PETAL_OK, petal_index_query(index, &batch, row, 9, &error), error);
+        for (size_t f = 0; f < 64 * COUNT(row); f++) found += row[f / 64] >> f % 64 & 1;
+        require_that(found, ==, golden[i].found);
+        require_status(PETAL_OK, petal_index_add_index(again, index, NULL, 0, &error), error);
+        struct bytes before = read_file(golden[i].path), after = image_of(again);
+        require(same_bytes(before, after), "%s", golden[i].path);
+        free(before.data), free(after.data);
+        petal_index_free(index);
+        petal_index_free(again);
+    }
+}
+
 static void filters_can_be_left_out_and_added(void **state)
 {
     petal_index *made = mixed_index(), *less = new_index(NULL);
@@ -588,11 +623,45 @@ static void every_cut_off_file_is_refused(void **state)
     free(file.data);
 }
 
+static void put64(uint8_t *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
+}
+
 /* Seals a forged header again. */
 static void seal(uint8_t *file)
 {
-    uint64_t sum = XXH3_64bits_withSeed(file, 120, 0);
-    for (int i = 0; i < 8; i++) file[120 + i] = (uint8_t)(sum >> 8 * i);
+    put64(file + 120, XXH3_64bits_withSeed(file, 120, 0));
+}
+
+/* And forged tables, up to the first row. */
+static void seal_tables(uint8_t *file, size_t rows_at)
+{
+    put64(file + 112, XXH3_64bits_withSeed(file + 128, rows_at - 128, 1));
+    seal(file);
+}
+
+/* A rate is a number between 0 and 1, or not recorded. */
+static void impossible_rates_are_refused(void **state)
+{
+    static const double rates[] = {NAN, -NAN, INFINITY, 1, -0.0, -0.5, 0x1p-1074, 0.999, 0};
+    petal_index *made = new_index(NULL), *index = NULL;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 512, 3, 1);
+    (void)state;
+    add(made, "one", filter);
+    struct bytes file = image_of(made);
+    for (size_t i = 0; i < COUNT(rates); i++) {
+        uint64_t bits;
+        memcpy(&bits, &rates[i], sizeof bits);
+        put64(file.data + 128 + 64 + 24, bits);
+        seal_tables(file.data, 4096);
+        require_that(open_bytes(file.data, file.size, 0, &index), ==,
+                     i < 6 ? PETAL_ERR_DAMAGED : PETAL_OK);
+        petal_index_free(index);
+    }
+    free(file.data);
+    petal_free(filter);
+    petal_index_free(made);
 }
 
 static void sizes_that_contradict_the_file_are_refused_before_they_are_used(void **state)
@@ -764,6 +833,7 @@ int main(void)
         cmocka_unit_test(filters_of_many_kinds_answer_as_they_do_alone),
         cmocka_unit_test(batches_of_every_layout_and_size_are_answered),
         cmocka_unit_test(an_opened_index_can_be_taken_apart_and_gives_the_same_bytes),
+        cmocka_unit_test(golden_files_are_read_and_written_anew_byte_for_byte),
         cmocka_unit_test(filters_can_be_left_out_and_added),
         cmocka_unit_test(what_is_known_of_a_filter_stays_known),
         cmocka_unit_test(indexes_of_keys_miss_none_and_take_an_eighth_more_at_most),
@@ -775,6 +845,7 @@ int main(void)
         cmocka_unit_test(every_changed_byte_is_noticed),
         cmocka_unit_test(every_cut_off_file_is_refused),
         cmocka_unit_test(sizes_that_contradict_the_file_are_refused_before_they_are_used),
+        cmocka_unit_test(impossible_rates_are_refused),
         cmocka_unit_test(a_damaged_block_gives_no_answer),
         cmocka_unit_test(without_memory_every_call_fails_clean),
         cmocka_unit_test(a_query_allocates_nothing_and_an_open_index_no_more_for_larger_filters),
