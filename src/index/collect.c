@@ -128,7 +128,7 @@ struct kind petal_index_kind(const petal_filter *filter)
 #define COMPARE(field) \
     if (a->field != b->field) return a->field < b->field ? -1 : 1
 
-static int compare_kinds(const struct kind *a, const struct kind *b)
+int petal_index_compare_kinds(const struct kind *a, const struct kind *b)
 {
     COMPARE(hash);
     COMPARE(seed);
@@ -145,7 +145,7 @@ bool petal_index_find_group(const petal_index *index, const struct kind *kind, u
     uint64_t from = 0, to = index->group_count;
     while (from < to) {
         uint64_t middle = from + (to - from) / 2;
-        int order = compare_kinds(&index->groups[middle].kind, kind);
+        int order = petal_index_compare_kinds(&index->groups[middle].kind, kind);
         if (order == 0) {
             *place = middle;
             return true;

@@ -23,6 +23,11 @@ struct kind {
     struct shape shape;
 };
 
+static inline bool has_same_hash(const struct kind *a, const struct kind *b)
+{
+    return a->hash == b->hash && a->seed == b->seed && a->secret_check == b->secret_check;
+}
+
 struct group {
     struct kind kind;
     uint64_t columns;     /* filters */
@@ -88,6 +93,9 @@ petal_status petal_index_new(const petal_allocator *allocator, petal_index **ind
 
 /* What a filter has in common with the others of its group. */
 struct kind petal_index_kind(const petal_filter *filter);
+
+/* The order of groups, in memory and in files: below 0 if `a` comes first, 0 if they are equal. */
+int petal_index_compare_kinds(const struct kind *a, const struct kind *b);
 
 /* Finds a filter's group: *place is its index in index->groups, or where it would have to be
  * inserted. */

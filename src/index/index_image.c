@@ -237,19 +237,6 @@ static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- reading: groups and filters ------------------------------------------------------------- */
 
-static bool is_before(const struct kind *a, const struct kind *b)
-{
-    const uint64_t x[] = {a->hash,         a->seed,         a->secret_check,
-                          a->shape.scheme, a->shape.hashes, a->shape.lines_per_key,
-                          a->shape.bits},
-                   y[] = {b->hash,         b->seed,         b->secret_check,
-                          b->shape.scheme, b->shape.hashes, b->shape.lines_per_key,
-                          b->shape.bits};
-    size_t i = 0;
-    while (i < 6 && x[i] == y[i]) i++;
-    return x[i] < y[i];
-}
-
 static bool read_group(const uint8_t *record, struct group *group)
 {
     struct shape shape = {load32le(record + AT_SCHEME), load32le(record + AT_HASHES),
@@ -281,7 +268,7 @@ static petal_status read_groups(petal_index *index, petal_error *error)
         struct group *group = &index->groups[i];
         uint64_t at = HEADER_BYTES + i * GROUP_BYTES;
         if (!read_group(image->bytes + at, group) ||
-            (i > 0 && !is_before(&group[-1].kind, &group->kind)) ||
+            (i > 0 && petal_index_compare_kinds(&group[-1].kind, &group->kind) >= 0) ||
             group->columns > image->filters - columns)
             return damaged(error, at, "an impossible group");
         columns += group->columns;

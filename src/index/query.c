@@ -200,10 +200,7 @@ static petal_status query_filters(const petal_index *index, struct piece *piece,
 static bool shares_hash(const petal_index *index)
 {
     if (index->group_count == 0) return true;
-    const struct kind *first = &index->groups[0].kind,
-                      *last = &index->groups[index->group_count - 1].kind;
-    return first->hash == last->hash && first->seed == last->seed &&
-           first->secret_check == last->secret_check;
+    return has_same_hash(&index->groups[0].kind, &index->groups[index->group_count - 1].kind);
 }
 
 static petal_status check(const petal_index *index, const petal_batch *batch, uint64_t row_words,

@@ -173,11 +173,6 @@ static petal_status check_secret(const petal_index *index, const void *secret, p
     return PETAL_OK;
 }
 
-static bool same_hash(const struct kind *a, const struct kind *b)
-{
-    return a->hash == b->hash && a->seed == b->seed && a->secret_check == b->secret_check;
-}
-
 /* Makes a filter without bits for each hash, to hash keys with. */
 static petal_status make_hashers(petal_index *index, const void *secret, petal_error *error)
 {
@@ -187,7 +182,7 @@ static petal_status make_hashers(petal_index *index, const void *secret, petal_e
     if (!index->hashers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint64_t i = 0; i < index->group_count; i++) {
         struct group *group = &index->groups[i];
-        if (i == 0 || !same_hash(&group->kind, &group[-1].kind)) {
+        if (i == 0 || !has_same_hash(&group->kind, &group[-1].kind)) {
             petal_status status =
                 petal_filter_new(&shape, 1, group->kind.hash, group->kind.seed,
                                  petal_hash_find(group->kind.hash)->keyed ? secret : NULL,
