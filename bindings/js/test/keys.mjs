@@ -119,6 +119,7 @@ const asBytes = {
 const without = {
     bindings: 'cases.mjs',
     hashes: 'vectors.mjs: hashKey()',
+    index: 'tests/docs/index.sh: indexes are not opened here',
     petal: 'vectors.mjs: by recipe',
     reject: 'vectors.mjs: refused',
     schemes: 'positions of hashes, which no binding is given',
