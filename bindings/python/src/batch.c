@@ -216,7 +216,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     for (Py_ssize_t from = 0; good && from < count && !work->decided; from += LIST_PIECE) {
         Py_ssize_t to = count - from < LIST_PIECE ? count : from + LIST_PIECE;
         work->rows_before = (uint64_t)from;
-        good = pin_some(list, is_list, from, to, &pinned, work->filter->key_type);
+        good = pin_some(list, is_list, from, to, &pinned, work->key_type);
         if (!good) note_index(work->rows_before + (uint64_t)pinned.count);
         good = run_piece(work, &pinned, good, answers_at(answers, from));
         pinned_clear(&pinned);
@@ -228,7 +228,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
 /* False at the end, or if an exception is set, by the iterator or for a key. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
-    uint32_t key_type = work->filter->key_type;
+    uint32_t key_type = work->key_type;
     PyObject *object = PyIter_Next(iterator);
     if (!object) return false;
     if (copy_texts(pinned, &object, 1, key_type)) {
@@ -451,6 +451,12 @@ static bool is_one_key(PyObject *keys)
     return PyUnicode_Check(keys) || PyBytes_Check(keys) || PyByteArray_Check(keys);
 }
 
+/* Do the answers get the form that suits the keys? */
+static bool converts(const struct work *work, bool flags)
+{
+    return flags && work->verb != VERB_WHICH;
+}
+
 static PyObject *any_keys(struct work *work, PyObject *keys, bool flags);
 
 /* Handles an object that keeps its keys in a numpy array: a pandas Series. */
@@ -478,7 +484,7 @@ static PyObject *numpy_run(struct work *work, PyObject *keys, bool flags)
         PyErr_Clear();
         answers = objects_run(work, keys, flags);
     }
-    return answers && flags ? like_numpy(answers) : answers;
+    return answers && converts(work, flags) ? like_numpy(answers) : answers;
 }
 
 static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
@@ -497,7 +503,7 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     int of_pandas = is_pandas(keys);
     if (of_pandas < 0) return NULL;
     is = arrow_run(work, keys, flags, &answers);
-    if (is > 0 && flags)
+    if (is > 0 && converts(work, flags))
         return of_pandas ? like_numpy(answers) : answers_wrap(work->filter->state, answers);
     if (is != 0) return is > 0 ? answers : NULL;
     if (PyObject_CheckBuffer(keys)) {
@@ -533,17 +539,23 @@ static PyObject *result_of(struct work *work, PyObject *answers, bool flags)
     return PyLong_FromUnsignedLongLong(work->positive);
 }
 
+PyObject *batch_run(struct work *work, bool flags, PyObject *keys, PyObject *offsets)
+{
+    filter_object *self = work->filter;
+    work->error.offset = PETAL_NO_OFFSET;
+    /* The call must fail even if there are no keys. */
+    if (!(changes(work->verb) ? may_change(self) : may_query(self))) return NULL;
+    return offsets && offsets != Py_None ? offsets_run(work, keys, offsets, flags)
+                                         : any_keys(work, keys, flags);
+}
+
 PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
                        PyObject *kwargs)
 {
     static char *names[] = {"", "offsets", NULL};
-    struct work work = {.filter = self, .verb = verb, .answer = verb == VERB_ALL};
+    struct work work = {
+        .filter = self, .verb = verb, .key_type = self->key_type, .answer = verb == VERB_ALL};
     PyObject *keys, *offsets = NULL;
-    work.error.offset = PETAL_NO_OFFSET;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &keys, &offsets)) return NULL;
-    /* The call must fail even if there are no keys. */
-    if (!(changes(verb) ? may_change(self) : may_query(self))) return NULL;
-    PyObject *answers = offsets && offsets != Py_None ? offsets_run(&work, keys, offsets, flags)
-                                                      : any_keys(&work, keys, flags);
-    return result_of(&work, answers, flags);
+    return result_of(&work, batch_run(&work, flags, keys, offsets), flags);
 }

@@ -402,7 +402,7 @@ static bool run_pieces(struct work *work, const struct column *column, uint8_t *
     struct piece *piece = malloc(sizeof *piece);
     if (!piece) return fail(work, PETAL_ERR_MEMORY, 0, "no memory");
     piece->column = column;
-    piece->key_type = work->filter->key_type;
+    piece->key_type = work->key_type;
     piece->arena = NULL;
     piece->arena_bytes = 0;
     uint64_t most = PIECE_KEYS;
@@ -491,15 +491,14 @@ static bool run(struct work *work, const struct column *column, uint8_t *answers
         if (answers) memset(answers, ANSWER_NULL, (size_t)column->count);
         return true;
     }
-    if (!batch_in_place(column, work->filter->key_type, &batch))
-        return run_pieces(work, column, answers);
+    if (!batch_in_place(column, work->key_type, &batch)) return run_pieces(work, column, answers);
     return work_run(work, &batch, answers) || run_before_wrong(work, &batch, answers);
 }
 
 static bool raise_overflow(const struct work *work, uint64_t row)
 {
     PyErr_Format(PyExc_OverflowError, "int key outside %d bits, signed",
-                 work->filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64);
+                 work->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64);
     note_index(row);
     return false;
 }
@@ -509,13 +508,13 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     filter_object *filter = work->filter;
     struct column fitting = *column;
     bool good;
-    if (column->kind != COLUMN_NULLS && !key_kind_fits(kind_of_keys(column), filter->key_type))
+    if (column->kind != COLUMN_NULLS && !key_kind_fits(kind_of_keys(column), work->key_type))
         return false;
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
     PyThreadState *thread = column->count > FEW_KEYS ? PyEval_SaveThread() : NULL;
-    bool in_range = fits(column, filter->key_type, &fitting.count);
+    bool in_range = fits(column, work->key_type, &fitting.count);
     good = run(work, in_range ? column : &fitting, answers);
     if (thread) PyEval_RestoreThread(thread);
     leave(filter);

@@ -296,6 +296,97 @@
     "Syncs and releases the memory or the file; waits for the calls of other threads. Later\n" \
     "calls on the filter raise ValueError."
 
+#define DOC_INDEX \
+    "Index(*, scheme=None, fold=False)\n--\n\n" \
+    "Many filters in one file, and one question to all of them.\n\n" \
+    ">>> import os, tempfile\n" \
+    ">>> from petal import Filter, Index\n" \
+    ">>> index = Index()\n" \
+    ">>> index.add_keys('january', ['ann', 'bob'], 0.0001)\n" \
+    ">>> index.add_keys('february', ['bob', 'cid'], 0.0001)\n" \
+    ">>> path = os.path.join(tempfile.mkdtemp(), 'months.petals')\n" \
+    ">>> index.save(path)\n" \
+    ">>> with Index.open(path) as index:     # mapped\n" \
+    "...     index.which('bob'), index.which('cid'), 'dan' in index, len(index)\n" \
+    "(['january', 'february'], ['february'], False, 2)\n\n" \
+    "key in index: False: the key is certainly in none of the filters. len(index): how many\n" \
+    "filters there are. An index is not pickled: save() it, and open it elsewhere.\n\n" \
+    "scheme  of filters made by add_keys(): 'blocked' (default) or 'classic'\n" \
+    "fold    fold each filter that is added, so that foldable ones share sizes"
+
+#define DOC_INDEX_ADD \
+    "add($self, name, filter, /)\n--\n\n" \
+    "Adds a copy of a filter: blocked or classic, of one layer, with keys of the type that the\n" \
+    "others have. Filters of equal size are queried fastest. If a filter doesn't record a key\n" \
+    "type, its keys count as text: give filters of ints a key_type."
+
+#define DOC_INDEX_ADD_KEYS \
+    "add_keys($self, name, keys, /, rate=0.01, *, offsets=None, seed=0, secret=None,\n" \
+    "         key_type=None)\n--\n\n" \
+    "Adds a filter of these keys, in the forms of Filter.update(), which need not be counted\n" \
+    "before. Its size is rounded up, by at most an eighth, so that sets of similar size get the\n" \
+    "same. key_type is 'text' if the index has no filters yet."
+
+#define DOC_INDEX_UPDATE \
+    "update($self, other, /, *, without=())\n--\n\n" \
+    "Adds the filters of another index, except those named in `without`. This is how a saved\n" \
+    "index, which never changes, is extended: make a new one, update() it with the old one, and\n" \
+    "save() it in its place."
+
+#define DOC_INDEX_DROP \
+    "drop($self, name, /)\n--\n\n" \
+    "Drops a filter of an index that is being made. It copies all others: to drop many, use\n" \
+    "update()."
+
+#define DOC_INDEX_NAMES \
+    "names($self, /)\n--\n\n" \
+    "The names of the filters, in the order in which they were added. Bytes that are no UTF-8\n" \
+    "are as in os.fsdecode()."
+
+#define DOC_INDEX_WHICH \
+    "which($self, key, /)\n--\n\n" \
+    "The names of the filters that probably have the key; it is certainly in none of the others."
+
+#define DOC_INDEX_WHICH_BATCH \
+    "which_batch($self, keys, /, offsets=None)\n--\n\n" \
+    "which() for all keys, in the forms of Filter.update(): a list of lists of names, with None\n" \
+    "for nulls in Arrow columns."
+
+#define DOC_INDEX_BITS_BATCH \
+    "bits_batch($self, keys, /, offsets=None)\n--\n\n" \
+    "The same as bits: a memoryview of 64-bit words, info().row_words for each key. Bit f % 64 of\n" \
+    "word f // 64 is 1 if filter number f probably has the key. Nulls have only zeros.\n\n" \
+    ">>> from petal import Index\n" \
+    ">>> index = Index()\n" \
+    ">>> index.add_keys('evens', range(0, 100, 2), 0.0001, key_type='i64')\n" \
+    ">>> index.add_keys('odds', range(1, 100, 2), 0.0001)\n" \
+    ">>> list(index.bits_batch([4, 5, 600]))\n" \
+    "[1, 2, 0]"
+
+#define DOC_INDEX_INFO \
+    "info($self, /)\n--\n\n" \
+    "A petal.IndexInfo."
+
+#define DOC_INDEX_OPEN \
+    "open($type, path, *, secret=None, verify=None, memory_limit=None)\n--\n\n" \
+    "Maps an index file for reading; verify as in Filter.open(). A saved index is much faster\n" \
+    "than one that is being made, which queries its filters one after the other."
+
+#define DOC_INDEX_SAVE \
+    "save($self, path, *, replace=True, no_lock=False, new_owner=False)\n--\n\n" \
+    "Writes a file: at every moment the path names the old one or the complete new one. Those\n" \
+    "who have opened the old one keep it. replace=False: raises FileExistsError if it exists."
+
+#define DOC_INDEX_VERIFY \
+    "verify($self, /)\n--\n\n" \
+    "Compares an opened index with its checksums; raises petal.Error if they differ. False: it\n" \
+    "is being made, and has none."
+
+#define DOC_INDEX_CLOSE \
+    "close($self, /)\n--\n\n" \
+    "Releases the memory or the file; waits for the calls of other threads. Later calls raise\n" \
+    "ValueError."
+
 #define DOC_PLAN \
     "plan" OPTIONS_SIGNATURE \
     "Describes what Filter() would create, as a petal.Info, without creating it.\n\n" \

@@ -13,12 +13,12 @@
 #endif
 
 /* The errno for an OSError, or 0 for other exceptions. */
-static int errno_of(const petal_error *error)
+static int errno_of(const petal_error *error, PyObject *path)
 {
     int known = error->system_errno;
     switch (error->status) {
     case PETAL_ERR_IO: return known ? known : EIO;
-    case PETAL_ERR_EXISTS: return known ? known : EEXIST;
+    case PETAL_ERR_EXISTS: return !path ? 0 : known ? known : EEXIST; /* an index has names, too */
     case PETAL_ERR_BUSY: return known ? known : EAGAIN;
     case PETAL_ERR_REPLACED: return known ? known : ESTALE;
     default: return 0;
@@ -27,7 +27,7 @@ static int errno_of(const petal_error *error)
 
 static PyObject *make(struct state *state, const petal_error *error, PyObject *path)
 {
-    int number = errno_of(error);
+    int number = errno_of(error, path);
     if (error->status == PETAL_ERR_MEMORY)
         return PyObject_CallFunction(PyExc_MemoryError, "s", error->message);
     if (number == 0) return PyObject_CallFunction(state->error, "s", error->message);

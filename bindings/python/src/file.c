@@ -67,8 +67,7 @@ static petal_save_options save_as(const char format[64])
     return options;
 }
 
-/* What to verify. None: each block before its first use. True: all blocks now. False: nothing. */
-static bool read_verify(PyObject *object, uint32_t *flags)
+bool verify_read(PyObject *object, uint32_t *flags)
 {
     int all = object && object != Py_None ? PyObject_IsTrue(object) : -1;
     if (all < 0 && PyErr_Occurred()) return false;
@@ -94,8 +93,7 @@ static bool read_mode(const char *mode, uint32_t *flags)
     return true;
 }
 
-/* Returns the path as bytes, and in the form that exceptions show. */
-static bool read_path(PyObject *object, PyObject **bytes, PyObject **shown)
+bool path_read(PyObject *object, PyObject **bytes, PyObject **shown)
 {
     *bytes = NULL;
     *shown = PyOS_FSPath(object);
@@ -115,9 +113,9 @@ PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|s$OOOOppppO", names, &object, &mode, &format,
                                      &secret, &key_type, &verify, &recover, &live, &locked,
                                      &no_lock, &limit) ||
-        !read_mode(mode, &flags) || !read_verify(verify, &flags))
+        !read_mode(mode, &flags) || !verify_read(verify, &flags))
         return NULL;
-    if (read_path(object, &path, &shown) &&
+    if (path_read(object, &path, &shown) &&
         opening_read(&opening, format, secret, key_type, limit)) {
         petal_filter *core = NULL;
         petal_error error;
@@ -151,7 +149,7 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     options.flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
                     (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
     /* Saving to the file that the filter maps is a sync, which changes the filter. */
-    if (read_path(object, &path, &shown) && enter_change(self)) {
+    if (path_read(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS
@@ -209,7 +207,7 @@ static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, bool is_view,
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, is_view ? "O|$OOOpOO" : "O|$OOOpO",
                                      is_view ? names : of_copy, &object, &format, &secret,
                                      &key_type, &recover, &limit, &verify) ||
-        !read_verify(verify, &flags) || PyObject_GetBuffer(object, data, PyBUF_SIMPLE) < 0)
+        !verify_read(verify, &flags) || PyObject_GetBuffer(object, data, PyBUF_SIMPLE) < 0)
         return false;
     if (!opening_read(opening, format, secret, key_type, limit)) {
         PyBuffer_Release(data);

@@ -1,5 +1,5 @@
-/* gate.c - coordinates calls on a filter while the GIL is released: any number of queries or one
- * change. Other calls wait for their turn without the GIL.
+/* gate.c - coordinates calls on a filter, or on an index, while the GIL is released: any number of
+ * queries or one change. Other calls wait for their turn without the GIL.
  *
  * The GIL guards the gate's state. A call on one key holds the GIL throughout, so it only has to
  * check. A call that releases the GIL counts itself in `users`. Calls that must wait sleep until
@@ -47,8 +47,10 @@ static bool wait_for_leave(filter_object *self)
 
 static bool is_open(filter_object *self)
 {
-    if (!self->core) PyErr_SetString(PyExc_ValueError, "the filter is closed");
-    return self->core != NULL;
+    if (self->core || self->index) return true;
+    PyErr_SetString(PyExc_ValueError,
+                    self->is_index ? "the index is closed" : "the filter is closed");
+    return false;
 }
 
 static bool wait_for_change(filter_object *self)

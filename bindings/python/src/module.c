@@ -22,7 +22,7 @@ struct state *state_of_type(PyTypeObject *type)
         PyErr_Clear();
     }
     Py_XDECREF(ancestry);
-    if (!state) PyErr_SetString(PyExc_TypeError, "that is no Filter");
+    if (!state) PyErr_SetString(PyExc_TypeError, "that is no type of petal");
     return state;
 }
 
@@ -79,9 +79,11 @@ static int add_types(PyObject *module, struct state *state)
 {
     state->filter = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
     state->answers = (PyTypeObject *)PyType_FromModuleAndSpec(module, &answers_spec, NULL);
-    if (!state->filter || !state->answers) return -1;
+    state->index = (PyTypeObject *)PyType_FromModuleAndSpec(module, &index_spec, NULL);
+    if (!state->filter || !state->answers || !state->index) return -1;
     return PyModule_AddType(module, state->filter) < 0 ||
-                   PyModule_AddType(module, state->answers) < 0
+                   PyModule_AddType(module, state->answers) < 0 ||
+                   PyModule_AddType(module, state->index) < 0
                ? -1
                : 0;
 }
@@ -96,6 +98,7 @@ static int take_classes(struct state *state)
     state->comparison = PyObject_GetAttrString(types, "Comparison");
     state->format = PyObject_GetAttrString(types, "Format");
     state->parquet_filter = PyObject_GetAttrString(types, "ParquetFilter");
+    state->index_info = PyObject_GetAttrString(types, "IndexInfo");
     Py_DECREF(types);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -112,12 +115,14 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     struct state *state = state_of_module(module);
     Py_VISIT(state->filter);
     Py_VISIT(state->answers);
+    Py_VISIT(state->index);
     Py_VISIT(state->error);
     Py_VISIT(state->info);
     Py_VISIT(state->stats);
     Py_VISIT(state->comparison);
     Py_VISIT(state->format);
     Py_VISIT(state->parquet_filter);
+    Py_VISIT(state->index_info);
     return 0;
 }
 
@@ -126,12 +131,14 @@ static int clear(PyObject *module)
     struct state *state = state_of_module(module);
     Py_CLEAR(state->filter);
     Py_CLEAR(state->answers);
+    Py_CLEAR(state->index);
     Py_CLEAR(state->error);
     Py_CLEAR(state->info);
     Py_CLEAR(state->stats);
     Py_CLEAR(state->comparison);
     Py_CLEAR(state->format);
     Py_CLEAR(state->parquet_filter);
+    Py_CLEAR(state->index_info);
     return 0;
 }
 

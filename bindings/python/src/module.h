@@ -13,6 +13,7 @@
  *   inside.c   info, stats and comparisons, formats, Parquet files: as dataclasses
  *   file.c     opening, saving, bytes, file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
+ *   index.c    the type Index: many filters in one file
  *
  * Uses the limited API of CPython 3.11, the oldest one that includes buffers, so one build serves
  * all later versions. */
@@ -25,16 +26,16 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <petal/petal.h>
+#include <petal/petal_index.h>
 
 #include <pthread.h>
 
 /* ---- module.c ---- */
 
 struct state {
-    PyTypeObject *filter, *answers;
+    PyTypeObject *filter, *answers, *index;
     /* From petal/_types.py. */
-    PyObject *error, *info, *stats, *comparison, *format, *parquet_filter;
+    PyObject *error, *info, *stats, *comparison, *format, *parquet_filter, *index_info;
 };
 
 /* The state of the module whose Filter is `type` or its base type. NULL: an exception is set. */
@@ -44,8 +45,12 @@ extern struct PyModuleDef petal_module;
 
 /* ---- the Filter ---- */
 
+/* An Index is the same object, with an index in place of a filter: both have the gate. */
 typedef struct filter_object {
     PyObject_HEAD petal_filter *core; /* NULL: closed */
+    petal_index *index;               /* of an Index; NULL: closed */
+    bool is_index;
+    uint64_t changes; /* of an Index: how often it was changed */
     struct state *state;
     PyObject *path;    /* the file's, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
@@ -129,16 +134,20 @@ bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
 /* ---- batch.c and column.c ---- */
 
-enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL };
+/* WHICH: of an index; COLLECT: adds keys to a builder. */
+enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL, VERB_WHICH, VERB_COLLECT };
 
 /* One batch call, processed in pieces. */
 struct work {
     filter_object *filter;
     enum verb verb;
+    uint32_t key_type;    /* by which keys are read */
     uint64_t rows_before; /* rows in earlier columns, for indices in messages */
     uint64_t done, positive, empty_skipped;
-    bool decided, answer; /* for ANY and ALL */
-    petal_error error;    /* status < 0: failed; offset is an index in the whole batch */
+    bool decided, answer;          /* for ANY and ALL */
+    petal_error error;             /* status < 0: failed; offset is an index in the whole batch */
+    petal_static_builder *builder; /* COLLECT */
+    struct rows *rows;             /* WHICH */
 };
 
 /* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. False:
@@ -193,6 +202,9 @@ PyObject *work_raise(struct work *work);
 /* Warns about skipped empty keys. False: the warning became an exception. */
 bool work_warn(struct work *work);
 
+/* Runs a batch call whose arguments are keys and offsets. flags: returns one answer per key, in the
+ * form that suits the keys; for WHICH a bytearray of 1 and ANSWER_NULL. Otherwise None. */
+PyObject *batch_run(struct work *work, bool flags, PyObject *keys, PyObject *offsets);
 /* Implements update(), contains_batch() and so on. flags: return one answer per key. */
 PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
                        PyObject *kwargs);
@@ -235,7 +247,18 @@ PyObject *module_rate_at(PyObject *module, PyObject *args);
 PyObject *module_formats(PyObject *module, PyObject *unused);
 PyObject *module_parquet_filters(PyObject *module, PyObject *data);
 
+/* ---- index.c ---- */
+
+extern PyType_Spec index_spec;
+/* Runs one batch of WHICH: see work_run(). */
+bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers);
+
 /* ---- file.c ---- */
+
+/* Returns the path as bytes, and in the form that exceptions show. */
+bool path_read(PyObject *object, PyObject **bytes, PyObject **shown);
+/* What to verify. None: each block before its first use. True: all blocks now. False: nothing. */
+bool verify_read(PyObject *object, uint32_t *flags);
 
 PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs);

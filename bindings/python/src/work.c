@@ -14,6 +14,8 @@ static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answ
     case VERB_DISCARD: status = petal_remove_batch(core, batch, answers, &outcome, error); break;
     case VERB_ANY: status = petal_contains_any(core, batch, &answer, error); break;
     case VERB_ALL: status = petal_contains_all(core, batch, &answer, error); break;
+    case VERB_WHICH: return which_run(work, batch, answers);
+    case VERB_COLLECT: status = petal_static_add(work->builder, 0, batch, error); break;
     }
     work->done += outcome.done;
     work->positive += outcome.positive;

@@ -35,7 +35,7 @@ def test_the_examples_of_documents(path, tmp_path, monkeypatch):
 def test_every_call_is_documented_and_in_the_stubs():
     stubs = Path(petal.__file__).with_name("_petal.pyi").read_text()
     table = Path("docs/python.md").read_text()
-    for name, value in vars(petal.Filter).items():
+    for name, value in [*vars(petal.Filter).items(), *vars(petal.Index).items()]:
         if name.startswith("_"):
             continue
         assert inspect.getdoc(value), name

@@ -3,14 +3,16 @@ wrong arguments, 100,000 filters."""
 
 import gc
 import io
+import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import petal
 import pyarrow as pa
 import pytest
-from petal import Filter
+from petal import Filter, Index
 
 
 def closed():
@@ -178,6 +180,8 @@ NUMBERS, STRINGS = np.arange(100), np.array(TEXTS)
 ARROW = pa.array(TEXTS + [None])
 STREAM = pa.chunked_array([TEXTS, [None]])
 IMAGE = Filter(100).to_bytes()
+FOLDER = tempfile.TemporaryDirectory()
+SAVED = os.path.join(FOLDER.name, "saved.petals")
 
 
 def everything(f=None):
@@ -201,6 +205,28 @@ def everything(f=None):
     fails(Filter, 10, 2), fails(Filter, 10, secret=b"x"), fails(petal.open, "/nowhere")
     fails(Filter.from_bytes, b"x"), fails(Filter.view, b"x"), fails(f.to_bytes, "guava")
     fails(Filter.read_from, io.BytesIO(b"x"))
+    index_everything()
+
+
+def index_everything():
+    index, other = Index(), Index()
+    index.add("a", Filter(100))
+    for number, keys in enumerate((TEXTS, STRINGS, ARROW, STREAM, iter(TEXTS))):
+        index.add_keys(f"keys {number}", keys)
+    other.update(index, without=["a"]), other.drop("keys 0"), other.names(), other.info()
+    for keys in (TEXTS, STRINGS, ARROW, STREAM, iter(TEXTS)):
+        index.which_batch(keys), index.bits_batch(keys)
+    index.which("text"), "text" in index, len(index), repr(index), index.verify()
+    if not os.path.exists(SAVED):
+        index.save(SAVED)
+    with Index.open(SAVED) as opened:
+        opened.which_batch(TEXTS), opened.which("text"), opened.verify()
+        fails(opened.add, "b", Filter(10)), fails(opened.drop, "a")
+    for wrong in (None, [None], ["a", None], NUMBERS):
+        fails(index.which_batch, wrong), fails(index.add_keys, "b", wrong)
+    fails(index.add, "a", Filter(100)), fails(index.add_keys, "a", TEXTS), fails(index.drop, "b")
+    fails(index.which, None), fails(index.update, other), fails(Index.open, "/nowhere")
+    fails(index.add_keys, "a\0", TEXTS), fails(index.update, Index(), without=["b", 5])
 
 
 def test_a_hundred_thousand_filters_leave_nothing():
@@ -223,10 +249,10 @@ def test_no_call_leaks():
 
 
 def test_reference_counts_of_singletons_stay():
-    before = [sys.getrefcount(one) for one in (None, True, False, Filter, petal.Error)]
+    before = [sys.getrefcount(one) for one in (None, True, False, Filter, Index, petal.Error)]
     for _ in range(1000):
         everything()
-    after = [sys.getrefcount(one) for one in (None, True, False, Filter, petal.Error)]
+    after = [sys.getrefcount(one) for one in (None, True, False, Filter, Index, petal.Error)]
     assert all(abs(a - b) < 100 for a, b in zip(before, after)), (before, after)
 
 

@@ -20,6 +20,7 @@ from typing import Literal
 from ._petal import (
     Answers,
     Filter,
+    Index,
     __version__,
     formats,
     parquet_filters,
@@ -27,7 +28,7 @@ from ._petal import (
     recognize,
     shard_of,
 )
-from ._types import Comparison, Error, Estimate, Format, Info, ParquetFilter, Stats
+from ._types import Comparison, Error, Estimate, Format, IndexInfo, Info, ParquetFilter, Stats
 
 __all__ = [
     "Answers",
@@ -36,6 +37,8 @@ __all__ = [
     "Estimate",
     "Filter",
     "Format",
+    "Index",
+    "IndexInfo",
     "Info",
     "ParquetFilter",
     "Stats",

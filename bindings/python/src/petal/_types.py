@@ -142,6 +142,30 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """Describes an index of many filters without reading any bits."""
+
+    filters: int
+    #: Filters of different sizes or hashes; a query reads each group.
+    groups: int
+    #: The 64-bit words of a key's row in bits_batch(): filters / 64, rounded up.
+    row_words: int
+    #: Of the file that save() writes, or that is open.
+    bytes: int
+    #: Of it: the groups' rows.
+    bits_bytes: int
+    #: Of the filters' bits, as they would be outside the index.
+    filter_bytes: int
+    #: All memory allocated; maps are not counted.
+    memory_bytes: int
+    #: Of all filters; None: there are none yet.
+    key_type: str | None
+    secret_id: int | None
+    #: Whether it was opened from a file, and is read-only.
+    opened: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A file format."""
 
