@@ -161,14 +161,21 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* The key's bits in eight words: `first` is the number of the first of them. */
+/* The key's bits in eight words: `first` is the number of the first of them, and all lanes of `x`
+ * are the key's x. */
+static inline PETAL_INLINE_TARGET __m256i petal_inline_bits_of(__m256i x, petal_inline_words words,
+                                                               uint32_t first)
+{
+    __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)(petal_inline_salts + first));
+    __m128i mask = _mm_loadl_epi64((const __m128i *)(const void *)(words + (size_t)64 * first));
+    __m256i place = _mm256_srli_epi32(_mm256_mullo_epi32(x, salt), 27);
+    return _mm256_sllv_epi32(_mm256_cvtepu8_epi32(mask), place);
+}
+
 static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, petal_inline_words words,
                                                             uint32_t first)
 {
-    __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)(petal_inline_salts + first));
-    __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salt);
-    __m128i mask = _mm_loadl_epi64((const __m128i *)(const void *)(words + (size_t)64 * first));
-    return _mm256_sllv_epi32(_mm256_cvtepu8_epi32(mask), _mm256_srli_epi32(product, 27));
+    return petal_inline_bits_of(_mm256_set1_epi32((int)x), words, first);
 }
 
 static inline PETAL_INLINE_TARGET __m256i petal_inline_load(const unsigned char *at)

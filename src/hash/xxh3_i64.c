@@ -1,5 +1,5 @@
 /* xxh3_i64.c - XXH3 of many 8-byte keys together: petal_inline.h's form of it, which compilers
- * vectorise. The same values as the library's (tests/unit/hashes.c).
+ * vectorise, and one written for AVX2. The same values as the library's (tests/unit/hashes.c).
  *
  *     x = the 8 bytes, first half times 2^32 + second half
  *     h = x ^ (secret[8..16] ^ secret[16..24]) - (seed ^ byte-swapped low half of seed, times 2^32)
@@ -8,6 +8,9 @@
 #include "base/cpu.h"
 #include "hash/hash.h"
 #include "petal/petal_inline.h"
+#if defined(__x86_64__) && defined(__GNUC__)
+#include "hash/xxh3_avx2.h"
+#endif
 
 static inline void hash_all(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hashes)
 {
@@ -15,6 +18,12 @@ static inline void hash_all(const int64_t *keys, size_t count, uint64_t flip, ui
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void hash_all_avx2(const int64_t *keys, size_t count,
+                                                          uint64_t flip, uint64_t *hashes)
+{
+    xxh3_of_numbers(keys, count, flip, hashes);
+}
+
 /* Eight at a time: only AVX512DQ multiplies 64-bit lanes. */
 __attribute__((target("avx512f,avx512dq,avx512vl"))) static void
 hash_all_avx512(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hashes)
@@ -29,6 +38,10 @@ void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *
 #if defined(__x86_64__) && defined(__GNUC__)
     if (petal_cpu_has(CPU_AVX512)) {
         hash_all_avx512(keys, count, flip, hashes);
+        return;
+    }
+    if (petal_cpu_has(CPU_AVX2)) {
+        hash_all_avx2(keys, count, flip, hashes);
         return;
     }
 #endif
