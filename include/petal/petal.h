@@ -1,8 +1,8 @@
 /* petal.h - Bloom filters: one C core, one file format, every language.
  *
  * A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
- * bits per key. It never misses a key that was added. For keys that were not added it wrongly
- * answers "probably" at a planned frequency, the false-positive rate. This header is the whole
+ * bits per key. It never misses a key that was added. For a key that was not added it wrongly
+ * answers "probably" with a planned probability, the false-positive rate. This header is the whole
  * contract: what it does not say is not promised.
  *
  *     petal_options options = PETAL_OPTIONS_INIT;
@@ -20,15 +20,15 @@
  * windows, formats, memory and streams, patches. petal_build.h adds filling a filter from several
  * threads, and static filters; petal_index.h one file of many filters; petal_host.h what servers
  * and bindings need; petal_inline.h the inlined hot loop; petal_parquet.h the filters inside
- * Parquet files. The comment of a call that came after version 1.0 says so.
+ * Parquet files. If a call was added after version 1.0, its comment says so.
  *
  * Conventions
  *   Keys       Byte strings of any length, including 0. petal_encode_*() turn numbers into bytes.
- *   Sizes      have their unit in the name. They are uint64_t, except those of a key, of a piece of
- *              a stream and of an allocation, which are size_t. A size that would overflow is
+ *   Sizes      have their unit in the name. They are uint64_t, except that sizes of keys, of
+ *              allocations and of pieces of a stream are size_t. A size that would overflow is
  *              refused, never wrapped.
- *   Order      The filter (builder, reader), what the call reads, what it writes, the error. After
- *              an array comes its size or room, after a callback its context.
+ *   Order      Arguments come in this order: the filter (builder, reader), inputs, outputs, the
+ *              error. An array is followed by its size or room, a callback by its context.
  *   Status     PETAL_OK is 0. Positive values mean success with extra information. Negative values
  *              are failures.
  *   Errors     A petal_error pointer may always be NULL. It is written only on failure.
@@ -36,27 +36,27 @@
  *              with its _INIT macro, in a declaration or an assignment. In every field 0 is the
  *              default. The library uses struct_size to stay compatible with programs that were
  *              compiled with an older or newer header: fields that a program does not have keep
- *              their default, and the library does not write them. A struct of a newer header is
- *              PETAL_ERR_ARGUMENT only if a field unknown to the library is not 0. Structs without
- *              struct_size never change.
+ *              their default, and the library does not write them. If a program passes a struct of
+ *              a newer header, the call fails with PETAL_ERR_ARGUMENT only if a field that the
+ *              library doesn't know is not 0. Structs without struct_size never change.
  *   Pointers   must not be NULL unless their comment allows it. A key may be NULL if its size is 0.
- *   Arrays     A call that returns an array writes at most `room` elements and reports how many
- *              there are, which may be more: in *count, which is 0 on failure, or as its result if
- *              it cannot fail. The array may be NULL if `room` is 0.
+ *   Arrays     A call that returns an array writes at most `room` elements. It reports how many
+ *              there are, which may be more: in *count, which is 0 on failure, or as its return
+ *              value if it cannot fail. The array may be NULL if `room` is 0.
  *   Ownership  The caller owns a filter that a call returns, and releases it with petal_free().
  *              Other returned strings and pointers are borrowed.
  *   Cost       A call takes constant time (plus the time to hash its keys) unless its comment says
- *              "Cost". There, "all bits" is petal_info.bytes, read at memory speed: about a second
- *              for 5 GB in memory.
- *   Threads    Any number of threads may use one filter at the same time, without a lock, in calls
- *              that take a `const petal_filter`, if no thread changes it. All others need exclusive
- *              use; so does saving a writable map to its own file. The exception is adding to a
- *              filter after petal_allow_threads(). The library has no mutable global state.
+ *              "Cost". There, reading "all bits" means reading petal_info.bytes at memory speed:
+ *              about a second for 5 GB in memory.
+ *   Threads    While no thread changes a filter, any number of threads may pass it to calls that
+ *              take a `const petal_filter`, without a lock. All other calls need exclusive use; so
+ *              does saving a writable map to its own file. The exception is adding to a filter
+ *              after petal_allow_threads(). The library has no mutable global state.
  *   Processes  Filters in memory are private: after fork() parent and child each have a copy. A
  *              filter that keeps a file open for writing (PETAL_OPEN_WRITABLE, PETAL_OPEN_LOCKED)
  *              belongs to the process that opened it. A forked child may query it and must
  *              petal_free() it, which unmaps and closes it there without a sync. In the child,
- *              changing the map, petal_sync(), builders, and saving to the locked file are
+ *              changing the map, petal_sync(), builders, and saving to the locked file fail with
  *              PETAL_ERR_READ_ONLY. The parent keeps the lock until it frees the filter. Don't fork
  *              while a thread changes a filter that the child will use.
  */
@@ -96,7 +96,7 @@
 /* Makes compilers warn if the status is not used. It marks calls that make a filter, write one out,
  * or change it as a whole, and calls that are useless without their status (petal_verify(),
  * petal_contains_any(), petal_allow_threads()). The others need it less: petal_last_error() reports
- * failures of adding keys, and petal_builder_finish() those of its workers. */
+ * failed adds, and petal_builder_finish() reports failures of its workers. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define PETAL_NODISCARD [[nodiscard]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -171,8 +171,8 @@ typedef struct petal_error {
 /* A short fixed name, such as "damaged". Never NULL. */
 PETAL_API const char *petal_status_name(petal_status status);
 
-/* PETAL_VERSION_STRING and PETAL_VERSION_NUMBER of the library that is linked, which may be newer
- * than this header. */
+/* PETAL_VERSION_STRING and PETAL_VERSION_NUMBER of the linked library, which may be newer than this
+ * header. */
 PETAL_API const char *petal_version(void);
 PETAL_API uint32_t petal_version_number(void);
 
@@ -202,8 +202,8 @@ enum {
     PETAL_HASH_SIPHASH = 2  /* SipHash-2-4 with a 128-bit secret: for keys that strangers choose */
 };
 
-/* What the keys were before they became bytes. The file records it for those who query it later
- * (the tool's --key-type). The library itself uses only bytes. */
+/* What the keys were before they became bytes. The file records it for later queries (see the
+ * tool's --key-type). The library itself uses only bytes. */
 enum {
     PETAL_KEY_TYPE_NONE = 0, /* not recorded */
     PETAL_KEY_TYPE_TEXT = 1, /* the bytes themselves */
@@ -216,8 +216,8 @@ enum {
 };
 
 /* Where a filter's memory comes from. Both functions must be thread-safe if several threads use
- * filters. Filters that are made from a filter (petal_clone(), petal_create_like(), petal_fold(),
- * petal_drop_counts()) take its allocator. Whatever `context` points to must outlive them all. Does
+ * filters. Filters made from another filter (petal_clone(), petal_create_like(), petal_fold(),
+ * petal_drop_counts()) use its allocator. Whatever `context` points to must outlive them all. Does
  * not grow. */
 typedef struct petal_allocator {
     /* Returns size_bytes of zeroed memory aligned like malloc's, or NULL. Memory that the system
@@ -245,19 +245,19 @@ typedef struct petal_allocator {
  *   growth       For sets of unknown size. `capacity` is that of the first layer. When the newest
  *                layer is full, the filter adds a layer for growth_step times as many keys, at
  *                growth_ratio times the rate. `rate` holds for any number of keys. A key that any
- *                layer contains is not added again. At most 64 layers, and 2^48 bits per layer;
- *                after that, adding a new key is PETAL_ERR_FULL.
- *   window_keys  "Seen in the last N". The filter finds a key for at least the next window_keys
- *                calls of add (repeats count), and forgets it, except at `rate`, after at most one
- *                window and one generation. The window is a ring of generations; the oldest is
- *                discarded as a whole. Adding writes a key into the newest generation, so a key
- *                that keeps being added is not forgotten.
+ *                layer contains is not added again. There are at most 64 layers, of at most 2^48
+ *                bits; after that, adding a new key fails with PETAL_ERR_FULL.
+ *   window_keys  "Seen in the last N". The filter finds a key during at least the next window_keys
+ *                adds (repeats count). After at most one window and one generation the key is
+ *                forgotten, apart from false positives. The window is a ring of generations; the
+ *                oldest is discarded as a whole. An add always writes into the newest generation,
+ *                so a key that keeps being added is not forgotten.
  *   window_ms    "Seen in the last 7 days": the same by a clock, see petal_set_clock(). The filter
- *                finds a key for at least window_ms, and forgets it, except at `rate`, after at
- *                most window_ms / (generations - 1) more. window_keys is the highest number of keys
- *                in a window; a key counts once for each generation in which it is added. If more
- *                come, the rate is exceeded (see petal_is_overfull()), but no key is dropped early.
- *                The filter has at most 2 * generations - 1 generations. */
+ *                finds a key for at least window_ms. After at most window_ms / (generations - 1)
+ *                more the key is forgotten, apart from false positives. window_keys is the highest
+ *                number of keys in a window; a key counts once for each generation in which it is
+ *                added. If more are added, the rate is exceeded (see petal_is_overfull()), but no
+ *                key is dropped early. The filter has at most 2 * generations - 1 generations. */
 typedef struct petal_options {
     uint32_t struct_size;
     uint32_t scheme;         /* PETAL_SCHEME_ */
@@ -265,23 +265,24 @@ typedef struct petal_options {
     uint32_t key_type;       /* PETAL_KEY_TYPE_, recorded in the file */
     uint64_t capacity;       /* distinct keys to plan for */
     double rate;             /* false-positive rate at capacity, above 0 and below 1 */
-    uint64_t memory_bytes;   /* upper limit of the bits, in bytes */
+    uint64_t memory_bytes;   /* upper limit for the bits, in bytes */
     uint64_t bits;           /* m; blocked rounds up to whole lines of 512 */
     uint32_t hashes;         /* k: blocked 1 to 16 per line, classic 1 to 64; 0: chosen */
     uint32_t lines_per_key;  /* blocked: 1, 2, or 0: chosen (2 only below a rate of 0.0002) */
     uint64_t seed;           /* of xxh3. Only filters with equal seeds can be merged */
     const void *secret;      /* PETAL_SECRET_BYTES for siphash; copied; never written to a file */
-    const void *metadata;    /* any bytes of the user's, kept in the file; copied; may be NULL */
+    const void *metadata;    /* any bytes, kept in the file; copied; may be NULL */
     uint64_t metadata_bytes; /* at most PETAL_METADATA_MAX_BYTES */
     const petal_allocator *allocator; /* copied; NULL: the system's, huge pages for big arrays */
-    /* Make the filter that another library would make of capacity and rate (or of bits and hashes):
-     * its scheme and its size, to the bit. A name that petal_format_at() returns. NULL: petal. */
+    /* Make the filter that another library would make for this capacity and rate (or bits and
+     * hashes), with its scheme and exactly its size. A name that petal_format_at() returns. NULL:
+     * petal. */
     const char *format;
     uint8_t growth;          /* 1: with capacity and rate */
     uint8_t refuse_overfull; /* 1: adding to an overfull filter is PETAL_ERR_FULL; not recorded */
-    /* 1: made to be folded (petal_fold()). With rate, blocked and classic: the number of lines
-     * (classic: bits; growth: of the first layer) is rounded up to a multiple of 720,720, which all
-     * numbers up to 16 divide; a smaller one to a multiple of 5,040, or of 60. */
+    /* 1: prepare the filter for petal_fold(). Blocked and classic, with rate: rounds the number of
+     * lines (classic: bits; growth: in the first layer) up to a multiple of 720,720, which all
+     * numbers up to 16 divide, or in smaller filters to a multiple of 5,040 or of 60. */
     uint8_t foldable;
     uint8_t reserved[1];  /* 0 */
     uint32_t growth_step; /* 2 to 64; 0: 2 */
@@ -302,24 +303,25 @@ typedef struct petal_options {
  *                             be created
  *   PETAL_ERR_SECRET_MISSING  siphash without a secret
  *   PETAL_ERR_MEMORY
- * A static filter takes a rate and no capacity. Until petal_freeze() it keeps the hash of each key
- * that is added, 8 bytes, repeats included, and has no bits: contains is true, adding reports each
- * key as new, and what needs bits is PETAL_ERR_UNSUPPORTED.
- * Cost: that of petal_plan(). The system's allocator zeroes pages as keys arrive; another
- * allocator may zero all bits. */
+ * A static filter takes a rate and no capacity. Until petal_freeze() it has no bits, but keeps an
+ * 8-byte hash of each added key, repeats included. Meanwhile contains returns true, add reports
+ * every key as new, and calls that need bits fail with PETAL_ERR_UNSUPPORTED.
+ * Cost: that of petal_plan(). The default allocator zeroes pages as keys arrive; another allocator
+ * may zero all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_create(const petal_options *options,
                                                     petal_filter **filter, petal_error *error);
 
-/* Releases the filter; NULL is allowed. If it is a writable map with changes, the process that
- * opened it syncs it first, at the cost of petal_sync(). To learn whether that works, call
+/* Releases the filter; NULL is allowed. A writable map with changes is synced first, in the process
+ * that opened it, at the cost of petal_sync(). To learn whether the sync succeeds, call
  * petal_sync() yourself. */
 PETAL_API void petal_free(petal_filter *filter);
 
 /* ------------------------------------------------------------------------------------- one key */
 
-/* Adds a key. PETAL_OK: it was certainly new. PETAL_SEEN: all its bits were set already, so it was
- * probably in. (In a filter of several layers: in one of them. A window also adds it to the newest
- * generation.) After a failure the key is not counted, and every key that was in is still found:
+/* Adds a key. Returns PETAL_OK if it was certainly new, PETAL_SEEN if all its bits were set
+ * already, so it was probably present. (In a filter with several layers, they were set in one of
+ * them. A window then still adds it to the newest generation.) After a failure the key is not
+ * counted, and every key added before is still found:
  *   PETAL_ERR_READ_ONLY    the filter was opened or viewed for reading, or is frozen
  *   PETAL_ERR_FULL         no further layer is possible; or the filter is overfull and was made
  *                          with refuse_overfull
@@ -327,30 +329,32 @@ PETAL_API void petal_free(petal_filter *filter);
  *   PETAL_ERR_MEMORY       the next layer cannot be allocated; nothing else allocates
  *   PETAL_ERR_UNSUPPORTED  a map cannot grow; the foreign scheme does not accept the empty key; or
  *                          the filter has no bits (PETAL_OPEN_HEADER_ONLY)
- *   PETAL_ERR_DAMAGED      a map: a block that the key lies in does not match its checksum
+ *   PETAL_ERR_DAMAGED      a map: a block with bits of the key does not match its checksum
  *   PETAL_ERR_IO           a map: the file could not be marked as dirty
  * petal_last_error() has the details.
- * Cost: constant, except: the first key of a generation of window_keys clears that generation's
- * bits, and a writable map reads a block of 64 KiB before its first change. */
+ * Cost: constant, except that with window_keys the first key of a generation clears that
+ * generation's bits, and that a writable map reads each block of 64 KiB before the first change in
+ * it. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
-/* False: the key was certainly never added. True: it probably was. Also true if the key lies in a
- * damaged block (PETAL_OPEN_VERIFY_ON_USE); then petal_last_error() is PETAL_ERR_DAMAGED. */
+/* Returns false if the key is certainly not in the filter, true if it probably is. Also returns
+ * true if bits of the key are in a damaged block (PETAL_OPEN_VERIFY_ON_USE); petal_last_error()
+ * then returns PETAL_ERR_DAMAGED. */
 PETAL_API bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes);
 
-/* Removes a key from a counting filter. PETAL_OK: its counters were lowered once. PETAL_ABSENT: it
- * was certainly not in, and nothing changed. PETAL_ERR_UNSUPPORTED: the scheme does not count.
- * Other failures are those of petal_add().
+/* Removes a key from a counting filter. Returns PETAL_OK if it decremented the key's counters,
+ * PETAL_ABSENT if the key was certainly absent and nothing changed, and PETAL_ERR_UNSUPPORTED if
+ * the scheme has no counters. Other failures are those of petal_add().
  *
- * Each petal_remove() undoes one petal_add() of that key: a key that was added twice is in until it
- * was removed twice. Don't skip petal_add() because petal_contains() returned true: each remove
- * needs an add of its own. REMOVE ONLY KEYS THAT WERE ADDED. A key that was not added may answer
- * "probably" too. Removing it lowers counters of other keys, which may then be missed.
+ * Each petal_remove() undoes one petal_add() of that key: a key that was added twice is found until
+ * it has been removed twice. Don't skip petal_add() because petal_contains() returned true: each
+ * remove needs an add of its own. REMOVE ONLY KEYS THAT WERE ADDED. Even a key that was not added
+ * may seem to be present. Removing it decrements counters of other keys, which may then be missed.
  *
- * A counter that reaches 15 stays there, because the library can't tell how many keys raised it. No
- * key is missed because of that. But if all counters of a removed key stay, or other keys hold
- * them, the removed key still answers "probably". At capacity 1.6e-15 of all counters have reached
- * 15; a key that was added 15 times brings its own there. petal_get_stats() counts them. */
+ * A counter that reaches 15 stays there, because the library can't tell how many keys incremented
+ * it. No key is missed because of that. But a removed key is still found if each of its counters is
+ * stuck at 15 or shared with other keys. At capacity, 1.6e-15 of all counters have reached 15; the
+ * counters of a key that was added 15 times have too. petal_get_stats() counts them. */
 PETAL_API petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes);
 
 /* The same for the key petal_encode_i64(value). */
@@ -358,21 +362,22 @@ PETAL_API petal_status petal_add_i64(petal_filter *filter, int64_t value);
 PETAL_API bool petal_contains_i64(const petal_filter *filter, int64_t value);
 PETAL_API petal_status petal_remove_i64(petal_filter *filter, int64_t value);
 
-/* The 64-bit hash of a key under this filter's hash and seed or secret: the same for every filter
- * with these. 0 if the filter lacks its secret (PETAL_OPEN_NO_SECRET). */
+/* The 64-bit hash of a key, with this filter's hash function and seed or secret. Filters that share
+ * these give the same hash. 0 if the filter lacks its secret (PETAL_OPEN_NO_SECRET). */
 PETAL_API uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
-/* The same for a hash in place of a key: petal_hash_key()'s, or another well-mixed 64-bit hash.
- * Small integers, pointers and 32-bit hashes would all set bits of the first line, and every query
- * would answer "probably". A key and its petal_hash_key() are the same member. If the scheme needs
- * more than 64 bits of hash or rejects the empty key (no PETAL_CAN_HASHES), adding and removing are
- * PETAL_ERR_UNSUPPORTED, and contains is true. */
+/* These take a hash in place of a key: the result of petal_hash_key(), or another well-mixed 64-bit
+ * hash. Small integers, pointers and 32-bit hashes would all set bits of the first line, and every
+ * query would answer "probably". A key and its petal_hash_key() are the same member. If the scheme
+ * needs more than 64 bits of hash or rejects the empty key (no PETAL_CAN_HASHES), adding and
+ * removing fail with PETAL_ERR_UNSUPPORTED, and contains returns true. */
 PETAL_API petal_status petal_add_hash(petal_filter *filter, uint64_t hash);
 PETAL_API bool petal_contains_hash(const petal_filter *filter, uint64_t hash);
 PETAL_API petal_status petal_remove_hash(petal_filter *filter, uint64_t hash);
 
-/* The key bytes of numbers, equal in every language: little-endian; doubles in IEEE-754 with -0 as
- * +0 and every NaN as 7ff8000000000000. A text's key is its UTF-8 bytes without a terminator. */
+/* Convert numbers to key bytes, which are the same in every language: little-endian; doubles in
+ * IEEE 754 format, with -0 as +0 and every NaN as 7ff8000000000000. A text's key is its UTF-8 bytes
+ * without a terminator. */
 PETAL_API void petal_encode_i32(int32_t value, uint8_t key[4]); /* Guava's integerFunnel */
 PETAL_API void petal_encode_i64(int64_t value, uint8_t key[8]);
 PETAL_API void petal_encode_f64(double value, uint8_t key[8]);
@@ -415,20 +420,21 @@ typedef struct petal_batch_outcome {
 } petal_batch_outcome;
 #define PETAL_BATCH_OUTCOME_INIT PETAL_STRUCT_INIT(petal_batch_outcome)
 
-/* petal_add(), petal_contains() or petal_remove() of each key in order. A batch is the fastest way:
- * it hashes and fetches ahead. If `results` is not NULL, the call writes one byte per key: add 1 =
- * new, contains 1 = probably, remove 1 = removed, otherwise 0. If a batch has a new key twice, its
- * first occurrence is the new one. outcome may be NULL.
+/* Calls petal_add(), petal_contains() or petal_remove() for each key in order, but faster, because
+ * a batch hashes and fetches ahead. If `results` is not NULL, writes one byte per key: 1 if the key
+ * was new (add), is probably present (contains) or was removed (remove), otherwise 0. If a new key
+ * occurs twice in a batch, only its first occurrence is new. `outcome` may be NULL.
  *   PETAL_ERR_ARGUMENT     the batch is malformed. If its offsets decrease or exceed the data,
- *                          error->offset is the index of the first such key. No key is done, and
- *                          results are not written.
+ *                          error->offset is the index of the first such key. No key is processed,
+ *                          and results are not written.
  *   PETAL_ERR_UNSUPPORTED  the filter lacks PETAL_CAN_HASHES or PETAL_CAN_REMOVE; or the foreign
  *                          scheme does not accept a key, and error->offset is its index. No key is
- *                          done.
+ *                          processed.
  *   PETAL_ERR_DAMAGED      contains: a key lies in a damaged block (PETAL_OPEN_VERIFY_ON_USE)
- * and the other failures of petal_add() and petal_remove(). Then, and after PETAL_ERR_DAMAGED, the
- * keys before the first failing one are done, the others are not, and error->offset is its index.
- * An empty batch checks whether the filter can do it.
+ * and the other failures of petal_add() and petal_remove(). After these, and after
+ * PETAL_ERR_DAMAGED, the keys before the first failing one have been processed, the others have
+ * not, and error->offset is its index. An empty batch only checks whether the filter supports the
+ * operation.
  * Cost: O(keys). */
 PETAL_API petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch,
                                        uint8_t *results, petal_batch_outcome *outcome,
@@ -440,8 +446,8 @@ PETAL_API petal_status petal_remove_batch(petal_filter *filter, const petal_batc
                                           uint8_t *results, petal_batch_outcome *outcome,
                                           petal_error *error);
 
-/* petal_hash_key() of each key. hashes has room for batch->count. To query many filters whose
- * petal_info has equal hash, seed and secret_id, hash the keys once.
+/* petal_hash_key() of each key. `hashes` must have room for batch->count. To query many filters
+ * whose petal_info has equal hash, seed and secret_id, hash the keys once.
  *   PETAL_ERR_ARGUMENT        the batch is malformed; see petal_add_batch()
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  * Cost: O(keys). */
@@ -463,7 +469,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_contains_all(const petal_filter *fi
 
 #define PETAL_SAVE_NO_REPLACE 1u /* fail with PETAL_ERR_EXISTS if the file exists */
 #define PETAL_SAVE_NO_LOCK 2u    /* take no lock: nobody else changes the file */
-/* continue if the new file cannot have the owner of the old one */
+/* continue if the new file can't get the owner of the old one */
 #define PETAL_SAVE_NEW_OWNER 4u
 
 /* How petal_save(), petal_write() and petal_serialize() write a filter. They take NULL for the
@@ -518,41 +524,42 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  * add it again, which may leave counters too high. Never remove it (again): that could lower
  * counters of other keys. */
 #define PETAL_OPEN_RECOVER 32u
-/* MAP: read a file while another process changes it in place. Every key of that process's last sync
- * is found, and some later ones, unless the process clears, intersects or removes. If no writer is
- * at work, a dirty file is PETAL_ERR_DIRTY as usual. A live filter answers queries; saving, copying
- * and verifying it are PETAL_ERR_BUSY. */
+/* MAP: read a file while another process changes it in place. Every key that the process had added
+ * by its last sync is found, and some later ones, unless it clears, intersects or removes. If no
+ * writer is at work, opening a dirty file fails with PETAL_ERR_DIRTY as usual. A live filter
+ * answers queries; saving, copying and verifying it fail with PETAL_ERR_BUSY. */
 #define PETAL_OPEN_LIVE 64u
 /* LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to
  * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if another process has the lock.
- * After chdir(), save to an absolute path: the same relative path may name another file, which is
- * PETAL_ERR_REPLACED. */
+ * After chdir(), save to an absolute path: the same relative path may name another file, and saving
+ * to that fails with PETAL_ERR_REPLACED. */
 #define PETAL_OPEN_LOCKED 128u
 /* WRITABLE, LOCKED: take no lock, for file systems without locks. Make sure that nobody else
  * writes. */
 #define PETAL_OPEN_NO_LOCK 256u
 /* petal_open(), petal_load(): read only the header; the bytes after it need not be present. The
  * filter has no bits until petal_adopt_bits() or petal_write_bits() (petal_host.h) supply them.
- * Until then petal_get_info() works, contains is true, and calls that need bits are
+ * Until then petal_get_info() works, contains returns true, and calls that need bits fail with
  * PETAL_ERR_UNSUPPORTED. If too few bytes are given (PETAL_ERR_TRUNCATED), error->offset is the
- * number needed so far. A file is read no further, unless the format is "auto". Works for petal
+ * number needed so far. No more of a file is read, unless the format is "auto". Works for petal
  * files and for the first chunk of BF.SCANDUMP (redisbloom). */
 #define PETAL_OPEN_HEADER_ONLY 512u
 /* HEADER_ONLY: open a keyed filter without its secret, to read what its header says. Such a filter
- * accepts no bits and hashes no keys: those calls are PETAL_ERR_SECRET_MISSING, and
- * petal_hash_key() is 0. */
+ * accepts no bits and hashes no keys: those calls fail with PETAL_ERR_SECRET_MISSING, and
+ * petal_hash_key() returns 0. */
 #define PETAL_OPEN_NO_SECRET 1024u
 /* MAP, WRITABLE and petal_view(): never answer from damaged bits. Before the first query that needs
  * a block (64 KiB), the block is compared with its checksum; later queries don't compare it again.
  * Once all blocks are checked, queries cost nothing more. Any number of threads may query. If a
  * block does not match, it is damaged:
  *   - petal_contains*() returns true, never a false "certainly not". From then on
- *     petal_last_error() is PETAL_ERR_DAMAGED, and its offset is the block's place in the file.
+ *     petal_last_error() returns PETAL_ERR_DAMAGED, with the block's place in the file as the
+ *     offset.
  *   - Batches, petal_contains_any() and petal_contains_all() fail with PETAL_ERR_DAMAGED, and
- *     error->offset is the index of the key. The keys before it are answered.
+ *     error->offset is the index of the key. The keys before it have results.
  *   - petal_get_stats(), petal_compare() and petal_inline_begin() check all blocks first, and fail.
- *   - petal_is_overfull() is false. petal_content_id() is the recorded one. petal_bits() checks
- *     nothing.
+ *   - petal_is_overfull() returns false. petal_content_id() gives the recorded id. petal_bits()
+ *     checks nothing.
  * Every mode accepts the flag. It has no effect if there is nothing to compare with, or no need to:
  * LOAD, HEADER_ONLY, other formats, LIVE beside a writer, a dirty file that is being recovered.
  * petal_file_info.verifies_on_use is 1 if it has an effect. If another process begins to change
@@ -590,7 +597,7 @@ typedef struct petal_open_options {
  * verified; bits are verified only on request.
  *
  * WARNING: while a file is mapped (MAP, WRITABLE), nobody may truncate it: the next access to a
- * page that is gone ends the process with SIGBUS. If others might, use PETAL_OPEN_LOAD.
+ * page that is gone kills the process with SIGBUS. If somebody might, use PETAL_OPEN_LOAD.
  *
  * MAP and LOAD take files of every format. Packed formats (JSON, gzip) take private memory either
  * way. WRITABLE first allocates the file's holes, so that a full disk cannot end the program later.
@@ -602,7 +609,7 @@ typedef struct petal_open_options {
  *   all    PETAL_ERR_ARGUMENT        unknown flags, flags that contradict each other, no such
  *                                    format; or several formats fit "auto" (the message has their
  *                                    names)
- *   all    PETAL_ERR_NOT_A_FILTER    not of the format, or of none that "auto" finds
+ *   all    PETAL_ERR_NOT_A_FILTER    the bytes are not in the format, or in none that "auto" finds
  *   all    PETAL_ERR_NEWER           written by a later version, with features unknown to this one
  *   all    PETAL_ERR_TRUNCATED       fewer bytes than the header promises
  *   all    PETAL_ERR_DAMAGED         a checksum does not match, or a field is impossible
@@ -636,14 +643,14 @@ PETAL_NODISCARD PETAL_API petal_status petal_sync(petal_filter *filter, petal_er
 /* Compares every block of a mapped or viewed petal file with its checksum.
  *   PETAL_UNCHECKED    there is nothing to compare with: a filter in memory, a file of another
  *                      format, or a map with changes since its last sync
- *   PETAL_ERR_DAMAGED  error->offset is the place of the first damaged block in the file
+ *   PETAL_ERR_DAMAGED  error->offset is where the first damaged block begins in the file
  *   PETAL_ERR_BUSY     another process is changing the file
  * Cost: reads all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 
 /* ------------------------------------------------------------------------------ looking inside */
 
-/* What a filter can do, as a mask. A call whose ability is missing fails with
+/* What a filter can do, as a mask. If an ability is missing, its call fails with
  * PETAL_ERR_UNSUPPORTED, or with PETAL_ERR_READ_ONLY if the filter was opened for reading.
  * docs/api.md has a table by kind of filter. */
 #define PETAL_CAN_ADD 0x1u
@@ -681,13 +688,13 @@ typedef struct petal_info {
     uint32_t struct_size;
     uint32_t abilities; /* PETAL_CAN_ */
     uint32_t scheme, hash;
-    uint32_t hashes;        /* k; of several layers, that of the newest */
+    uint32_t hashes;        /* k; with several layers, the newest layer's */
     uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
     uint32_t layers;        /* bit arrays; 1 for one layer */
     uint32_t counter_bits;  /* counting: 4; otherwise 0 */
     uint64_t bits;          /* m, or the number of counters; summed over layers */
     uint64_t bytes;         /* of the bits, in whole 64-byte lines; summed over layers */
-    uint64_t memory_bytes;  /* allocated, all included; maps and borrowed bits do not count */
+    uint64_t memory_bytes;  /* all memory allocated for it; maps and borrowed bits do not count */
     uint64_t capacity;      /* 0: not recorded */
     double target_rate;     /* the rate of the options; NAN: not recorded */
     double predicted_rate;  /* petal_predict_rate() at `capacity` keys; NAN without a capacity */
@@ -703,7 +710,7 @@ typedef struct petal_info {
     uint8_t reserved[3];
     const char *scheme_name; /* "blocked", ...; static storage, as are all names */
     const char *hash_name;   /* "xxh3", ... */
-    const char *format_name; /* it was read from or made for; "petal" for new native filters */
+    const char *format_name; /* it was read from, or made for; "petal" if new and native */
     const char *kernel_name; /* in use: "avx512", "avx2", "sse4", "neon", "simd128", "generic" */
 } petal_info;
 #define PETAL_INFO_INIT PETAL_STRUCT_INIT(petal_info)
@@ -750,8 +757,8 @@ typedef struct petal_file_info {
     /* Opened with PETAL_OPEN_RECOVER: how many blocks were compared with their last checksums, and
      * how many of them differ. */
     uint64_t compared_blocks, recovered_blocks;
-    /* The format of the file: save the filter in it, and the file stays what it was. A petal file
-     * may hold a filter of another format (petal_info.format_name). NULL: made in memory. */
+    /* The format of the file. To keep the file as it was, save the filter in this format. A petal
+     * file may hold a filter of another format (petal_info.format_name). NULL: made in memory. */
     const char *format_name;
 } petal_file_info;
 #define PETAL_FILE_INFO_INIT PETAL_STRUCT_INIT(petal_file_info)
@@ -776,7 +783,7 @@ typedef struct petal_stats {
     uint64_t saturated_counters;    /* counting: those that have reached 15 */
     double fill;                    /* bits_set / bits */
     petal_estimate estimated_items; /* distinct keys */
-    /* How often an absent key answers "probably", given exactly these bits. Layers are treated as
+    /* The share of absent keys that would be found, given exactly these bits. Layers are treated as
      * independent; for growing filters at rates of 30 % that is 1 % too low. For other libraries'
      * filters it is within 6 %. NAN if unknown (docs/formats/README.md, "Rates"). */
     double estimated_rate;
@@ -794,7 +801,8 @@ typedef struct petal_stats {
 PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t layer,
                                        petal_stats *stats, petal_error *error);
 
-/* A number that is equal for equal parameters and bits, whatever the order of adding.
+/* Sets *content_id to a number that is equal for filters with equal parameters and bits, whatever
+ * the order in which keys were added.
  *   PETAL_ERR_BUSY         the filter is live
  *   PETAL_ERR_UNSUPPORTED  the filter has no bits
  *   PETAL_ERR_DAMAGED      a block does not match its checksum (PETAL_OPEN_VERIFY_ON_USE)
@@ -808,15 +816,15 @@ PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *co
  * for those that grow. Any number of threads may call it.
  *
  * It judges the number of keys, not the rate. In a filter without a secret, someone can choose
- * `capacity` keys that share no bits and so set up to 1.4 times as many. The rate is then 1.4^k
- * times the planned one, and this stays false; estimated_rate shows it.
+ * `capacity` keys that share no bits, and so set up to 1.4 times as many bits as random keys do.
+ * The rate is then 1.4^k times the planned one. This call stays false, but estimated_rate shows it.
  * Cost: constant, except that all bits are counted at most once each time `items` has changed by
  * 1/32 of the capacity, and never while items <= capacity. */
 PETAL_API bool petal_is_overfull(const petal_filter *filter);
 
-/* The first failure of this filter's calls, with errno and offset: for callers that look at
- * statuses late, and for threads. A damaged block of a map takes precedence. PETAL_OK and an empty
- * message if nothing failed. Takes no lock; any number of threads may call it. */
+/* The first failure of this filter's calls, with errno and offset: for callers that check only at
+ * the end, and for threads. A damaged block of a map takes precedence. If nothing failed, it
+ * returns PETAL_OK with an empty message. Takes no lock; any number of threads may call it. */
 PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error *error);
 
 /* The metadata and its size, borrowed until the filter is freed, or until petal_set_metadata(),
@@ -832,29 +840,31 @@ PETAL_API const void *petal_metadata(const petal_filter *filter, uint64_t *metad
 PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *metadata,
                                           uint64_t metadata_bytes, petal_error *error);
 
-/* What petal_create() would make of these options, without making it: fills in *plan as
- * petal_get_info() would, and *layers, which may be NULL, as petal_get_layers_info() would.
- * Inverts the exact model of the scheme (docs/format.md): the rate at `capacity` keys, averaged
- * over seeds, is at most the requested rate. Filters of other formats have the size that their
- * library gives them, by formulas for independent positions. Below some thousand keys most exceed
- * the requested rate; plan->predicted_rate is theirs. Fails like petal_create().
- * Cost: some 10 us; windows and a rate with memory_bytes 100 us, and rates below 1e-6 some more. */
+/* Describes the filter that petal_create() would make from these options, without making it: fills
+ * in *plan as petal_get_info() would, and *layers, which may be NULL, as petal_get_layers_info()
+ * would. It inverts the scheme's exact model (docs/format.md): the rate at `capacity` keys,
+ * averaged over seeds, is at most the requested rate. Filters of other formats get the size that
+ * their library would choose, by formulas that assume independent positions. Most of them exceed
+ * the requested rate below a few thousand keys; plan->predicted_rate is the rate that they have.
+ * Fails like petal_create().
+ * Cost: about 10 us; 100 us for windows and for a rate with memory_bytes; somewhat more for rates
+ * below 1e-6. */
 PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan,
                                   petal_layers_info *layers, petal_error *error);
 
 /* The false-positive rate that the scheme's model predicts for a filter with these parameters that
  * holds `keys` distinct keys. 0 if `keys` is 0. Exact for Petal's own schemes. Other libraries
- * derive positions as a progression of two hashes; their rates are within 15 %. NAN if that
- * accuracy is not possible (mostly below 50 keys; docs/formats/README.md, "Rates"), for several
- * layers, for an info that no filter can have, and in builds without the model. Cost: microseconds,
- * at worst a millisecond. */
+ * derive positions from two hashes by double hashing; for them the prediction is within 15 %. NAN
+ * if that accuracy is not possible (mostly below 50 keys; docs/formats/README.md, "Rates"), for
+ * several layers, for an info that no filter can have, and in builds without the model. Cost:
+ * microseconds, at worst a millisecond. */
 PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
 
 /* ------------------------------------------------------------------------------- whole filters */
 
 /* Creates an empty filter in memory with the parameters of `pattern`: scheme, hash, seed or secret,
  * bits, hashes, lines per key, capacity and rate, but not its metadata. Such filters can be merged;
- * merging partial filters gives, byte for byte, the filter that was given all keys. On failure
+ * merging partial filters gives, byte for byte, the filter to which all keys were added. On failure
  * *filter is NULL.
  *   PETAL_ERR_UNSUPPORTED     the pattern grows or has several layers
  *   PETAL_ERR_SECRET_MISSING  the pattern lacks its secret (PETAL_OPEN_NO_SECRET)
@@ -880,18 +890,18 @@ PETAL_NODISCARD PETAL_API petal_status petal_clone(const petal_filter *filter, p
  * Cost: writes all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
 
-/* Makes the filter permanently read-only: later changes are PETAL_ERR_READ_ONLY. Syncs a writable
- * map first, and keeps its lock until petal_free(). If the sync fails, nothing is frozen. Fails
- * like petal_sync(). A static filter that collects keys is built, in this thread:
- *   PETAL_ERR_MEMORY  besides the filter it takes 16 bytes per key that was added. The keys are
- *                     lost; only petal_free() is of use then
+/* Makes the filter permanently read-only: later changes fail with PETAL_ERR_READ_ONLY. Syncs a
+ * writable map first, and keeps its lock until petal_free(). If the sync fails, nothing is frozen.
+ * Fails like petal_sync(). A static filter that collects keys is built, in this thread:
+ *   PETAL_ERR_MEMORY  building takes 16 bytes per added key besides the filter. The keys are lost;
+ *                     all you can do is petal_free()
  *   PETAL_ERR_LIMIT   more than 2^46 keys
  * Cost: that of petal_sync(); of a static filter, O(keys), about 0.1 us each. */
 PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 
-/* Makes `filter` the union: exactly the filter that had been given the keys of both. Items are
- * summed. Counters are added: a key that is in both must be removed as often as it was added to
- * either. A refusal changes nothing.
+/* Makes `filter` the union of both: exactly the filter to which the keys of both were added. Items
+ * and counters are summed, so a key that is in both must be removed as often as it was added to the
+ * two together. A call that is refused changes nothing.
  *   PETAL_ERR_MISMATCH     scheme, hash, seed or secret, bits, hashes or lines per key differ
  *   PETAL_ERR_UNSUPPORTED  one of them grows, is a window, or has several layers, which hold the
  *                          keys of different times; or has no bits
@@ -905,12 +915,12 @@ PETAL_NODISCARD PETAL_API petal_status petal_merge(petal_filter *filter, const p
                                                    petal_error *error);
 
 /* Like petal_merge(), but `filter` keeps only the bits that both have. Every key of both is still
- * present. The rate is at most that of the better filter, but higher than that of a filter made of
- * the common keys. Items becomes the smaller number. Bits of keys that only one filter had may
- * survive, so estimated_items is too high: to count the common keys, use petal_compare(). Of two
- * counters the lower one is kept: a key stays in as often as it is in both, and can be removed that
- * often. A counter raised by different keys in the two filters stays above zero: a permanent false
- * positive. Failures and cost are those of petal_merge(). */
+ * present. The rate is at most that of the better filter, but higher than that of a filter made
+ * from the common keys alone. Items becomes the smaller number. Bits of keys that only one filter
+ * had may survive, so estimated_items is too high: to count the common keys, use petal_compare().
+ * Each counter becomes the lower of the two: a key that was added twice to one filter and once to
+ * the other can be removed once. A counter raised by different keys in the two filters stays above
+ * zero: a permanent false positive. Failures and cost are those of petal_merge(). */
 PETAL_NODISCARD PETAL_API petal_status petal_intersect(petal_filter *filter,
                                                        const petal_filter *other,
                                                        petal_error *error);
@@ -929,7 +939,7 @@ typedef struct petal_comparison {
 } petal_comparison;
 #define PETAL_COMPARISON_INIT PETAL_STRUCT_INIT(petal_comparison)
 
-/* Estimates from their bits how the keys of two filters overlap. How often a key was added to a
+/* Estimates from the bits of two filters how their keys overlap. How often a key was added to a
  * counting filter makes no difference. The estimates are unbiased, except that a negative overlap
  * is reported as 0. The fuller the filters, and the smaller the overlap relative to the sets, the
  * wider the intervals (docs/format.md, "Rates", derives them).
@@ -944,7 +954,7 @@ PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *
 /* Makes a classic filter from a counting one, a quarter of the size: *dropped is a new filter in
  * memory with the same m, k, hash, capacity, items and metadata, whose set bits are the counters
  * that are not zero. If no counter has reached 15, it equals, byte for byte, the classic filter
- * that was given the keys that are in. On failure *dropped is NULL.
+ * with the same keys. On failure *dropped is NULL.
  *   PETAL_ERR_UNSUPPORTED  the scheme does not count; or the filter has no bits
  *   PETAL_ERR_BUSY         the filter is live
  *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
@@ -954,7 +964,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_drop_counts(const petal_filter *fil
                                                          petal_filter **dropped,
                                                          petal_error *error);
 
-/* How small. All fields may be 0, and the options NULL. */
+/* How far to fold. All fields may be 0, and the options may be NULL. */
 typedef struct petal_fold_options {
     uint32_t struct_size;
     uint8_t by_bits;     /* 1: ignore the filter's items; those of *folded are estimated_items */
@@ -965,22 +975,24 @@ typedef struct petal_fold_options {
 } petal_fold_options;
 #define PETAL_FOLD_OPTIONS_INIT PETAL_STRUCT_INIT(petal_fold_options)
 
-/* Makes a smaller filter of the same keys, without the keys: *folded is a new filter in memory that
- * equals, byte for byte, the one of its bits, capacity and rate that had been given the keys. Line
- * i of the smaller filter is the union of d neighbouring lines (classic: bits), where d divides
- * their number: any whole number does. So create a filter that is too large, with
- * options.foldable, add the keys, and fold it once all are in. Hashes and lines per key stay: they
- * should be those of the rate that the folded filter will have, which options.foldable sees to.
+/* Makes a smaller filter with the same keys, without needing the keys: *folded is a new filter in
+ * memory. It equals, byte for byte, a filter of that size, capacity and rate to which the keys were
+ * added. Line i of the smaller filter is the union of d neighbouring lines (classic: bits), where d
+ * is any whole number that divides the number of lines. So if you don't know the number of keys,
+ * create a filter that is too large, with options.foldable, add the keys, and then fold it. The
+ * numbers of hashes and of lines per key stay the same. They should suit the rate of the folded
+ * filter, which options.foldable ensures.
  *
- * Without `bits` it takes the largest d that keeps the rate by the scheme's exact model. If the
- * next larger d does not, the filter stays as large as it is: *folded is then a copy. The number of
- * keys is petal_info.items if the bits agree with it, otherwise petal_stats.estimated_items. The
- * capacity of *folded is the number of keys at which it has the rate. It has the filter's items and
- * metadata. A growing filter can be folded while it has one layer; *folded does not grow.
+ * Without `bits`, it uses the largest d that keeps the rate by the scheme's exact model. If only 1
+ * does, *folded is a copy of the same size. The number of keys is petal_info.items if the bits
+ * agree with it, otherwise petal_stats.estimated_items. The capacity of *folded is the number of
+ * keys at which it has the rate. It has the filter's items and metadata. A growing filter can be
+ * folded while it has one layer; *folded does not grow.
  *
  * On failure *folded is NULL.
- *   PETAL_ERR_ARGUMENT     the rate is not between 0 and 1, or neither given nor recorded; bits
- *                          don't divide; bits and capacity are both given
+ *   PETAL_ERR_ARGUMENT     the rate is not between 0 and 1, or neither given nor recorded; `bits`
+ *                          doesn't divide the filter's bits; or `bits` and `capacity` are both
+ *                          given
  *   PETAL_ERR_UNREACHABLE  the filter has too many keys for the rate already
  *   PETAL_ERR_UNSUPPORTED  it counts, is a window, or has several layers; the positions of the
  *                          foreign scheme are remainders (all but parquet and rocksdb); or it has
@@ -995,7 +1007,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_fold(const petal_filter *filter,
                                                   petal_filter **folded, petal_error *error);
 
 /* Sharding: a set that is too large for one machine is spread over `shards` filters (files, Redis
- * keys). The shard of a key is equal in every language and for every filter:
+ * keys). A key has the same shard in every language and for every filter:
  * mulhi64(fmix64(fmix64(g)), shards) with g = XXH3_64bits(key, 0), from 0 to shards - 1
  * (docs/format.md, "Shards", says why). Shards are even: each has about 1/shards of the keys,
  * within a few times the square root of that number. 0 shards count as 1. Strangers who choose the
@@ -1051,9 +1063,9 @@ typedef struct petal_format_info {
 /* Fills in *info for one format of this build, from 0. False after the last one. */
 PETAL_API bool petal_format_at(uint32_t place, petal_format_info *info);
 
-/* Which formats these bytes could be in, judged by header and length alone: a hint, not a proof,
- * since most formats have no magic number. Writes up to `room` names and returns how many formats
- * fit. If one is certain, it is the only one. */
+/* Finds the formats that these bytes could be in, from header and length alone: a hint, not a
+ * proof, since most formats have no magic number. Writes up to `room` names and returns how many
+ * formats fit. If one is certain, it is the only one. */
 PETAL_API uint64_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
                                    uint64_t room);
 
@@ -1109,10 +1121,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_view(const void *bytes, uint64_t si
 /* ------------------------------------------------------------------------------------- patches
  *
  * A patch turns one filter into another (docs/format.md, "Patches"), for copies that follow a
- * filter as it changes. It codes the gaps between bits that rose, within a few percent of the
- * entropy: 1 % more keys take about 3 % of the file. Bits that fell cost as much. A block of 64 KiB
- * never costs more than itself. The patch also carries items, capacity, metadata, and layers and
- * generations that came and went, but no secret. */
+ * filter as it changes. It encodes the gaps between newly set bits, within a few percent of the
+ * entropy: if 1 % more keys were added, the patch has about 3 % of the file's size. Bits that were
+ * cleared cost as much. A block of 64 KiB never takes more than its own size. The patch also
+ * carries items, capacity, metadata, and layers and generations that came and went, but no
+ * secret. */
 
 /* Writes to `sink` the patch from `from` to `to`, in order and in pieces of up to 256 KiB. Uses
  * about 80 KiB of memory. Bits of a map or view are verified first.
@@ -1129,12 +1142,12 @@ PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, cons
                                                   petal_error *error);
 
 /* Applies a patch: turns the filter, which must have the content id that the patch was made for,
- * into the filter `to`, whose image it then has, byte for byte. Safe on hostile bytes. The call
- * computes the result block by block and compares its content id before it changes the first bit,
- * so after a failure the filter is unchanged. That takes 64 KiB, new layers and new metadata, but
- * no copy. Needs exclusive use, and no builder at work. memory_limit: bytes that new layers may
- * take; 0: the limit that the filter was opened with, by default 1 GiB or 64 times its size;
- * UINT64_MAX: no limit.
+ * into the filter `to`. The images of the two are then equal, byte for byte. Safe on hostile bytes.
+ * The call computes the result block by block and compares its content id before it changes the
+ * first bit, so after a failure the filter is unchanged. That takes 64 KiB, new layers and new
+ * metadata, but no copy. Needs exclusive use; no builder may be at work. memory_limit: bytes that
+ * new layers may take; 0: the limit that the filter was opened with, by default 1 GiB or 64 times
+ * its size; UINT64_MAX: no limit.
  *   PETAL_ERR_MISMATCH      the patch is for another content id or another kind of filter, or was
  *                           applied already
  *   PETAL_ERR_NOT_A_FILTER  the bytes are not a patch

@@ -1,7 +1,7 @@
-/* petal_build.h - building filters from keys that you have, or that stream past: one filter by
- * several threads, and static filters, which are made of all of their keys at once.
+/* petal_build.h - building filters: one filter with several threads, and static filters, which are
+ * built from all of their keys at once.
  *
- * For a filter that one thread fills, petal_add_batch() in petal.h is the fastest way. */
+ * If one thread fills the filter, petal_add_batch() in petal.h is the fastest way. */
 #ifndef PETAL_BUILD_H
 #define PETAL_BUILD_H
 
@@ -13,10 +13,10 @@ extern "C" {
 
 /* --------------------------------------------------------------------- several threads, one filter
  *
- * Several threads that fill one filter, without an atomic operation or a wait per key. Each thread
- * sorts its keys by region of the filter into buffers of its own. A full buffer goes into its
- * region as one batch, by one thread at a time. The bits are those that petal_add() sets. A builder
- * does not report which keys were new.
+ * A builder lets several threads fill one filter, without an atomic operation or a wait per key.
+ * Each thread sorts its keys by region of the filter into buffers of its own. It adds a full buffer
+ * to its region as one batch; only one thread at a time writes to a region. The bits are those that
+ * petal_add() sets. A builder does not report which keys were new.
  *
  *     petal_builder *builder;
  *     uint32_t workers = 8; // at most
@@ -31,8 +31,8 @@ extern "C" {
  * A builder starts no threads. Until petal_builder_finish() nothing else may use the filter. */
 typedef struct petal_builder petal_builder;
 
-/* Begins a build. *workers is the number of threads that you can start; on return it is the number
- * worth starting, at least 1, and worker numbers are below it. It is 1 if regions would not be
+/* Begins a build. Set *workers to the number of threads that you can start. On return it is the
+ * number worth starting, at least 1; workers are numbered from 0. It is 1 if more would not be
  * faster: for filters below 4 MiB, counting or growing ones, and some foreign schemes. The filter's
  * allocator supplies the buffers: none for one worker, otherwise 1 to 4 MiB per worker, and twice
  * that with two lines per key. If the allocator has less, *workers is lowered. On failure *builder
@@ -48,22 +48,22 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_create(petal_filter *filter
                                                             petal_error *error);
 
 /* Adds keys as worker number `worker`, from 0. Only one thread at a time may use a given worker.
- * The keys are copied as far as needed. Fails like petal_add_batch(); PETAL_ERR_ARGUMENT also if
+ * Copies what it needs of the keys. Fails like petal_add_batch(), and with PETAL_ERR_ARGUMENT if
  * there is no such worker. Cost: O(keys), and may wait for a thread that is filling the same
  * region. */
 PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker,
                                          const petal_batch *batch, petal_error *error);
 
-/* Adds the keys in this worker's buffers to the filter. Optional: petal_builder_finish() does it
- * for all workers, in one thread. Fails like petal_builder_add().
+/* Adds the keys in this worker's buffers to the filter. This is optional: petal_builder_finish()
+ * does it for all workers, but in one thread. Fails like petal_builder_add().
  * Cost: O(keys in the buffers). */
 PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker,
                                            petal_error *error);
 
-/* Ends the build and releases the builder: every key that a worker accepted is in the filter and
- * counted in its items. The calls of all workers must have ended and be visible to this thread
- * (C11: "happens before"): join the threads. NULL is allowed. Returns the first failure of adding,
- * or PETAL_OK. A build can't be cancelled: finish it, then free the filter.
+/* Ends the build and releases the builder. Then every key that a worker accepted is in the filter
+ * and counted in its items. Join the threads first: the calls of all workers must have ended, and
+ * must be visible to this thread (C11: "happens before"). NULL is allowed. Returns the first
+ * failure of adding, or PETAL_OK. A build can't be cancelled: finish it, then free the filter.
  * Cost: O(keys in the buffers). */
 PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *builder,
                                                             petal_error *error);
@@ -71,15 +71,15 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
 /* --------------------------------------------------------------------------------- static sets
  *
  * A filter of the scheme static is built from all of its keys at once, and never changes. In return
- * it takes hardly more than the bits that its rate needs. It is saved, opened, mapped, queried,
- * verified and described like any other. Its bytes depend only on the set of keys (and options):
- * not on their order, on repeats, or on the number of threads. No set of keys makes a build fail;
- * keys that were chosen to be in each other's way cost space. What it cannot do (add, remove,
- * clear, merge, intersect, compare, allow threads, patches) is PETAL_ERR_UNSUPPORTED: build it from
- * all keys again.
+ * it takes hardly more bits than its rate requires. It is saved, opened, mapped, queried, verified
+ * and described like any other. Its bytes depend only on the set of keys (and options): not on
+ * their order, on repeats, or on the number of threads. No set of keys makes a build fail, but keys
+ * that were chosen to collide cost space. Calls to add, remove, clear, merge, intersect, compare,
+ * allow threads, diff or patch fail with PETAL_ERR_UNSUPPORTED. To change the set, build a new
+ * filter from all keys.
  *
- * One thread builds it by petal_create(), adding, and petal_freeze(). These calls let several
- * threads add keys and build:
+ * With one thread, use petal_create(), petal_add*() and petal_freeze(). With the calls below,
+ * several threads can add keys and build:
  *
  *     petal_options options = PETAL_OPTIONS_INIT;
  *     options.rate = 0.01;
@@ -92,10 +92,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
  * Below about 300 keys a classic filter is smaller. */
 typedef struct petal_static_builder petal_static_builder;
 
-/* Begins a build for up to `workers` threads, 1 to 1024. Of the options it takes rate, which must
- * be set, and hash, seed, secret, key_type, metadata and allocator; scheme may be
+/* Begins a build for up to `workers` threads, 1 to 1024. These options have an effect: rate, which
+ * must be set, hash, seed, secret, key_type, metadata and allocator. scheme may be
  * PETAL_SCHEME_STATIC. On failure *builder is NULL.
- *   PETAL_ERR_ARGUMENT        an option is impossible or has no effect; or no worker
+ *   PETAL_ERR_ARGUMENT        an option is impossible or has no effect; or `workers` is not 1 to
+ *                             1024
  *   PETAL_ERR_UNREACHABLE     the rate is below 2^-30
  *   PETAL_ERR_UNSUPPORTED     this build has no such hash
  *   PETAL_ERR_SECRET_MISSING  siphash without a secret
@@ -105,14 +106,14 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_create(const petal_options *
                                                            petal_static_builder **builder,
                                                            petal_error *error);
 
-/* Limits the memory of a build, before the first key is added: hashes that it has no room for go to
- * a temporary file in `folder`, 8 bytes for each key that is added. The file has no name, so
- * nothing is left if the process is killed. The filter has the same bytes as without a limit; the
- * build takes about half as long again.
- * `memory_bytes` is for the keys and, at the end, the filter, which must be in memory: a tenth more
- * than the filter (petal_plan() knows its size) suffices. If the filter takes more than 7/8 of it,
- * keys get 1/8 on top. Besides, a worker takes up to 2 MB for the page that it solves. Keys that
- * somebody chose to be in one page are in memory together.
+/* Limits the memory of a build. Call it before the first key is added. Hashes that don't fit go to
+ * a temporary file in `folder`, 8 bytes for each added key. The file has no name, so nothing is
+ * left if the process is killed. The filter has the same bytes as without a limit; the build takes
+ * about half as long again.
+ * `memory_bytes` is for the hashes and, at the end, the filter, which must be in memory: a tenth
+ * more than the filter's size (see petal_plan()) is enough. If the filter takes more than 7/8 of
+ * it, the hashes get 1/8 in addition. Each worker takes up to 2 MB more for the page that it
+ * solves. If somebody chose keys that all belong to one page, their hashes are in memory together.
  * On failure the builder has no limit.
  *   PETAL_ERR_ARGUMENT     it has keys or a limit already; or less than 64 KiB for each worker
  *   PETAL_ERR_IO           no file can be created in the folder
@@ -123,27 +124,27 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_spill(petal_static_builder *
                                                           petal_error *error);
 
 /* Adds keys as worker number `worker`, from 0. Only one thread at a time may use a given worker.
- * The keys' hashes are kept, 8 bytes each, including repeats. The first failure is also that of
- * petal_static_finish().
+ * Keeps the keys' hashes, 8 bytes each, including repeats. If a call fails, petal_static_finish()
+ * returns the first failure too.
  *   PETAL_ERR_ARGUMENT  no such worker; or the batch is malformed
- *   PETAL_ERR_MEMORY    some of the keys may be in
+ *   PETAL_ERR_MEMORY    some of the keys may have been added
  *   PETAL_ERR_IO        the temporary file of petal_static_spill() can't be written
  * Cost: O(keys). */
 PETAL_API petal_status petal_static_add(petal_static_builder *builder, uint32_t worker,
                                         const petal_batch *batch, petal_error *error);
 
-/* Part of the work of a build, and how several threads do it. The library starts no threads: a
- * petal_run calls task(argument, i) for each i below `workers` once, in as many threads as it has
- * or in turn, and returns when all calls have. */
+/* Part of the work of a build, and a function that runs it. The library starts no threads: a
+ * petal_run must call task(argument, i) once for each i below `workers`, in several threads or one
+ * after the other, and return when all calls have returned. */
 typedef void (*petal_task)(void *argument, uint32_t worker);
 typedef void (*petal_run)(void *context, petal_task task, void *argument, uint32_t workers);
 
-/* Ends the build and releases the builder: *filter is a filter in memory of all keys that were
- * added. The calls of all workers must have ended and be visible to this thread. `run` may be NULL:
- * then this thread does all. If `filter` is NULL, the keys are dropped and nothing is built. On
- * failure *filter is NULL.
- *   PETAL_ERR_MEMORY  besides the filter it takes 16 bytes for each key that was added, and up to
- *                     800 KB per worker (6 MB for rates above 25 %); or see petal_static_spill()
+/* Ends the build and releases the builder: *filter is a filter in memory with all keys that were
+ * added. The calls of all workers must have ended, and must be visible to this thread. If `run` is
+ * NULL, this thread does all the work. If `filter` is NULL, the keys are dropped and nothing is
+ * built. On failure *filter is NULL.
+ *   PETAL_ERR_MEMORY  besides the filter, a build takes 16 bytes for each added key, and up to 800
+ *                     KB per worker (6 MB for rates above 25 %); see petal_static_spill()
  *   PETAL_ERR_LIMIT   more than 2^46 keys
  *   PETAL_ERR_IO      the temporary file can't be written or read
  * or the first failure of petal_static_add().

@@ -1,4 +1,4 @@
-/* petal_host.h - for servers, bindings and tools: sharding by hash, and filters whose bytes are in
+/* petal_host.h - for servers, bindings and tools: sharding by hash, and filters whose bits are in
  * storage that the host manages.
  *
  * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
@@ -55,13 +55,14 @@ PETAL_NODISCARD PETAL_API petal_status petal_adopt_bits(petal_filter *filter, ui
                                                         petal_error *error);
 
 /* Sets petal_info.items, for hosts that count by a rule of their own.
- *   PETAL_ERR_UNSUPPORTED  it grows or is a window: this number tells when its newest layer is full
+ *   PETAL_ERR_UNSUPPORTED  the filter grows or is a window: it uses items to tell when its newest
+ *                          layer is full
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
  *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads()) */
 PETAL_API petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *error);
 
-/* A layer whose bits the host keeps: what petal_get_info() says of it, and where its bits are. Does
- * not grow. */
+/* A layer whose bits the host keeps: its parameters, as in petal_info, and the address of its bits.
+ * Does not grow. */
 typedef struct petal_lent_layer {
     void *bytes;   /* as many as petal_bits() reports; aligned to 64 is fastest. NULL: none */
     uint64_t bits; /* this and the following as in petal_info */
@@ -71,17 +72,17 @@ typedef struct petal_lent_layer {
     uint64_t items;
 } petal_lent_layer;
 
-/* Replaces the filter's layers with these. Its own layers are released; layers lent before are
- * forgotten. One handle serves many filters in turn, whatever their sizes, if they have the same
- * scheme, hash and seed or secret: for servers with millions of small filters, whose handles would
- * take more memory than their bits. `layers` is copied. The bits stay the host's, and must stay
- * where they are until other layers are lent or the filter is freed. The host keeps the counts,
- * too: adding changes only those of the handle, by the number of new keys. A filter that would
- * grow returns PETAL_ERR_FULL instead, and the host lends it one more layer. Bits are not
- * verified. Allocates only for more layers than the filter ever had. Needs exclusive use.
- *   PETAL_ERR_ARGUMENT     no layer, or one that no filter of this scheme has
+/* Replaces the filter's layers with these. Releases the filter's own layers, and forgets layers
+ * lent before. So one handle can serve many filters in turn, of any sizes, if they have the same
+ * scheme, hash and seed or secret. This is for servers with millions of small filters, whose
+ * handles would take more memory than their bits. `layers` is copied. The host still owns the bits,
+ * and must keep them where they are until other layers are lent or the filter is freed. The host
+ * also keeps the numbers of items: adding only changes the handle's, by the number of new keys. A
+ * filter that would grow returns PETAL_ERR_FULL instead, and the host lends it one more layer. Bits
+ * are not verified. Allocates only for more layers than the filter ever had. Needs exclusive use.
+ *   PETAL_ERR_ARGUMENT     there are no layers, or one is impossible in this scheme
  *   PETAL_ERR_LIMIT        a layer has more bits than petal allows; or more than 2^31 - 1 layers
- *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+ *   PETAL_ERR_UNSUPPORTED  the filter is a window
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
  *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
  *   PETAL_ERR_MEMORY       nothing changed
@@ -95,8 +96,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_lend(petal_filter *filter,
 typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 
 /* Lets `move` move each block of the filter's memory, for hosts that defragment. size_bytes is what
- * was requested from the allocator. *filter is the new handle. Needs exclusive use, and no builder
- * at work. Maps, views and open files are not moved. Returns PETAL_OK.
+ * was requested from the allocator. *filter is the new handle. Needs exclusive use; no builder may
+ * be at work. Maps, views and open files are not moved. Returns PETAL_OK.
  * Cost: O(layers), and what `move` costs. */
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
@@ -121,12 +122,12 @@ typedef struct petal_range {
     uint64_t offset, size_bytes;
 } petal_range;
 
-/* The ranges of the petal file that a query of this key reads: of the file that was opened with
- * PETAL_OPEN_HEADER_ONLY; for other filters, of the file that petal_save() would write. Writes up
- * to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for blocked, up to k
- * for classic and counting, and 2 for static. How large a range is depends on the scheme: a line of
- * 64 bytes, or for static a byte and at most 496. If a layer of static is a list of hashes, its
- * blocks are the ranges.
+/* Finds the byte ranges of the petal file that a query for this key reads. If the filter was opened
+ * with PETAL_OPEN_HEADER_ONLY, that is its file; otherwise, it is the file that petal_save() would
+ * write. Writes up to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for
+ * blocked, up to k for classic and counting, and 2 for static. The size of a range depends on the
+ * scheme: for static one is a byte and the other at most 496 bytes, for the others it is a line of
+ * 64 bytes. If a layer of a static filter is a list of hashes, the ranges are its blocks.
  *   PETAL_ERR_UNSUPPORTED     foreign schemes
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_LIMIT           no petal file can hold that many layers
@@ -137,9 +138,9 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
 
 /* Like petal_contains(), but answers from the bytes of these ranges, one after the other. Only the
  * number of bytes is verified: take them from blocks that passed petal_verify_block(), or trust
- * your storage. The ranges of the first layers may be enough: in a static filter, those of the
- * first layer answer for 95 % of the keys. *answer is written only with PETAL_OK. Other failures
- * and cost are those of petal_key_ranges().
+ * your storage. The bytes of the first layers may be enough: in a static filter, 95 % of the keys
+ * need only those of the first layer. *answer is written only with PETAL_OK. Other failures and
+ * cost are those of petal_key_ranges().
  *   PETAL_ERR_TRUNCATED  not enough bytes; error->offset is the number required, including those of
  *                        the next layer
  *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
@@ -149,10 +150,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_contains_in_ranges(const petal_filt
                                                                 uint64_t size_bytes, bool *answer,
                                                                 petal_error *error);
 
-/* The block of bits in which an offset of that file lies, and its recorded checksum. A range of
- * petal_key_ranges() never crosses a block. *block gets up to 64 KiB (the whole layer if that is
- * smaller), *sum gets 8 bytes, which lie before all bits. Works for every scheme, without bits and
- * without a secret. Takes no memory. Any number of threads may call it.
+/* Finds the block of bits that contains this offset of that file, and its recorded checksum. A
+ * range of petal_key_ranges() never crosses a block. *block is at most 64 KiB (the whole layer if
+ * that is smaller). *sum is 8 bytes; in the file, all checksums come before the bits. Works for
+ * every scheme, without bits and without a secret. Takes no memory. Any number of threads may call
+ * it.
  *   PETAL_ERR_ARGUMENT  no bits are at this offset
  *   PETAL_ERR_LIMIT     no petal file can hold that many layers
  * Cost: O(layers + metadata). */
@@ -172,12 +174,12 @@ PETAL_NODISCARD PETAL_API petal_status petal_verify_block(const petal_filter *fi
 
 /* ----------------------------------------------------------------------------- arriving streams
  *
- * A filter from a stream that arrives in pieces of any size: the same filter, or the same failure,
- * as petal_load() of all bytes.
+ * A reader makes a filter from a stream that arrives in pieces of any size. The result is the same
+ * filter, or the same failure, as with petal_load() of all bytes.
  *
  * The bits of a petal file go straight into the filter's memory. All other formats, "auto" and
  * PETAL_OPEN_HEADER_ONLY are buffered to the end and then loaded, so the filter's own memory adds
- * to the buffer. The buffer has at most twice the bytes received, and no more than expected_bytes
+ * to the buffer. The buffer takes at most twice the bytes received, and no more than expected_bytes
  * or memory_limit. A hostile header cannot make the reader allocate much memory: if the
  * filter exceeds the memory limit (by default 1 GiB or 64 times the bytes received) or does not
  * match the expected size, nothing is allocated for it. */
@@ -193,16 +195,17 @@ PETAL_NODISCARD PETAL_API petal_status petal_reader_create(const petal_open_opti
                                                            petal_reader **reader,
                                                            petal_error *error);
 
-/* Passes the next bytes. Fails as soon as a failure of petal_load() (the table at petal_open()) is
- * certain; while more bytes could lead to another failure, petal_reader_finish() reports it. With
- * expected_bytes, a stream that its header rules out (memory limit, secret, dirty) fails with the
- * header. After a failure, call only petal_reader_free().
+/* Passes the next bytes to the reader. Fails as soon as a failure of petal_load() (see the table at
+ * petal_open()) is certain. If more bytes could still lead to another failure,
+ * petal_reader_finish() reports it. With expected_bytes, a stream that is unacceptable by its
+ * header (memory limit, secret, dirty) fails once the header is complete. After a failure, call
+ * only petal_reader_free().
  * Cost: O(size_bytes). */
 PETAL_NODISCARD PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes,
                                                          size_t size_bytes, petal_error *error);
 
-/* Ends the stream: *filter is the filter; on failure, which is one of petal_load(), it is NULL. The
- * caller still frees the reader.
+/* Ends the stream and returns the filter in *filter. Fails like petal_load(); *filter is then NULL.
+ * The caller must still free the reader.
  * Cost: constant for petal files; petal_load() for buffered formats. */
 PETAL_NODISCARD PETAL_API petal_status petal_reader_finish(petal_reader *reader,
                                                            petal_filter **filter,

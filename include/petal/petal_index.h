@@ -9,10 +9,10 @@
  *     row 40          1 0 0 1        17 AND 40 AND 401 = 1 0 0 1,
  *     row 401         1 1 0 1        so filters 0 and 3 may have it
  *
- * An index is made of filters and keys, saved to one file (extension .petals; docs/index-format.md
- * specifies it), and opened as a map, which processes share. It answers what its filters would
- * answer, false positives included. A saved file never changes: make a new one, and save it in its
- * place.
+ * You make an index from filters or keys, save it to one file (extension .petals;
+ * docs/index-format.md specifies it), and open it as a map, which processes share. It gives the
+ * same answers as its filters, false positives included. A saved file never changes: to replace it,
+ * save a new index in its place.
  *
  *     petal_index_create(NULL, &index, &error);
  *     petal_index_add(index, "2024-01.log", january, &error);   // a filter: copied
@@ -22,9 +22,9 @@
  *     petal_index_open("logs.petals", NULL, &index, &error);
  *     petal_index_query(index, &batch, rows, row_words, &error);
  *
- * Which filters. Those of the schemes blocked and classic that have one layer. Filters of the same
- * scheme, size, hashes and hash form a group, and a query reads k rows for each group. So give the
- * filters the same capacity and rate; or let the index choose sizes, by passing it the keys
+ * An index accepts blocked and classic filters with one layer. Filters of the same scheme, size,
+ * hashes and hash form a group, and a query reads k rows for each group. So give the filters the
+ * same capacity and rate; or let the index choose sizes, by passing it the keys
  * (petal_index_add_keys()).
  *
  * Limits: PETAL_INDEX_MAX_FILTERS filters, names of PETAL_INDEX_MAX_NAME_BYTES.
@@ -47,7 +47,7 @@ typedef struct petal_index petal_index;
 
 typedef struct petal_index_options {
     uint32_t struct_size;
-    uint32_t scheme; /* of filters that are made of keys: blocked or classic; 0: blocked */
+    uint32_t scheme; /* of filters made from keys: blocked or classic; 0: blocked */
     /* 1: fold each filter that is added (petal_fold()) to the smallest size class that keeps its
      * rate. Filters that were made foldable with equal rates then share sizes. */
     uint8_t fold;
@@ -56,8 +56,8 @@ typedef struct petal_index_options {
 } petal_index_options;
 #define PETAL_INDEX_OPTIONS_INIT PETAL_STRUCT_INIT(petal_index_options)
 
-/* Makes an empty index in memory, to which filters can be added. options may be NULL. On failure
- * *index is NULL.
+/* Creates an empty index in memory, to which filters can be added. `options` may be NULL. On
+ * failure *index is NULL.
  *   PETAL_ERR_ARGUMENT  a scheme other than blocked and classic; or the struct is not initialised
  *   PETAL_ERR_MEMORY */
 PETAL_NODISCARD PETAL_API petal_status petal_index_create(const petal_index_options *options,
@@ -66,13 +66,14 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_create(const petal_index_opti
 /* Releases the index; NULL is allowed. */
 PETAL_API void petal_index_free(petal_index *index);
 
-/* Adds a copy of a filter under a name: any bytes without NUL, which no other filter of the index
- * has. Names keep the order in which they were added. A refusal changes nothing.
+/* Adds a copy of a filter under a name that no other filter of the index has. The name may have any
+ * bytes except NUL. Names keep the order in which they were added. If the call fails, the index is
+ * unchanged.
  *   PETAL_ERR_ARGUMENT     the name is empty or too long
  *   PETAL_ERR_EXISTS       a filter of the index has this name
  *   PETAL_ERR_UNSUPPORTED  the filter counts, is static, has several layers, or is of another
  *                          library's scheme; or it has no bits
- *   PETAL_ERR_MISMATCH     its keys are of another type than those before; or both are keyed, by
+ *   PETAL_ERR_MISMATCH     its key type differs from that of the index; or both are keyed, with
  *                          different secrets
  *   PETAL_ERR_READ_ONLY    the index was opened
  *   PETAL_ERR_LIMIT        there are PETAL_INDEX_MAX_FILTERS
@@ -83,18 +84,19 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_add(petal_index *index, const
                                                        petal_error *error);
 
 /* Adds the keys that a builder has collected (petal_static_create(), petal_static_add()) as a new
- * filter, of the rate in the builder's options. Its size is that of petal_plan() for that many
- * different keys, rounded up to four significant bits: so at most an eighth larger, on average a
- * twentieth, and sets of similar size get the same size. Releases the builder, also on failure. The
- * calls of all workers must have ended. Fails like petal_index_add(), and like petal_create().
+ * filter with the rate in the builder's options. Its size is the one that petal_plan() gives for
+ * that many distinct keys, rounded up to four significant bits. Rounding makes it at most an eighth
+ * larger, a twentieth on average, and gives sets of similar size filters of the same size. Releases
+ * the builder, also on failure. The calls of all workers must have ended. Fails like
+ * petal_index_add(), and like petal_create().
  * Cost: sorts the keys; memory: 16 bytes per key that was added. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_add_keys(petal_index *index, const char *name,
                                                             petal_static_builder *builder,
                                                             petal_error *error);
 
 /* Adds all filters of `other`, under their names, except those named in `without`, which has
- * without_count names and may be NULL: this adds to a saved index, or drops filters from it. If it
- * fails, some filters may have been added.
+ * without_count names and may be NULL. Use it to add filters to a saved index, or to drop some. If
+ * it fails, some filters may have been added.
  *   PETAL_ERR_ARGUMENT  a name of `without` is not in `other`
  * and the failures of petal_index_add().
  * Cost: reads all bits of `other` and writes them. */
@@ -104,8 +106,9 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_add_index(petal_index *index,
                                                              uint64_t without_count,
                                                              petal_error *error);
 
-/* Writes the index to a file, which replaces an old one atomically, like petal_save() and with its
- * flags. options->format must be NULL. Equal filters and names in the same order give equal bytes.
+/* Saves the index to a file, and replaces an old one atomically, like petal_save() and with the
+ * same flags. options->format must be NULL. Equal filters and names in the same order give equal
+ * bytes.
  *   PETAL_ERR_ARGUMENT  the index has no filters
  * and the failures of petal_save().
  * Cost: reads all bits twice and writes the file. Memory: 64 rows of the widest group. */
@@ -113,10 +116,10 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_save(const petal_index *index
                                                         const petal_save_options *options,
                                                         petal_error *error);
 
-/* Maps an index file for reading. Of the options, the flags VERIFY and VERIFY_ON_USE have an
- * effect (see petal_open()), and secret, max_bytes, allocator and memory_limit; other flags are
- * refused. The warning at petal_open() about files that are truncated while mapped applies. A file
- * that is replaced by petal_index_save() stays as it was for those who have mapped it.
+/* Maps an index file for reading. These options have an effect: secret, max_bytes, allocator,
+ * memory_limit, and the flags VERIFY and VERIFY_ON_USE (see petal_open()). Other flags are refused.
+ * As with petal_open(), nobody may truncate the file while it is mapped. If petal_index_save()
+ * replaces it, those who have mapped the old file keep it.
  *   PETAL_ERR_ARGUMENT        another flag, or a format
  *   PETAL_ERR_NOT_A_FILTER    not an index file
  *   PETAL_ERR_NEWER, PETAL_ERR_TRUNCATED, PETAL_ERR_DAMAGED, PETAL_ERR_LIMIT, PETAL_ERR_MEMORY
@@ -128,8 +131,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_open(const char *path,
                                                         const petal_open_options *options,
                                                         petal_index **index, petal_error *error);
 
-/* The same for a file in memory, which must not change until petal_index_free(). Safe on hostile
- * bytes. */
+/* Like petal_index_open(), but for a file in memory, which must not change until
+ * petal_index_free(). Safe on hostile bytes. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_view(const void *bytes, uint64_t size_bytes,
                                                         const petal_open_options *options,
                                                         petal_index **index, petal_error *error);
@@ -165,17 +168,18 @@ PETAL_API const char *petal_index_name(const petal_index *index, uint64_t number
 PETAL_API petal_status petal_index_get_filter_info(const petal_index *index, uint64_t number,
                                                    petal_info *info, petal_error *error);
 
-/* Queries all filters for each key of a batch. Row i is the row_words 64-bit words from `rows` +
- * i * row_words on: bit f % 64 of word f / 64 is 1 if filter f probably has key i, and 0 if it
- * certainly has not. row_words is at least petal_index_info.row_words; what remains of a row is 0.
+/* Queries all filters for each key of a batch. Row i begins at rows + i * row_words and has
+ * row_words 64-bit words: bit f % 64 of word f / 64 is 1 if filter f probably has key i, and 0 if
+ * it certainly does not. row_words must be at least petal_index_info.row_words. The other bits of a
+ * row are 0.
  *   PETAL_ERR_ARGUMENT  the batch is malformed (see petal_add_batch()), or row_words is too small.
- *                       No key is done.
+ *                       No row is written.
  *   PETAL_ERR_MISMATCH  a batch of hashes, but the filters differ in hash or seed
- *   PETAL_ERR_DAMAGED   VERIFY_ON_USE: a row of a key lies in a damaged block. error->offset is the
+ *   PETAL_ERR_DAMAGED   VERIFY_ON_USE: a key needs a row in a damaged block. error->offset is the
  *                       index of the key; the rows of the keys before it are written.
- * Allocates nothing. An index that was opened is fast. One that is being made queries its filters
- * one after the other: save it and open it.
- * Cost: O(keys * groups * k), and reading k rows for each; writes all rows. */
+ * Allocates nothing. Queries are fast only in an index that was opened: one that is still being
+ * made queries its filters one after the other.
+ * Cost: O(keys * groups * k), each step reading a row; writes one row per key. */
 PETAL_API petal_status petal_index_query(const petal_index *index, const petal_batch *batch,
                                          uint64_t *rows, uint64_t row_words, petal_error *error);
 

@@ -1,10 +1,10 @@
-/* petal_inline.h - the hot loop of a `blocked` filter, inlined into yours: opt-in, the same answers
- * and bits as petal.h.
+/* petal_inline.h - the hot loop of a `blocked` filter, inlined into your own loop. Using it is
+ * optional: answers and bits are the same as with petal.h.
  *
- * In cache, a lookup is so short that the call is half of it. This header leaves the call out; the
- * compiler then also overlaps one lookup with the next. Compile with -march=native (or -mavx2,
- * -mavx512f) to get vector instructions: unlike the library, which looks at the CPU when it runs,
- * an inlined loop has those that it was compiled for.
+ * If the filter is in the cache, a lookup is so short that the call takes half of the time. This
+ * header avoids the call, and lets the compiler overlap one lookup with the next. Compile with
+ * -march=native (or -mavx2, -mavx512f) to get vector instructions: the library checks the CPU at
+ * run time, but an inlined loop only has the instructions that it was compiled for.
  *
  *     petal_inline hot = PETAL_INLINE_INIT;
  *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ... // use petal.h instead
@@ -23,16 +23,16 @@
 extern "C" {
 #endif
 
-/* What the loop needs of a filter: borrowed pointers into it. The fields are the library's. */
+/* What the loop needs from a filter: borrowed pointers into it. The fields are private. */
 typedef struct petal_inline {
     uint32_t struct_size;
     uint32_t for_adding;
     unsigned char *lines; /* of 64 bytes */
     uint64_t line_count;  /* at least 1 */
-    /* the k words of a key, as a mask of 16 bits, by the seven high bits of y: see below */
+    /* the k words of a key as a 16-bit mask, indexed by the seven high bits of y; see below */
     const uint16_t *patterns;
     const unsigned char *masks; /* the same as bytes of 0 or 1 */
-    uint64_t seed_flip;         /* what the seed makes of XXH3's secret, for keys of 8 bytes */
+    uint64_t seed_flip;         /* XXH3's secret combined with the seed, for 8-byte keys */
     uint64_t added;             /* keys added since begin */
 } petal_inline;
 #define PETAL_INLINE_INIT PETAL_STRUCT_INIT(petal_inline)
@@ -58,9 +58,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 
 /* ----------------------------------------------------------------------- one line, for each CPU */
 
-/* The library's kernels are made of these very functions. Each of its kernel files says which form
- * it wants and for which target; a user's program gets the best one that its compiler
- * flags allow. */
+/* The library's kernels consist of these same functions. Each kernel file selects a form and a
+ * target; a user's program gets the best form that its compiler flags allow. */
 #ifndef PETAL_INLINE_TARGET
 #define PETAL_INLINE_TARGET
 #if defined(__AVX512F__)
@@ -95,12 +94,12 @@ static const uint32_t petal_inline_salts[16] = {
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
 };
 
-/* The words of a key follow from the seven high bits of y, start and stride, by a table of the
- * filter's k. Which form of them is best depends on the CPU:
- *   a mask of 16 bits    where there are mask registers, and where bits are visited one by one
- *   16 bytes of 0 or 1   for vectors, which shift each word's byte to the place of its bit: of the
- *                        first eight words, and 512 bytes after them of the others, as these are
- *                        the first eight of a start that is higher by 8 */
+/* The seven high bits of y (start and stride) select the words of a key from a table for the
+ * filter's k. The best form of the table depends on the CPU:
+ *   a mask of 16 bits    for CPUs with mask registers, and for code that visits bits one by one
+ *   16 bytes of 0 or 1   for other vectors, which shift each word's byte to the place of its bit.
+ *                        The bytes of the last eight words are 512 bytes after those of the first
+ *                        eight: they are the first eight of the start that is higher by 8 */
 #if defined(PETAL_INLINE_AVX2) || defined(PETAL_INLINE_SSE4) || defined(PETAL_INLINE_NEON) || \
     defined(PETAL_INLINE_SIMD128)
 #define PETAL_INLINE_MASKS
@@ -121,8 +120,8 @@ static inline petal_inline_words petal_inline_row_words(const petal_inline_row *
 }
 #endif
 
-/* A line, the x of a key (the low half of its hash), and its words.
- *   petal_inline_line_add    sets the key's bits; true: some bit was clear
+/* These take a line, the x of a key (the low half of its hash), and the key's words.
+ *   petal_inline_line_add    sets the key's bits; returns true if some bit was clear
  *   petal_inline_line_has    are all of them set? */
 
 #if defined(PETAL_INLINE_AVX512)
@@ -135,7 +134,7 @@ static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
     return _mm512_srli_epi32(_mm512_mullo_epi32(_mm512_set1_epi32((int)x), salts), 27);
 }
 
-/* Those of the words whose bit was clear. */
+/* Sets the key's bits. Returns the words whose bit was clear. */
 static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
                                                                      uint32_t x,
                                                                      petal_inline_words words)
@@ -161,8 +160,7 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* The key's bits in eight words: `first` is the number of the first of them, and all lanes of `x`
- * are the key's x. */
+/* The key's bits in eight words, from number `first` on. All lanes of `x` are the key's x. */
 static inline PETAL_INLINE_TARGET __m256i petal_inline_bits_of(__m256i x, petal_inline_words words,
                                                                uint32_t first)
 {
@@ -211,9 +209,9 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_SSE4)
 
-/* The key's bits in four words: `first` is the number of the first of them. Without shifts by a
- * count for each word, 2^place is made as a float and converted; what doesn't fit, 2^31, converts
- * to just that bit. */
+/* The key's bits in four words: `first` is the number of the first of them. SSE4 can't shift each
+ * word by its own count, so 2^place is made as a float and converted. Only 2^31 doesn't fit, and it
+ * converts to exactly that bit. */
 static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, petal_inline_words words,
                                                             uint32_t first)
 {
@@ -294,9 +292,9 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
 
 #elif defined(PETAL_INLINE_SIMD128)
 
-/* All sixteen words at once, a byte for each: its place in the word, from 0 to 31. The bit is bit
- * place % 8 of byte place / 8. SIMD128 can't shift each lane by its own count, so both are looked
- * up with swizzles, in which an index above 15 yields 0. */
+/* All sixteen words at once, with one byte for each: the place of the key's bit in the word, from 0
+ * to 31. That is bit place % 8 of byte place / 8. SIMD128 can't shift each lane by its own count,
+ * so both are looked up with swizzles, in which an index above 15 yields 0. */
 static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
 {
     v128_t product =
@@ -320,7 +318,7 @@ static inline v128_t petal_inline_bits(v128_t places, petal_inline_words words)
     return wasm_v128_and(bit, wasm_i8x16_neg(mask));
 }
 
-/* Where the byte of each word is in the line. */
+/* The place in the line of each word's byte. */
 static inline v128_t petal_inline_bytes(v128_t places)
 {
     const v128_t begin =
@@ -335,7 +333,7 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, petal_
     v128_t places = petal_inline_places(x), missing = wasm_i32x4_const_splat(0);
     v128_t all = petal_inline_bits(places, words), bytes = petal_inline_bytes(places);
     for (uint32_t part = 0; part < 4; part++) {
-        /* Each byte of the quarter looks at its word's bit, and takes it if that is in it. */
+        /* Each byte of the quarter takes the bit of its word, if that bit is in this byte. */
         v128_t word = wasm_u8x16_shr(wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))), 2);
         v128_t mine = wasm_i8x16_eq(wasm_i8x16_swizzle(bytes, word),
                                     wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))));
@@ -450,8 +448,9 @@ static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, 
 }
 
 /* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,
- * written out for 8. There x = the key's halves changed over ^ what the seed makes of the secret;
- * then x ^ rotl(x, 49) ^ rotl(x, 24): seed_flip is that of the latter alone. */
+ * written out for 8. It mixes x ^ rotl(x, 49) ^ rotl(x, 24), where x is the key with its halves
+ * swapped, xored with the secret combined with the seed. That is linear, so seed_flip is the
+ * precomputed share of the secret and the seed. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
     uint64_t h = (key << 32 | key >> 32) ^ (key << 17 | key >> 47);

@@ -1,4 +1,4 @@
-/* petal_parquet.h - the Bloom filters inside a Parquet file: which there are, and where.
+/* petal_parquet.h - finds the Bloom filters inside a Parquet file.
  *
  * To query one:
  *
@@ -18,10 +18,10 @@ extern "C" {
 
 #define PETAL_PARQUET_COLUMN_BYTES 256
 
-/* The filter of one column in one row group. This struct does not grow. */
+/* The filter for one column in one row group. Does not grow. */
 typedef struct petal_parquet_filter {
-    /* Its path in the schema, "a.b.c", cut to fit and 0-terminated; control characters are shown
-     * as '?'. */
+    /* Its path in the schema, "a.b.c", truncated to fit and 0-terminated; control characters are
+     * replaced by '?'. */
     char column[PETAL_PARQUET_COLUMN_BYTES];
     uint32_t row_group;     /* from 0 */
     uint32_t column_number; /* of the leaf column, from 0: tells columns of the same name apart */
@@ -30,15 +30,14 @@ typedef struct petal_parquet_filter {
     uint64_t offset;     /* of the filter in the file */
     uint64_t size_bytes; /* of the filter */
     uint64_t blocks;     /* of 32 bytes */
-    /* 1: the column is encrypted; it may have a filter that cannot be read; offset and sizes are
-     * 0. */
+    /* 1: the column is encrypted. It may have a filter, but that can't be read; offset and sizes
+     * are 0. */
     uint8_t encrypted;
     uint8_t reserved[7];
 } petal_parquet_filter;
 
-/* The Bloom filters in the bytes of a whole Parquet file, in the order of its row groups and
- * columns. Writes up to `room` of them and sets *count to how many there are. Safe on hostile
- * bytes.
+/* Lists the Bloom filters in a whole Parquet file, in the order of its row groups and columns.
+ * Writes up to `room` of them, and sets *count to how many there are. Safe on hostile bytes.
  *   PETAL_ERR_NOT_A_FILTER  not a Parquet file
  *   PETAL_ERR_TRUNCATED, PETAL_ERR_DAMAGED
  *   PETAL_ERR_UNSUPPORTED   the footer is encrypted, or this build has no Parquet
