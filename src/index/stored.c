@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "filter/guard.h"
+#include "store/budget.h"
 #include "store/write.h"
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -211,8 +212,8 @@ static petal_status take_options(const petal_open_options *theirs, petal_open_op
     return status;
 }
 
-static petal_status read_index(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
-                               const petal_open_options *options, petal_error *error)
+static petal_status read_all(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
+                             const petal_open_options *options, petal_error *error)
 {
     index->is_open = true;
     petal_status status = petal_index_read_tables(index, bytes, size_bytes, error);
@@ -223,6 +224,20 @@ static petal_status read_index(petal_index *index, const uint8_t *bytes, uint64_
     if (status != PETAL_OK || !(options->flags & PETAL_OPEN_VERIFY_ON_USE)) return status;
     index->blocks = petal_alloc(&index->allocator, index->image.blocks);
     return index->blocks ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+}
+
+/* The same within the memory limit, which applies until here. */
+static petal_status read_index(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
+                               const petal_open_options *options, petal_error *error)
+{
+    const petal_allocator inner = index->allocator;
+    struct budget budget;
+    petal_budget_begin(&budget, &inner, options->memory_limit, size_bytes);
+    index->allocator = budget.bounded;
+    petal_status status = read_all(index, bytes, size_bytes, options, error);
+    index->allocator = inner;
+    for (uint64_t i = 0; i < index->hasher_count; i++) index->hashers[i]->allocator = inner;
+    return petal_budget_end(&budget, status, error);
 }
 
 static petal_status map_index(petal_index *index, const char *path,

@@ -826,6 +826,38 @@ static void a_query_allocates_nothing_and_an_open_index_no_more_for_larger_filte
     require_that(held[0], ==, held[1]);
 }
 
+/* The limit counts what is allocated for a file, and a refusal leaves nothing. */
+static void the_memory_limit_is_kept(void **state)
+{
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
+    petal_index *made = mixed_index(), *index = NULL;
+    struct bytes file = image_of(made);
+    petal_error error;
+    (void)state;
+    opening.allocator = &allocator;
+    opening.flags = PETAL_OPEN_VERIFY_ON_USE;
+    uint64_t refused = 0, opened = 0;
+    for (opening.memory_limit = 1; opened == 0; opening.memory_limit += 50) {
+        petal_status status = petal_index_view(file.data, file.size, &opening, &index, &error);
+        if (status == PETAL_OK) {
+            opened = opening.memory_limit;
+        } else {
+            require_status(PETAL_ERR_LIMIT, status, error);
+            require_that(count.live_blocks, ==, 0u);
+            refused++;
+        }
+    }
+    require_that(refused, >, 5u);
+    require_that(count.live_bytes, <, opened + 1024);
+    petal_index_free(index);
+    require_that(count.live_blocks, ==, 0u);
+    require_that(count.bad_releases, ==, 0u);
+    petal_index_free(made);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -849,6 +881,7 @@ int main(void)
         cmocka_unit_test(a_damaged_block_gives_no_answer),
         cmocka_unit_test(without_memory_every_call_fails_clean),
         cmocka_unit_test(a_query_allocates_nothing_and_an_open_index_no_more_for_larger_filters),
+        cmocka_unit_test(the_memory_limit_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
