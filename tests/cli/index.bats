@@ -122,3 +122,47 @@ setup() {
     run -0 petal index --verbose -o a.petals f1.petal f2.petal
     [[ $output == "petal: a.petals: 2 filters of "*" bytes (alone they have "*"), false positives from "* ]]
 }
+
+sum() { awk '{ total += $1 } END { print total }'; }
+
+# The documents that Debian's packages bring. Which exist depends on the machine, so the test says
+# how many it took.
+@test "an index of the words of 1,000 Debian documents answers as their filters do, and misses none" {
+    needs python3 gzip
+    find -L /usr/share/doc -type f -size -200k \
+        \( -name copyright -o -name 'changelog*' -o -name 'README*' -o -name 'NEWS*' \) 2>/dev/null |
+        sort | grep -v '[[:cntrl:]]' | head -n $((1000 / $(nightly_step 25))) >list
+    count=$(wc -l <list)
+    [ "$count" -ge 20 ] || skip "this machine has $count documents in /usr/share/doc"
+    echo "# $count documents" >&3
+    i=1000
+    while read -r file; do
+        i=$((i + 1))
+        gzip -dcf "$file" | tr '\n' '\0' | python3 "$PETAL_ROOT/tests/cli/lib/row_keys.py" WORDS 1 |
+            sort -zu >"words.$i"
+        petal build -0 -p 0.1% -o "alone.$i.petal" "words.$i"
+    done <list
+    sort -zum words.* | tr '\0' '\n' | awk 'NR % 7 == 0' | tr '\n' '\0' >some
+    seq -f 'absent%g' 5000 | tr '\n' '\0' | cat - some >queries
+    printf '%s\n' alone.*.petal >filters
+
+    # made of the filters: the same bytes of answers
+    petal index -o copied.petals @filters
+    petal which -0 @filters -- queries >expected
+    petal which -0 copied.petals -- queries | cmp - expected
+
+    # made of the documents: no word of any is missed
+    petal index -o keys.petals --keys --words -z -p 0.1% @list 2>/dev/null
+    i=1000
+    while read -r file; do
+        i=$((i + 1))
+        petal which -0 -c keys.petals -- "words.$i" >counts
+        found=$(tr '\0' '\n' <counts | awk -F '\t' -v file="$file" '$1 == file { print $2 }')
+        is "$found" "$(tr -dc '\0' <"words.$i" | wc -c)"
+    done <list
+
+    # and it takes hardly more than the planned filters
+    planned=$(xargs "$PETAL" info --json <filters | field bytes | sum)
+    [ "$(petal info --json keys.petals | field bytes | sum)" -le $((planned * 115 / 100)) ]
+    [ "$count" -lt 1000 ] || [ "$(wc -c <keys.petals)" -le $((planned * 115 / 100)) ]
+}
