@@ -1,5 +1,5 @@
-/* hash.h - the first axis: key bytes -> a hash of one or more 64-bit words. Each hash's file
- * exports its row, and hash_list.h lists them; to add one, write a file and a line. */
+/* hash.h - the first axis: key bytes -> a hash of one or more 64-bit words. Each hash has a file
+ * that exports its row, and a line in hash_list.h. */
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
@@ -24,9 +24,9 @@ enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 #define PETAL_LONG_SEED_BYTES 32u
 struct hash_key {
     uint64_t seed;
-    /* the secret of keyed hashes, in PETAL_SECRET_BYTES; or a longer seed */
+    /* PETAL_SECRET_BYTES for keyed hashes; or a longer seed */
     uint8_t secret[PETAL_LONG_SEED_BYTES];
-    uint32_t hashes; /* the layer's k and m: for hashes that depend on them */
+    uint32_t hashes; /* the layer's k and m, for hashes that depend on them */
     uint64_t bits;
 };
 
@@ -36,7 +36,7 @@ struct hash_def {
     bool keyed; /* uses the secret, not the seed */
     /* uses a seed of PETAL_LONG_SEED_BYTES: the first bytes of the filter's origin */
     bool long_seed;
-    /* written by compute(); 0: one for each of the layer's k, so each layer has its own hash */
+    /* how many compute() writes. 0: the layer's k, so each layer has its own hash */
     uint32_t words;
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes,
                     uint64_t *words);
@@ -49,7 +49,7 @@ PETAL_HASHES(HASH_ROW)
 /* The row of a hash, or NULL. */
 const struct hash_def *petal_hash_find(uint32_t id);
 
-/* For numbers without a row: the name of a hash that this build leaves out, or NULL. */
+/* If this build leaves out the hash with that number, its name; otherwise NULL. */
 const char *petal_hash_left_out(uint32_t id);
 
 /* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby): a bijection in which every input
@@ -61,8 +61,8 @@ static inline uint64_t fmix64(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* What a file stores about a secret: an id that names it, and a value that detects a wrong one.
- * Both are SipHash of a fixed text under the secret, so they reveal nothing about it. */
+/* What a file stores about a secret: an id, and a value for detecting a wrong secret. Both are
+ * SipHash of a fixed text with that secret, so they reveal nothing about it. */
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
@@ -72,8 +72,8 @@ uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 /* XXH3_64bits with a seed, also used for checksums. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
-/* Two branches of XXH3 written out, for keys whose cost is mostly their hash: what depends only on
- * the seed is precomputed.
+/* Two branches of XXH3, for keys whose cost is mostly the hash: everything that depends only on the
+ * seed is precomputed.
  *
  * For 8-byte keys in petal_inline_xxh3(): bytes 8 to 24 of the default secret, minus the seed xored
  * with its byte-swapped low half on top. */
@@ -104,8 +104,8 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
 
 #ifdef __wasm_simd128__
 
-/* mulfold64() of the halves of x plus that of the halves of y. Each half is two 32-bit digits, so a
- * product takes four multiplications; one instruction does one of them for both x and y. */
+/* mulfold64() of the halves of x, plus mulfold64() of the halves of y. Each half is two 32-bit
+ * digits, so a product takes four multiplications. Each instruction multiplies for both x and y. */
 static inline uint64_t petal_fold_both(v128_t x, v128_t y)
 {
     const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
@@ -132,7 +132,7 @@ static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const 
 
 #else
 
-/* The contribution to the hash of 16 bytes at `a`, and of 16 at `b`. */
+/* What 16 bytes at `a` and 16 bytes at `b` contribute to the hash. */
 static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
 {
     return mulfold64(load64le(a) ^ flip[0], load64le(a + 8) ^ flip[1]) +

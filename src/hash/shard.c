@@ -1,12 +1,12 @@
-/* shard.c - which of N filters a key belongs to, if a set is spread over several: docs/format.md,
+/* shard.c - chooses one of N filters for a key, if a set is spread over several: docs/format.md,
  * "Shards".
  *
  *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)
  *
- * The shard must be independent of a key's place within its filter; otherwise a shard's keys would
- * crowd into one part of it. The high bits of g choose the line, or the first position; those of
- * fmix64(g) choose the second line of a filter with two lines per key. So the shard needs another
- * round of mixing. */
+ * The shard must be independent of the key's place in its filter. Otherwise the keys of a shard
+ * would crowd into one part of the filter. The high bits of g choose the line, or the first
+ * position; those of fmix64(g) choose the second line of a filter with two lines per key. So the
+ * shard needs another round of mixing. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 #include "petal/petal_host.h"

@@ -1,6 +1,6 @@
-/* siphash.c - see siphash.h. Written from the paper: four 64-bit words of state, two rounds for
- * each 8-byte word of input (little-endian), the last word padded with zeros and the length mod 256
- * in its top byte, four closing rounds. */
+/* siphash.c - see siphash.h. Written from the paper: the state is four 64-bit words; each 8-byte
+ * little-endian word of input takes two rounds; the last word is padded with zeros and has the
+ * length mod 256 in its top byte; four rounds finish. */
 #include "hash/siphash.h"
 
 #include "hash/hash.h"

@@ -1,6 +1,6 @@
 /* siphash.h - SipHash with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input
- * PRF", 2012). A keyed pseudorandom function: without the 128-bit secret nobody can predict or
- * choose a key's bits. SipHash-c-d has c rounds per word of input and d closing rounds. */
+ * PRF", 2012). It is a keyed pseudorandom function: without the 128-bit secret nobody can predict
+ * or choose a key's bits. SipHash-c-d has c rounds per word of input and d closing rounds. */
 #ifndef PETAL_HASH_SIPHASH_H
 #define PETAL_HASH_SIPHASH_H
 

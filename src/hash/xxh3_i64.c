@@ -1,5 +1,5 @@
-/* xxh3_i64.c - XXH3 of many 8-byte keys together: petal_inline.h's form of it, which compilers
- * vectorise, and one written for AVX2. The same values as the library's (tests/unit/hashes.c).
+/* xxh3_i64.c - XXH3 of many 8-byte keys at once: in petal_inline.h's form, which compilers
+ * vectorise, and in one for AVX2. The results equal libxxhash's (tests/unit/hashes.c).
  *
  *     x = the 8 bytes, first half times 2^32 + second half
  *     h = x ^ (secret[8..16] ^ secret[16..24]) - (seed ^ byte-swapped low half of seed, times 2^32)

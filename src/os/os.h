@@ -1,19 +1,19 @@
 /* os.h - everything that Petal needs from the operating system: mapping and locking files, making
- * changes durable, replacing a file atomically. It knows nothing about the files' contents.
- * replace.c has the method, posix.c and windows.c the systems; none.c is for builds without files.
+ * changes durable, replacing a file atomically. Nothing here depends on the files' contents.
+ * replace.c replaces files on all systems; posix.c and windows.c have what differs; none.c is for
+ * builds without files.
  *
  * Locks. A process that changes a file, in place or by replacing it, holds its lock. There is one
- * lock per inode, owned by the open file, so it ends with the process, even after a crash. A lock
- * proves nothing about the path, which may name another file by now. So after locking, path and
- * file are compared; if the file was replaced, the new one is opened and locked. Readers take no
- * lock, but can check whether a process holds it. */
+ * lock per inode, owned by the open file, so it is released when the process ends, even if it
+ * crashes. But by the time a file is locked, its path may name another file. So the path is checked
+ * after locking; if the file was replaced, the new one is opened and locked. Readers take no lock,
+ * but can check whether a process holds it. */
 #ifndef PETAL_OS_OS_H
 #define PETAL_OS_OS_H
 
 #include "petal/petal.h"
 
-/* A build without files has only memory: none.c. WebAssembly has no files that can be mapped or
- * locked. */
+/* Builds without files use none.c. So does WebAssembly, whose files can't be mapped or locked. */
 #if defined(__wasm__) && !defined(PETAL_OS_NONE)
 #define PETAL_OS_NONE
 #endif
@@ -38,24 +38,24 @@ struct file {
 /* Why a file is opened. */
 enum access {
     ACCESS_READ,
-    /* and is locked: PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the
-     * file system has no locks */
+    /* lock it: PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the file
+     * system has no locks */
     ACCESS_WRITE,
     ACCESS_WRITE_ITSELF, /* the same, but refuses a symbolic link (not on Windows) */
-    ACCESS_WRITE_ALONE   /* and is not locked, since the caller takes care of that */
+    ACCESS_WRITE_ALONE   /* don't lock it, since the caller prevents other writers */
 };
 
 /* Opens a regular file. */
 petal_status petal_os_open(const char *path, enum access access, struct file *file,
                            petal_error *error);
 
-/* Closes it and releases its lock, which a fork of the process would otherwise keep. If this
- * process is such a fork, the process that opened the file keeps the lock. */
+/* Closes the file and releases its lock explicitly, since a forked child would otherwise keep it.
+ * If this process is such a child, the process that opened the file keeps the lock. */
 void petal_os_close(struct file *file);
 
-/* Is this the process that opened the file, rather than a fork of it? petal_os_own() creates a page
- * that a fork sees zeroed, if the system has such pages. After that, *file->mark can be read at any
- * time without a system call. */
+/* Did this process open the file itself, rather than inherit it through fork()? If the system
+ * supports it, petal_os_own() creates a page that forked children see zeroed. Then *file->mark
+ * tells, without a system call. */
 bool petal_os_is_owner(const struct file *file);
 void petal_os_own(struct file *file);
 
@@ -63,8 +63,9 @@ void petal_os_own(struct file *file);
  * be determined. */
 bool petal_os_is_locked_elsewhere(const struct file *file);
 
-/* Is this file at `path`, after following symbolic links? PETAL_OK; PETAL_ERR_REPLACED without a
- * message (the caller adds one) if not; PETAL_ERR_IO if that can't be determined. */
+/* Is this file at `path`, after following symbolic links? Returns PETAL_OK if it is,
+ * PETAL_ERR_REPLACED without a message (the caller adds one) if not, and PETAL_ERR_IO if it can't
+ * tell. */
 petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error);
 
 /* The file's size; PETAL_ERR_LIMIT if it exceeds max_bytes (0: no limit). */
@@ -81,8 +82,8 @@ petal_status petal_os_read(const struct file *file, uint64_t offset, void *bytes
 petal_status petal_os_write(const struct file *file, uint64_t offset, const void *bytes,
                             uint64_t size_bytes, petal_error *error);
 
-/* Creates a file without a name in this folder, for reading and writing: it is gone once it is
- * closed, and when the process ends. */
+/* Creates a file without a name in this folder, for reading and writing. The system deletes it when
+ * it is closed or the process ends. */
 petal_status petal_os_open_temporary(const char *folder, struct file *file, petal_error *error);
 
 /* Waits about a millisecond, so that another process can proceed. */
@@ -95,21 +96,20 @@ struct mapping {
     bool is_copy; /* a copy made when it was mapped */
 };
 
-/* Maps the file, shared. For writing, holes are allocated first, so that a full disk is an error
- * here and not a signal later. For reading, a file with holes is copied into memory instead if the
- * file system allocates holes when they are read (tmpfs), for the same reason. max_bytes: as
- * above. */
+/* Maps the file, shared. For writing, allocates holes first, so that a full disk is an error here
+ * and not a signal later. For reading, copies a file with holes into memory instead if its file
+ * system allocates holes when they are read (tmpfs), for the same reason. max_bytes is as above. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
 
-/* Announces that all of a map for reading will be read soon. Pages that aren't cached yet are then
- * read and mapped as huge pages, if the kernel and the file system support that: later queries
- * cause fewer TLB misses. Not for maps in which only a few keys are queried: each query would read
- * 2 MB. */
+/* Tells the system that all of a map for reading will be read soon. If the kernel and the file
+ * system support it, pages that aren't cached yet are then mapped as huge pages, so later queries
+ * cause fewer TLB misses. Don't use it if only a few keys are queried: each query would read 2
+ * MB. */
 void petal_os_will_read(const struct mapping *map);
 
-/* Makes a range of the file's map durable. A failure is final: from then on the disk's content is
+/* Makes a range of the file's map durable. If this fails, don't retry: what is on disk is then
  * unknown. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error);
@@ -120,7 +120,7 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 
 /* A file that will atomically replace another. Treat as opaque. */
 struct replacement {
-    struct file old; /* locked, unless it doesn't exist; `path` is always the target */
+    struct file old; /* locked if it exists; `path` is always the target */
     struct file temporary;
     struct file *held; /* the caller's file, in place of `old` */
     bool exists;       /* the target exists */
@@ -130,10 +130,10 @@ struct replacement {
 
 /* begin() locks the target and opens a temporary file beside it. `flags` are PETAL_SAVE_*; `held`
  * is NULL or a file that the caller has locked. If `held` is the target, its lock is used, and
- * afterwards it is the new file, locked. Then put() writes the bytes in order; runs of zeros become
- * holes. finish() makes the file durable and renames it (fsync, rename, fsync of the folder). If
- * `keep` is false, or after any failure, finish() removes the temporary file instead. The old file
- * stays until the new one is complete. If begin() fails, don't call finish(). */
+ * afterwards `held` is the new file, locked. Then put() writes the bytes in order; runs of zeros
+ * become holes. finish() makes the file durable and renames it (fsync, rename, fsync of the
+ * folder). If `keep` is false, or after any failure, finish() removes the temporary file instead.
+ * The old file stays until the new one is complete. If begin() fails, don't call finish(). */
 petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
                             struct replacement *made, petal_error *error);
 petal_status petal_os_put(void *made, const void *bytes, uint64_t size_bytes, petal_error *error);

@@ -85,8 +85,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
     return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 #else
-/* Also owned by the open file. On network file systems macOS keeps these locks locally, so
- * processes on two machines don't see each other's locks. */
+/* This lock is also owned by the open file. On network file systems macOS keeps these locks
+ * locally, so processes on two machines don't see each other's locks. */
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
@@ -97,8 +97,8 @@ static void drop_lock(int descriptor)
     (void)flock(descriptor, LOCK_UN);
 }
 
-/* There is no call that tests a lock, so a reader must take it briefly: a writer that comes at that
- * moment is refused. */
+/* There is no call that tests a lock, so a reader must take it briefly. A writer that tries to lock
+ * the file at that moment fails. */
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
@@ -307,7 +307,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
 #if defined(__linux__) && defined(SEEK_DATA)
 #define TMPFS 0x01021994
 
-/* Would reading holes through a map allocate them, and thus possibly raise a signal? */
+/* Does reading holes through a map allocate them, so that it could raise a signal? */
 static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
     struct statfs system;
@@ -547,7 +547,8 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     return PETAL_OK;
 }
 
-/* Renames to a name that must not exist. False: errno, EEXIST if it does. */
+/* Renames to a name that must not exist. If it fails, errno is the reason: EEXIST if the name
+ * exists. */
 static bool rename_to_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -562,7 +563,8 @@ static bool rename_to_new(const char *from, const char *to)
         return true;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
-    /* For file systems without hard links: an empty file claims the name, and is then replaced. */
+    /* For file systems without hard links: create an empty file to claim the name, then replace
+     * it. */
     int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (claim < 0) return false;
     close(claim);

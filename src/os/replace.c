@@ -4,9 +4,9 @@
  *     -> flush the folder -> unlock
  *
  * The target's lock is held across the rename, and the new file is locked from its creation. A
- * process that waits for either gets the old file's lock, finds that the path names another file,
- * and tries again. If the target doesn't exist, the new file is published without replacing
- * anything: if two processes create it, one of them finds that the name is taken. */
+ * process that then locks the old file finds that the path names another file, and tries again. If
+ * the target doesn't exist, the new file gets its name without replacing anything: if two processes
+ * create it, one of them finds that the name is taken. */
 #include "os/common.h"
 
 #ifndef PETAL_OS_NONE
@@ -20,8 +20,8 @@
 
 /* ---- temporary files --------------------------------------------------------------------------
  *
- * Their names are random after a common prefix, so that files of dead processes can be found:
- * nobody holds their locks. */
+ * Their names have a common prefix and a random rest, so that files left by dead processes can be
+ * found: nobody holds their locks. */
 
 #define TEMPORARY ".petal-tmp-"
 #define TEMPORARY_DIGITS 16
@@ -54,9 +54,9 @@ static void remove_if_stale(const char *target, const char *name)
     free(path);
 }
 
-/* If the file system has no locks, no process can take the file for a stale one either.
- * PETAL_ERR_REPLACED: before this process locked it, another took it for stale, and has removed it
- * or is about to. */
+/* If the file system has no locks, no process can mistake the file for a stale one either. Returns
+ * PETAL_ERR_REPLACED if another process thought that the file was stale before this one locked it,
+ * and has removed it or is about to. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
     petal_status status = petal_os_lock(temporary, NULL);
@@ -65,7 +65,7 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     return petal_os_is_at(temporary, temporary->path, error);
 }
 
-/* One attempt of make_temporary(): on PETAL_ERR_EXISTS and _REPLACED, it tries again. */
+/* One attempt of make_temporary(), which tries again on PETAL_ERR_EXISTS and _REPLACED. */
 static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
                                   petal_error *error)
 {
@@ -99,8 +99,8 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
 
 /* ---- a file without a name ------------------------------------------------------------------- */
 
-/* If the process is killed in between, the name stays; the next replacement in this folder removes
- * it. */
+/* If the process is killed before the file is unlinked, the name stays. The next replacement in
+ * this folder removes it. */
 static petal_status try_nameless(const char *folder, struct file *file, petal_error *error)
 {
     size_t room = strlen(folder) + sizeof "/" TEMPORARY + TEMPORARY_DIGITS;
@@ -131,15 +131,15 @@ petal_status petal_os_open_temporary(const char *folder, struct file *file, peta
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Is this the path by which the file was opened, or what that resolves to? If so, another file has
- * taken its place: the file was renamed, or a symbolic link now points elsewhere. */
+/* Is this the path by which the file was opened, or the one that it resolved to? If so, another
+ * file has taken its place: it was renamed, or a symbolic link now points elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {
     return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
 }
 
-/* Releases the caller's file, since it is not the target; its lock stays. PETAL_ERR_REPLACED with
- * this message if it was the target until another file took its place. */
+/* Forgets the caller's file, since it is not the target; its lock stays. If it was the target until
+ * another file took its place, returns PETAL_ERR_REPLACED with this message. */
 static petal_status let_go(struct replacement *made, const char *path, const char *message,
                            petal_error *error)
 {

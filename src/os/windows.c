@@ -147,8 +147,8 @@ static HANDLE handle_of(const struct file *file)
 /* Beyond any file's end. */
 #define LOCKED_BYTE_HIGH 0x40000000u
 
-/* A reader tests a lock by taking it briefly. So that this doesn't make a writer fail, a writer
- * tries this often, a millisecond apart. */
+/* A reader tests a lock by taking it briefly. A writer tries this many times, a millisecond apart,
+ * so that it doesn't fail because of that. */
 #define LOCK_ATTEMPTS 8
 
 static bool take_lock(HANDLE handle, DWORD flags)
@@ -191,8 +191,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Opens a file so that others may read, change, rename and remove it meanwhile, as on POSIX. NULL:
- * see GetLastError(). */
+/* Opens a file. Others may still read, change, rename and remove it, as on POSIX. NULL: see
+ * GetLastError(). */
 static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
@@ -488,7 +488,7 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* The target's permissions, which the new file gets at its creation. NULL: those of its folder. */
+/* The target's permissions, which the new file is created with. NULL: use those of its folder. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;
@@ -555,9 +555,9 @@ static bool is_unknown(DWORD failure)
            failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
 }
 
-/* Before Windows 10 of 2017, on FAT, and in Wine, a file that any process has open can't be
- * replaced, even if that is this process. So if a writer opens it once it is unlocked, this fails,
- * but nothing is lost. */
+/* Before Windows 10 of 2017, on FAT, and in Wine, a file can't be replaced while any process has it
+ * open, not even by that process. So this fails if a writer opens the file once it is unlocked, but
+ * nothing is lost. */
 static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
 {
     struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
@@ -569,7 +569,7 @@ static bool move_over(struct replacement *made, const wchar_t *from, const wchar
         petal_os_close(made->held);
         *made->held = again;
     } else if (made->held) {
-        petal_os_close(made->held); /* another process has taken it: nothing is held any more */
+        petal_os_close(made->held); /* another process locked it: we hold nothing now */
     }
     SetLastError(failure);
     return false;

@@ -1,7 +1,7 @@
 /* jenkins.c - Bob Jenkins' lookup3 (2006, public domain), its hashlittle(): 32 bits. Written from
- * its definition: three lanes absorb twelve bytes at a time; the last one to twelve pass through a
- * final mix; for no bytes at all the result is the third lane's initial value. Used by Hadoop and
- * HBase. */
+ * its definition: three lanes absorb twelve bytes at a time; the last one to twelve bytes go
+ * through a final mix; without any bytes the result is the third lane's initial value. Used by
+ * Hadoop and HBase. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 

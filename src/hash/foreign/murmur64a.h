@@ -33,7 +33,8 @@ static inline uint64_t murmur64a(const void *data, size_t size_bytes, uint64_t s
     return murmur64a_finished(h, load_tail64le(at, left), left);
 }
 
-/* Both hashes mix the same words, which is most of the work; those of short keys are kept. */
+/* Both hashes mix the same words, which is most of the work, so the mixed words of short keys are
+ * kept for the second. */
 #define MURMUR64A_KEPT 16u
 
 /* RedisBloom's pair: one with its own seed, and one seeded with the first. */

@@ -1,5 +1,5 @@
-/* pybloom.h - the hash of pybloom_live 4, which depends on the number and size of a filter's
- * slices. */
+/* pybloom.h - the hash of pybloom_live 4, which depends on how many slices a filter has and on
+ * their size. */
 #ifndef PETAL_HASH_PYBLOOM_H
 #define PETAL_HASH_PYBLOOM_H
 

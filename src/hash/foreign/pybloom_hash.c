@@ -1,5 +1,5 @@
 /* pybloom_hash.c - the hash of pybloom_live 4: one number for each of the k slices, cut from as
- * many digests as that needs.
+ * many digests as necessary.
  *
  *     chunk  = 2, 4 or 8 bytes for slices below 2^15, below 2^31, and from there on
  *     H      = by the bits that k chunks have: up to 128 XXH3-128 (big-endian, its canonical form),

@@ -2,8 +2,8 @@
  * froze for its filters. It is not today's XXH3: the parts are the same, but they are combined
  * differently.
  *
- * Written from the algorithm. All of it mixes input with a secret of 192 bytes (the same as XXH3's)
- * and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
+ * Written from the algorithm. Every branch mixes the input with a secret of 192 bytes (the same as
+ * XXH3's) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
  * little-endian. By length:
  *
  *     0            a fold of the secret alone: RocksDB's own, the preview had 0
