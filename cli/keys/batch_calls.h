@@ -65,7 +65,7 @@ static inline petal_status try_to_look_up(const petal_filter *filter, const peta
     return look_up_batch(filter, &batch, results, found, NULL);
 }
 
-/* The same for filters whose bits are known to be sound. */
+/* The same for filters that can't have damaged blocks. */
 static inline size_t look_up_keys(const petal_filter *filter, const petal_key *keys, size_t count,
                                   uint8_t *results)
 {

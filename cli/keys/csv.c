@@ -5,9 +5,8 @@
  *      two"
  *
  * A quote opens a field only at the beginning of a field; elsewhere it is text, as in Python's csv.
- * Fields are found in place in the block, because rows are printed unchanged. A library such as
- * libcsv copies each field and calls a callback for it, which is several times slower than
- * splitting lines. */
+ * Fields are found in place, because rows are printed unchanged. A library such as libcsv copies
+ * each field and calls a callback for it, which takes several times as long as splitting lines. */
 #include "keys/csv.h"
 
 #include <string.h>
@@ -84,7 +83,7 @@ static const char *last_newline(const char *from, const char *end)
 }
 
 /* Does another quoted field directly follow the one that this quote closes? In most files with
- * quotes it does, and then the next quote to search for is the one that closes that field. */
+ * quotes it does. The next quote to search for is then the one that closes that field. */
 static bool opens_next(const char *quote, const char *end, char delimiter)
 {
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');

@@ -53,8 +53,8 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return true;
 }
 
-/* `end`: where the block's output begins. A repeat prints nothing: it waits for the rows before it,
- * since its first occurrence may be among them. Rows without a key are all printed. */
+/* `end`: where the block's output begins. A repeat prints nothing, but waits for the rows before
+ * it, since its first occurrence may be among them. Rows without a key are all printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
     if (block->count == 0) return true;
@@ -73,7 +73,7 @@ static bool note_keys(struct delivery *delivery, const struct key_block *block, 
     return true;
 }
 
-/* Gives the follower the keys whose output ends within this many bytes. */
+/* Adds to the follower the keys whose output ends within the first `bytes` bytes. */
 static bool follow(struct delivery *delivery, uint64_t bytes)
 {
     size_t end = delivery->first;

@@ -1,10 +1,10 @@
-/* delivered_keys.h - how much of the output was delivered, and a filter that contains exactly those
- * keys.
+/* delivered_keys.h - tracks how much of the output was delivered, and keeps a filter that contains
+ * exactly the keys of those lines.
  *
- * Keys are added before their lines are printed. If the filter that decides which lines are new
- * were saved after a failed write, the next run would suppress lines that nobody ever received. So
- * `petal seen -f` has a second filter, FILE's, which follows the first: it gets the same keys in
- * the same order, but each only after its line, and all lines before it, were delivered. */
+ * Keys are added before their lines are printed. If a write fails and the filter were saved as it
+ * is, the next run would suppress lines that nobody ever received. So `petal seen -f` has a second
+ * filter, the one in FILE, which follows the first: the same keys are added to it in the same
+ * order, but each only after its line and all lines before it were delivered. */
 #ifndef PETAL_CLI_DELIVERED_KEYS_H
 #define PETAL_CLI_DELIVERED_KEYS_H
 
@@ -29,15 +29,16 @@ struct delivery {
     bool failed; /* the follower failed; reported */
 };
 
-/* Can the program know how much of stdout was delivered? Yes for a file, a terminal or a pipe. */
+/* Can the program find out how much of stdout was delivered? True for a file, a terminal or a
+ * pipe. */
 bool delivery_is_known(void);
 
 /* Prints a block whose lines were selected: results[i] is 1 for the new ones, and hashes must be
  * set. False: some lines were not printed, or the follower failed. */
 bool delivery_print(struct delivery *delivery, const struct key_block *block);
 
-/* After all blocks were printed: gives the follower the remaining keys whose lines were delivered.
- * False: some keys were not. */
+/* Call it after all blocks were printed: adds the remaining keys whose lines were delivered to the
+ * follower. False: some lines were not delivered. */
 bool delivery_end(struct delivery *delivery);
 
 #endif

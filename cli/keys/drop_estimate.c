@@ -1,14 +1,16 @@
 /* drop_estimate.c - see drop_estimate.h.
  *
- * A new key is dropped at the filter's current rate p, so for each one that is printed, p / (1 - p)
- * are dropped: the odds. They are summed as keys arrive.
+ * A new key is dropped with probability p, the filter's current false-positive rate. So for each
+ * key that is printed, p / (1 - p) keys are dropped on average: the odds. They are summed as keys
+ * arrive.
  *
- * For a plain filter of Petal's own schemes, the rate follows from the number of distinct keys so
- * far. That includes dropped keys, which set no additional bit. Layers each have their own keys and
- * lose them in time, and small filters of other libraries' schemes have no good model. For these,
- * keys that are certainly absent are queried. If x of n are found, the mean of x / (n - x + 1) is
- * the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 - p) (1 - p^n). As
- * many are queried as keys arrived, until a thousand were found.
+ * In a plain filter of Petal's own schemes, the rate follows from the number of distinct keys so
+ * far, including dropped keys, which set no new bits. There is no good model for filters with
+ * layers, each of which has its own keys and may lose them in time, and for small filters of other
+ * libraries' schemes. Those are queried for keys that are certainly absent. If x of n are found,
+ * the mean of x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x +
+ * 1) = p / (1 - p) (1 - p^n). As many absent keys are queried as keys arrived, until a thousand
+ * were found.
  *
  * If a filter finds more than half of all absent keys, nothing is reported: each of the few printed
  * keys represents many dropped ones, and the odds grow faster than they can be measured. */
@@ -57,7 +59,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
 
 /* ---- by querying ----------------------------------------------------------------------------- */
 
-/* Sixteen bytes that no user's key has, different each time. */
+/* Queries keys of sixteen bytes that no user has, different ones each time. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
 {
     struct {

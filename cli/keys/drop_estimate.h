@@ -8,7 +8,7 @@
 struct drops {
     double expected;  /* among the keys noted; NAN: unknown, since the filter is too full */
     petal_info start; /* of a plain filter */
-    /* a plain filter: its rate follows from the number of keys, which is `keys` */
+    /* a plain filter, whose rate follows from the number of keys, `keys` */
     bool is_predicted;
     double keys;
     double odds;              /* otherwise the rate as last measured */
@@ -20,7 +20,7 @@ struct drops {
 void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
                  const petal_stats *stats);
 
-/* How many keys may be added before the next drops_note(). */
+/* How many keys may be added until drops_note() must be called. */
 size_t drops_stretch(const struct drops *drops);
 
 /* `fresh` more keys were added that were new to the filter. */

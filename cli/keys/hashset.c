@@ -1,9 +1,9 @@
 /* hashset.c - see hashset.h.
  *
  * The high bits of a hash choose its part. Each part is a table with open addressing and linear
- * probing, which is doubled when it is three quarters full. So growing temporarily needs memory for
- * a small part, not for everything. The slot comes from the product with a random odd number: an
- * attacker who can compute the hashes (XXH3 is not secret) still can't make them crowd together.
+ * probing, which is doubled when it is three quarters full. So growing needs extra memory for only
+ * one part at a time. A hash is multiplied by a random odd number to find its slot: attackers can
+ * compute the hashes (XXH3 is not secret), but they still can't make them collide in the table.
  * Hashes are first sorted by part, and each part is locked once for all of its hashes. */
 #define _GNU_SOURCE /* getentropy() */
 

@@ -18,9 +18,9 @@ bool hashset_add(struct hashset *set, const uint64_t *hashes, size_t count);
 
 uint64_t hashset_count(struct hashset *set);
 
-/* Returns the set's hashes in parts, numbered from 0, each once; the caller frees it. So a large
- * set's memory shrinks while a filter is filled from it. Nothing may be added afterwards. The
- * hashes of a part are in one region of a filter. */
+/* Returns one part of the set, numbered from 0; each part can be taken once, and the caller frees
+ * it. So the memory of a large set shrinks while a filter is filled from it. Nothing may be added
+ * afterwards. The hashes of a part belong to one region of a filter. */
 enum { HASHSET_PARTS = 64 };
 uint64_t *hashset_take(struct hashset *set, unsigned part, size_t *count);
 

@@ -1,7 +1,8 @@
 /* jsonpath.c - see jsonpath.h.
  *
- * The grammar is RFC 8259's. The text is parsed without building a tree, which would cost more than
- * all other work on a line. If a row has the same shape as the one before, it need not be parsed:
+ * The grammar is RFC 8259's. The text is parsed without building a tree, which would take longer
+ * than all other work on a line. If a row has the same shape as the one before, it need not be
+ * parsed:
  *
  *      {"n":17,"user":{"name":"Ada"},"ok":true}
  *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, with scalars between them
@@ -279,8 +280,8 @@ static bool take_member_name(struct walk *walk, struct field *name)
     return take(walk, ':') || refuse(walk, NOT_JSON);
 }
 
-/* The contents of {} or []. `found` belongs to steps[0], if that names something in it; it is NULL
- * for values that are skipped. */
+/* The contents of {} or []. If steps[0] names something in it, `found` is for that value; `found`
+ * is NULL if values are only skipped. */
 static bool take_compound(struct walk *walk, const struct json_step *steps, size_t count,
                           struct field *found)
 {
@@ -394,21 +395,21 @@ static inline const char *take_next(const char *at, const char *end, struct fiel
     return take_any(at, end, value);
 }
 
-/* Returns its argument, without the compiler knowing that. */
+/* Returns its argument, but hides that from the compiler. */
 static inline const char *hide(const char *at)
 {
     __asm__("" : "+r"(at));
     return at;
 }
 
-/* Returns where a row with the known shape ends. NULL: this one has another shape, or is malformed.
- * Nothing after the separator is interpreted: the separator occurs in no scalar and ends the last
- * piece.
+/* Returns where the row ends if it has the known shape, or NULL if it has another shape or is
+ * malformed. Nothing after the separator is interpreted, because no scalar contains the separator
+ * and the last piece ends with it.
  *
  * Each scalar begins where the search for the end of the previous one stopped, so the CPU would
- * have to do the searches one after the other. But many scalars are as long as in the previous row:
- * if the branch that tests this is predicted, the next search begins immediately. That halves the
- * time. */
+ * have to do one search after the other. But many scalars are as long as in the previous row. If
+ * the branch that tests this is predicted correctly, the next search starts immediately. That
+ * halves the time. */
 static inline const char *follow(struct json_rows *rows, const char *at)
 {
     struct json_piece *piece = rows->shape.pieces, *last = piece + rows->shape.scalars;

@@ -25,9 +25,9 @@ const char *json_path_read(const char *text, struct json_path *path, const char 
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
 
-/* The bytes between a row's scalars: in most rows of a file they are the same as in the row before.
- * Such a row is as well-formed as the previous one, and has its values in the same places. Start
- * with {0}. It points into the text from which it was learned. */
+/* The bytes between a row's scalars. In most rows of a file they are the same as in the row before.
+ * Such a row is well-formed too, and has its values in the same places. Initialize with {0}. It
+ * points into the text from which it was learned. */
 struct json_shape {
     struct json_piece {
         const char *text;
@@ -36,13 +36,13 @@ struct json_shape {
         uint64_t last;        /* its last 8 bytes, if it has more than 8 */
         size_t scalar_bytes;  /* length of the scalar after it, in the previous row */
         struct field *value;  /* where the scalar after it goes */
-    } pieces[64 + 1];         /* one before each scalar, and one up to the end of the row */
+    } pieces[64 + 1];         /* one before each scalar, and one after the last */
     size_t scalars;           /* 0: no shape is known */
 };
 
 /* A text of rows, each of which ends with the separator, a control character. */
 struct json_rows {
-    const char *end; /* the last separator is here, followed by SCAN_SLACK readable bytes */
+    const char *end; /* where the last separator is; SCAN_SLACK readable bytes follow */
     char separator;
     const struct json_path *paths;
     size_t count;
@@ -51,13 +51,13 @@ struct json_rows {
 };
 
 /* Finds the values at the paths in the row at `at`, which is one JSON value and is checked
- * completely. A string's value is its characters, that of a number or boolean its text. If a member
- * occurs twice, the last one counts. Returns where the row ends; *why is NULL if all values exist,
- * otherwise the reason. */
+ * completely. The value of a string is its characters; the value of a number or boolean is its
+ * text. If a member occurs twice, the last one counts. Returns where the row ends; *why is NULL if
+ * all values exist, otherwise the reason. */
 const char *json_find(struct json_rows *rows, const char *at, const char **why);
 
-/* Writes a field's value, which is no longer than its text, and its size. If it has none, gives the
- * reason. */
+/* Writes a field's value, which is no longer than its text, and sets *size_bytes. False: it has no
+ * value; *why is the reason. */
 bool json_copy(const struct field *field, char *to, size_t *size_bytes, const char **why);
 
 #endif

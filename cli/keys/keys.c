@@ -28,11 +28,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With everything that belongs to it, a block of common lines stays in the second-level cache. */
+/* So small that a block of typical lines, with everything that belongs to it, stays in the
+ * second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-/* A longer row is not a key, unless --row-limit says otherwise: with its fields and decoded bytes,
- * a row takes up to ten times its size, in each thread. */
+/* Longer rows are not keys, unless --row-limit says otherwise: with its fields and decoded bytes, a
+ * row takes up to ten times its size in each thread. */
 #define MAX_ROW_BYTES ((size_t)16 << 20)
 
 /* For rows without a key. */
@@ -53,7 +54,7 @@ static const char *shown_name(const char *file)
     return is_standard_input(file) ? STANDARD_INPUT : file;
 }
 
-/* " FILE", as the command accepts it instead of standard input. */
+/* " FILE" if the command accepts a file instead of standard input. */
 struct operand {
     char s[256];
 };
@@ -82,7 +83,7 @@ static const char *find_obstacle(const char *file, int *failure)
     return CANNOT_OPEN;
 }
 
-/* `may_be_key`: it is at a place of the command line where the user may have meant a key. */
+/* `may_be_key`: at this place in the command line, the user may have meant a key. */
 static bool complain_of_input(const char *file, const char *trouble, int failure, bool may_be_key)
 {
     if (!failure) return complain(file, "%s", trouble);
@@ -258,7 +259,7 @@ bool spool_standard_input(const struct args *args)
 
 bool rewind_standard_input(void)
 {
-    lseek(0, 0, SEEK_SET); /* if nothing reads it, that doesn't matter */
+    lseek(0, 0, SEEK_SET); /* if this fails, nothing reads standard input */
     return true;
 }
 
@@ -295,7 +296,7 @@ void keys_free_block(struct key_block *block)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The block reports the failure when its turn comes. */
+/* The failure is reported when the block's turn comes. */
 static enum keys_found fail(struct key_reader *reader, struct key_block *block, const char *trouble,
                             int failure)
 {
@@ -307,7 +308,7 @@ static enum keys_found fail(struct key_reader *reader, struct key_block *block, 
     return KEYS_BLOCK;
 }
 
-/* The same. Nothing more is read, not even other files. */
+/* The same, but nothing more is read, not even other files. */
 static enum keys_found fail_for_good(struct key_reader *reader, struct key_block *block,
                                      const char *trouble, int failure)
 {
@@ -387,9 +388,9 @@ static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
     return got;
 }
 
-/* Reads once. That fills the block or, if its first row is longer, adds a block's bytes: so only
- * the first row can be longer than a block, which split_block() relies on. The block may have more
- * room, from an earlier long row. False: out of memory. */
+/* Reads once, up to the size of a block or, if the first row is longer, that many bytes more. So
+ * only the first row can be longer than a block, which split_block() relies on. The block may have
+ * more room, from an earlier long row. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES;
@@ -506,7 +507,7 @@ static enum keys_found fill(struct key_reader *reader, struct key_block *block)
     return KEYS_BLOCK;
 }
 
-/* Cuts off what begins the next block. False: out of memory. */
+/* Keeps the incomplete last row for the next block. False: out of memory. */
 static bool keep_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -562,9 +563,9 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
     return reader->header != NULL;
 }
 
-/* A user who passes bytes that aren't lines nearly always meant the text in them. In files that -z
- * unpacks, and in text with two bytes per character, no line can be meant. False: refused;
- * reader->message gives the reason. */
+/* Users who pass a file that isn't text nearly always mean the text inside it. Files that -z
+ * unpacks, and text with two bytes per character, have no lines that anybody could mean. False:
+ * refused; reader->message gives the reason. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {
     char *message = reader->message;
@@ -594,8 +595,8 @@ static void set_bounds(struct key_reader *reader, struct key_block *block)
     block->max_time = (reader->now ? reader->now : time_now()) + DAY_MS;
 }
 
-/* The first time in a file determines the form of all others: until it is known, blocks are split
- * immediately. */
+/* The first time in a file determines the form of all others. Until the form is known, blocks are
+ * split as they are read. */
 static void find_time_form(struct key_reader *reader, struct key_block *block)
 {
     if (!reader->rows.has_time || reader->time_form != TIME_UNKNOWN || block->done) return;
@@ -606,7 +607,7 @@ static void find_time_form(struct key_reader *reader, struct key_block *block)
     if (block->tells_time) reader->told_form = block->time_form;
 }
 
-/* KEYS_END: the open file has no more and is closed, or reading must stop. */
+/* KEYS_END: the open file has ended and is closed, or reading must stop. */
 static enum keys_found read_block(struct key_reader *reader, struct key_block *block, bool resumed)
 {
     if (!resumed && !take_rest(reader, block)) return fail_for_memory(reader, block);
@@ -692,8 +693,8 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Shows the beginning and the end of a long row: the reason why it is not a key often follows a
- * long key. */
+/* Shows the beginning and the end of a long row, because the reason why it is not a key is often at
+ * the end. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
 {

@@ -1,8 +1,9 @@
 /* keys.h - keys from files, standard input and the command line, in blocks of complete rows.
  *
- * keys_read() reads blocks in order; then each belongs to its holder alone. Splitting it into keys
- * takes most of the time, and several threads do that concurrently (pipeline.h). keys_arrive()
- * determines what is only known in order, such as the number of its first line. */
+ * keys_read() reads blocks in order; then each block belongs to one holder. Splitting blocks into
+ * keys takes most of the time, so several threads do it concurrently (pipeline.h). keys_arrive(),
+ * again called in order, finds out what depends on earlier blocks, such as the number of the first
+ * line. */
 #ifndef PETAL_CLI_KEYS_H
 #define PETAL_CLI_KEYS_H
 
@@ -26,13 +27,13 @@ struct stray {
 struct key_block {
     size_t count;
     const petal_key *keys; /* the keys to add or query */
-    struct key_run *run;   /* if rows have several: makes them of `keys`, a text for each row */
+    struct key_run *run;   /* if rows have several keys: makes them from `keys`, one text per row */
     petal_key *lines;      /* each key's row as in the input, and its separator */
     uint64_t *times;       /* --time-field: each row's, in milliseconds */
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
-    bool continues;      /* its only stray continues the row in which the last block ended */
-    size_t header_bytes; /* the text begins with a header of that size; 0: with a row */
+    bool continues;      /* its only stray is the rest of the row in which the last block ended */
+    size_t header_bytes; /* size of the header that the text begins with; 0: no header */
     bool keeps_header;   /* the header belongs to the output */
     uint64_t *hashes;    /* room for `count` of each, for the holder's use */
     uint8_t *results;
@@ -49,10 +50,10 @@ struct key_block {
     bool split; /* rows are found, but their keys not decoded yet */
     bool done;  /* keys_split() has nothing left to do */
     bool is_piece;
-    const struct magic *magic; /* the kind of file that begins here; NULL: lines, as far as known */
-    enum time_form time_form;  /* its file's; detected in this block if it was unknown before */
+    const struct magic *magic; /* the kind of file that begins here; NULL: probably lines */
+    enum time_form time_form;  /* the file's; detected in this block if it was unknown before */
     uint64_t max_time;         /* later ones are refused */
-    bool tells_time;           /* on arrival the form becomes known */
+    bool tells_time;           /* when it arrives, the form becomes known */
     size_t max_row_bytes;
     bool has_fields;   /* keys are only parts of rows */
     bool other_header; /* differs from the first file's */
@@ -61,7 +62,7 @@ struct key_block {
     uint64_t line_count; /* in the text; a row may have several */
     bool only_crlf;      /* every line ends in CR */
     const char *refused; /* why line `count` is not a key */
-    const char *trouble; /* the block is a failure that arrives in its turn; NULL: it isn't */
+    const char *trouble; /* the block reports this failure in its turn; NULL: it has keys */
     int failure;         /* its errno; 0: none */
     uint64_t bytes_read; /* of all input, up to and including this block */
     size_t room;         /* in lines, decoded, hashes and results */
@@ -87,8 +88,8 @@ struct key_reader {
     uint64_t threads;         /* as requested; 0: not given */
     const char *regular_file; /* one of the files is not a stream; NULL: all are */
     struct rows rows;
-    const char *fate; /* about rows without a key; may be set by the caller, NULL for silence */
-    /* if every line of a file ends in CR; callers that don't care clear it */
+    const char *fate; /* what happens to rows without a key, for remarks; NULL: no remarks */
+    /* say so if every line of a file ends in CR; callers that don't care clear it */
     bool hint_at_crlf;
     bool only_crlf; /* so far, in the file whose blocks arrive */
     decoder *decode;
@@ -103,7 +104,7 @@ struct key_reader {
     bool begun;       /* a block of it was read */
     bool marked;      /* a byte order mark was searched for */
     bool in_long_row; /* the last block ended in a row that is too long to be a key */
-    bool has_rows;    /* in the rest, which otherwise is a part of a row */
+    bool has_rows;    /* the rest has whole rows; otherwise it is a part of a row */
     size_t max_row_bytes;
     enum time_form time_form; /* the open file's, once a row determined it */
     enum time_form told_form;
@@ -113,7 +114,7 @@ struct key_reader {
     bool ended;   /* nothing more is read */
     bool unpacks; /* compressed files */
     struct unpacker *unpacker;
-    const char *trouble;  /* while reading, or NULL: reported when the lines before are read */
+    const char *trouble;  /* while reading, or NULL; reported after the lines before it */
     int failure;          /* its errno, or 0 */
     char message[512];    /* room for a trouble */
     struct csv_scan scan; /* the block's that is being filled */
@@ -122,21 +123,21 @@ struct key_reader {
     char *header; /* the first file's */
     size_t header_bytes;
     uint64_t bytes_read, bytes_total;
-    const char *arrived; /* the file whose blocks arrive, and how many of its lines have arrived */
+    const char *arrived; /* the file whose blocks arrive, and how many of its lines have */
     uint64_t lines_arrived, strays_arrived;
-    char delimiter; /* what seems to separate the fields, if rows have too few; 0: nothing else */
+    char delimiter; /* if rows have too few fields: what seems to separate them, or 0 */
     char *rest;     /* the part of a line that was read after the last block */
     size_t rest_bytes, rest_capacity;
 };
 
-/* Opens the keys of the options in `args`: first its -e KEYs, then `files`; standard input if there
- * are neither. All files must exist; with keep_going, missing ones are skipped. False: reported,
+/* Opens the keys that `args` names: first its -e KEYs, then `files`, or standard input if there are
+ * neither. All files must exist; with keep_going, missing ones are skipped. False: reported,
  * nothing was read. */
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
                bool keep_going);
 
-/* Uses the --key-type that the filter in `path` records, unless one was given; then the two must
- * agree. False: reported. */
+/* Uses the key type that the filter in `path` records. If --key-type was given, the two must agree.
+ * False: reported. */
 bool keys_use_type(struct key_reader *reader, const struct args *args, const char *path,
                    uint32_t recorded);
 bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
@@ -144,10 +145,10 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
 
 enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
 
-/* Reads the next block, with at least one line: as much as is available, up to a bound; or a piece
- * of a line that is too long; or a block without lines, which reports a failure when it arrives.
- * KEYS_NOT_YET: reading may block. When every earlier block has been processed, call keys_wait(),
- * then this again with the same block. KEYS_END: also after a failure (`failed`), and after a stop
+/* Reads the next block. It has at least one line, and as many as are available, up to a bound. Or
+ * it is a piece of a line that is too long, or has no lines and reports a failure when it arrives.
+ * KEYS_NOT_YET: reading might block. Process every earlier block, call keys_wait(), and then call
+ * this again with the same block. KEYS_END: also after a failure (`failed`), and after a stop
  * signal. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
 
@@ -155,7 +156,7 @@ enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
  * or stdout can't be written. */
 bool keys_wait(struct key_reader *reader);
 
-/* Was the block full when it was read, so that more input is probably available? */
+/* Was the block full when it was read? Then more input is probably available. */
 bool keys_block_is_full(const struct key_block *block);
 
 /* Finds the lines of a block that was read, and their keys. Lines that are not keys, and running

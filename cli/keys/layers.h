@@ -16,15 +16,15 @@ void tell_time(petal_filter *filter, const struct args *args);
  * NULL: reported. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
-/* Rows with times are added in runs. Sets the filter's clock (*clock) to the first row's time
- * unless that is earlier, and returns how many of the leading rows are not later than the clock. */
+/* Begins a run of rows with times: sets the filter's clock (*clock) to the first row's time, unless
+ * the clock is later already. Returns how many of the leading rows are not later than the clock. */
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock);
 
-/* Adds key hashes, each at its own time, or all at the filter's current time if `times` is NULL. */
+/* Adds key hashes, each at its own time, or at the filter's current time if `times` is NULL. */
 petal_status add_at_times(petal_filter *filter, const uint64_t *hashes, const uint64_t *times,
                           size_t count, uint64_t *clock);
 
-/* By how much rows were older than rows before them. Initialize with {0}. */
+/* How much older some rows were than rows before them. Initialize with {0}. */
 struct lateness {
     uint64_t rows, most_ms, beyond; /* `beyond`: number of rows late by more than a window */
 };
@@ -36,8 +36,8 @@ void note_lateness(struct lateness *late, const uint64_t *times, size_t count, u
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms);
 
 /* Can a command with these options use this filter? --time-field needs a time window. Without
- * --time-field, a remark says that a file's lines count as of now. `file`: an input that is not a
- * stream, or NULL. False: reported. */
+ * --time-field, a remark says that the lines of a file are dated now. `file`: an input that is not
+ * a stream, or NULL. False: reported. */
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file);
 
@@ -50,8 +50,8 @@ struct policy_text policy_text(const petal_filter *filter);
 /* Prints one line per layer, oldest first, below a heading. */
 void print_layers(const petal_filter *filter, const petal_info *info);
 
-/* Prints members of the object: the policy, and one per layer. What only the bits can tell is
- * omitted unless `has_stats`. */
+/* Prints members of the object: the policy, and one per layer. Unless `has_stats`, leaves out
+ * everything that is estimated from the bits. */
 void json_policy(struct json *json, const petal_filter *filter, const petal_info *info,
                  bool has_stats);
 

@@ -1,4 +1,5 @@
-/* marks.h - where the fields of a text end: its delimiters and separators, except quoted ones. */
+/* marks.h - finds where the fields of a text end: at its delimiters and separators, except quoted
+ * ones. */
 #ifndef PETAL_CLI_MARKS_H
 #define PETAL_CLI_MARKS_H
 

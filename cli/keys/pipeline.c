@@ -1,4 +1,4 @@
-/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them pass one
+/* pipeline.c - see pipeline.h. Blocks are numbered as they are read. A turnstile lets them pass one
  * at a time, in that order. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
@@ -68,7 +68,8 @@ static bool wait_for_all(struct pipeline *pipeline)
 
 static void *run(void *context);
 
-/* There is work for one more thread. If none can be started, the existing threads do it. */
+/* Starts one more thread, unless there are enough. If that fails, the existing threads do the
+ * work. */
 static void start_thread(struct pipeline *pipeline)
 {
     if (pipeline->threads == pipeline->max_threads) return;
@@ -96,7 +97,7 @@ static bool read_block(struct pipeline *pipeline, struct key_block *block, uint6
     return good;
 }
 
-/* Keys before a row that has none are processed. */
+/* If a row has no key, the keys before it are still processed. */
 static bool enter(struct pipeline *pipeline, struct key_block *block)
 {
     const struct stages *stages = pipeline->stages;
@@ -151,7 +152,7 @@ bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *
                                 .moving = PTHREAD_MUTEX_INITIALIZER,
                                 .moved = PTHREAD_COND_INITIALIZER};
     run(&pipeline);
-    /* No more threads are started: the end was found, and it applies to all threads. */
+    /* No thread can be started any more: this one has reached the end. */
     for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
     reader->failed = reader->failed || pipeline.refused;
     return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];

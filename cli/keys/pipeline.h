@@ -4,9 +4,9 @@
  *      read      work        enter      compose     leave
  *     in order  any order   in order   any order   in order
  *
- * A thread takes a block through all five stages, with its own buffer. Stages in order are executed
- * by the thread whose turn it is, the others by all threads concurrently. So results and output are
- * the same as with one thread, and memory is one block per thread. */
+ * A thread takes a block through all five stages, with its own buffer. A stage "in order" runs in
+ * one thread at a time, in the order of the blocks; the others run in all threads concurrently. So
+ * results and output are the same as with one thread, and memory is one block per thread. */
 #ifndef PETAL_CLI_PIPELINE_H
 #define PETAL_CLI_PIPELINE_H
 
@@ -24,9 +24,9 @@ struct stages {
     bool (*leave)(void *context, struct key_block *block);
 };
 
-/* Takes every key through the stages. Starts threads as full blocks arrive, at most reader->threads
- * (0: as many as there are CPUs, up to a bound), so that short inputs pay nothing for them. False:
- * a stage returned false. reader->failed reports reading errors. */
+/* Takes every key through the stages. Starts threads only when full blocks arrive, so that short
+ * inputs don't pay for them: at most reader->threads (0: one per CPU, up to a bound). False: a
+ * stage returned false. reader->failed reports reading errors. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
 /* How many threads a command may use if this many were requested (0: it may choose). */

@@ -117,7 +117,7 @@ static bool put_ngram(struct key_run *run, const char *at, const char *end, cons
     return true;
 }
 
-/* These add the keys of the row from run->at on. True: it has no more. */
+/* These add the keys of the row from run->at on. They return true if it has no more. */
 static bool take_words(struct key_run *run, const char *begin, const char *end)
 {
     bool copies = run->rule->lower || run->rule->length > 1;

@@ -1,5 +1,5 @@
-/* row_keys.h - several keys per row: its words, runs of words, or runs of characters. This file
- * defines the rule byte for byte, so that other programs can make the same keys.
+/* row_keys.h - several keys per row: its words, runs of words, or runs of characters. This comment
+ * defines the keys byte for byte, so that other programs can make the same ones.
  *
  *      --words          GET /a?id=7   ->   GET  a  id  7
  *      --ngrams 2       GET /a?id=7   ->   "GET a"  "a id"  "id 7"
@@ -30,7 +30,7 @@ enum { MAX_RULE_LENGTH = 1000 };
 /* False: reported. */
 bool rule_read(struct key_rule *rule, const struct args *args);
 
-/* Is --min given without a rule, so that it means nothing? If so, it is reported. */
+/* Was --min given without a rule, so that it means nothing? If so, reports it. */
 bool lacks_rule(const char *command, const struct args *args);
 
 /* Why a row with that text has no key; NULL: it has one. Not for UNIT_ROW. */
@@ -62,12 +62,12 @@ bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key
               size_t longest_bytes);
 void run_free(struct key_run *run); /* NULL is allowed */
 
-/* Starts with `count` rows from `first` on. Each run_next() then gives the next of their keys.
- * False: there are no more. A row has at least one key. */
+/* Starts with `count` rows from `first` on. Each run_next() then returns more of their keys, or
+ * false if there are no more. A row has at least one key. */
 void run_begin(struct key_run *run, size_t first, size_t count);
 bool run_next(struct key_run *run);
 
-/* Is this the required share of all keys (0: all of them)? */
+/* Was the required share of all keys found? If `share` is 0, all must be. */
 bool is_enough(uint64_t found, uint64_t all, double share);
 
 #endif

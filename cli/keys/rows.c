@@ -197,8 +197,7 @@ void name_delimiter(char delimiter, char name[8])
     snprintf(name, 8, delimiter == '\t' ? "TAB" : "%c", delimiter);
 }
 
-/* Lists the existing names, or suggests the one that was probably meant; `room` is enough for
- * that. */
+/* Suggests the name that was probably meant, or lists the existing ones. */
 static void say_missing(const struct rows *rows, const struct field *wanted,
                         const struct names *names, char *message, size_t room)
 {

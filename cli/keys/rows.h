@@ -51,17 +51,17 @@ bool rows_read(struct rows *rows, const struct args *args);
 /* Only for columns by number. */
 void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
 
-/* Finds the columns in a header row, and where that ends, including its separator; a text without a
- * separator is a header as a whole. False: `message` says why they were not found. */
+/* Finds the columns in a header row, and the end of that row, including its separator. A text
+ * without a separator is all header. False: `message` says why the columns were not found. */
 bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);
 
-/* The size of a UTF-8 byte order mark at the beginning of a CSV or JSON file, which is part of its
- * first row: 3 or 0. */
+/* The size of the UTF-8 byte order mark at the beginning of a CSV or JSON file: 3, or 0 if there is
+ * none. The mark is part of the first row. */
 size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
 
-/* What may separate the fields of a row that doesn't contain `used`; 0 if nothing seems to. */
+/* Guesses what separates the fields of a row that doesn't contain `used`; 0 if nothing seems to. */
 char guess_delimiter(const char *text, size_t size_bytes, int used);
 
 /* In the form that -t accepts. */

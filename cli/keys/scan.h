@@ -1,10 +1,10 @@
-/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: one bit per byte, lowest
- * first.
+/* scan.h - finds which of 64 bytes of text are a comma, a quote or a newline: one bit per byte,
+ * lowest first.
  *
  *      text            7,"Ada, ""A.""",x
  *      quotes          ..1....11..111...       lowest bit on the left
  *      bits_inside()   ..111111.111.1...       from each opening quote up to the closing one
- *      commas          .1....1........1.       of which the one inside is text
+ *      commas          .1....1........1.       the one inside quotes is text
  *
  * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
  * each, costs a mispredicted branch. Finding the next set bit of a word needs no branch.
@@ -210,9 +210,9 @@ static inline SCAN_TARGET size_t count_digits(const char *at)
     return first_bit(~digits);
 }
 
-/* The end of the plain part of a JSON string, which must exist. Up to SCAN_SLACK bytes after it are
- * read but ignored. Many strings are short, and long ones are searched in large steps, so that few
- * branches depend on their length. */
+/* Finds the end of the plain part of a JSON string, which must exist. Up to SCAN_SLACK bytes after
+ * it are read but ignored. Short strings take one step and long ones few, so that few branches
+ * depend on the length. */
 enum { SCAN_SLACK = 64 };
 
 static inline SCAN_TARGET const char *end_of_plain(const char *at)

@@ -1,5 +1,5 @@
 /* selection.c - see selection.h. The text holds rows and separators in the form in which they are
- * printed: runs of selected rows are moved together in place, and if all are selected nothing
+ * printed: runs of selected rows are moved together in place. If all rows are selected, nothing
  * moves. */
 #include "keys/selection.h"
 

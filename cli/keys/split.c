@@ -4,9 +4,9 @@
  *      lines            [0]         [1]                [2]      each with its key
  *      strays                                  [0]              each with the reason
  *
- * It is decided once per block which loop runs: if rows are keys, their ends are found 64 bytes at
- * a time, otherwise their fields in place. A key is a piece of the text if possible; otherwise it
- * is assembled in a buffer of the block. */
+ * The loop is chosen once per block. If rows are keys, it finds their ends 64 bytes at a time;
+ * otherwise it finds their fields in place. A key points into the text if possible; otherwise it is
+ * assembled in a buffer of the block. */
 #include "keys/split.h"
 
 #include "keys/csv.h"
@@ -66,8 +66,8 @@ static bool ends_in_return(const petal_key *key)
     return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
 }
 
-/* Do all rows end in CR, and is the CR part of their keys? Not if the last field isn't part of the
- * key. Nearly always the first line already says no. */
+/* Do all rows end in CR, and is the CR part of their keys? It isn't if the key doesn't contain the
+ * last field. In nearly all files, the first line shows that they don't. */
 static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
     size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
