@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Draws one line per plan (at most 4, each with a capacity), from no keys to three times the first
+/* Draws one curve per plan (at most 4, each with a capacity), from no keys to three times the first
  * plan's capacity. A ring marks the first plan's design point. False: reported. */
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force);
 

@@ -1,11 +1,11 @@
 /* cmd_bench.c - petal bench: measures what a filter costs on this machine, compared with the cost
  * of reading memory.
  *
- * Two filters: `full` is the filter in question and is queried for absent keys; `work` is an
- * emptied copy, which is filled and queried for its keys. A round measures everything once, so that
- * a slowdown of the machine affects all measures alike; the result is the median over the rounds.
- * Keys come from a counter through a bijection: all are different, and the absent ones were never
- * added. */
+ * There are two filters: `full` is the filter to be measured, and is queried for absent keys;
+ * `work` is an emptied copy, which is filled and queried for its keys. A round measures everything
+ * once, so that if the machine slows down, all measures suffer alike. The result is the median over
+ * the rounds. Keys come from a counter through a bijection: all are different, and the absent ones
+ * were never added. */
 #define _DEFAULT_SOURCE /* madvise() */
 
 #include "commands/commands.h"
@@ -28,7 +28,8 @@
 #define DEFAULT_SECONDS 10u
 #define KEY_PREFIX "https://a.io/"
 #define LINE_BYTES 64u
-/* Above this size, the filter is not copied, and no memory of the same size is allocated. */
+/* If the filter is larger than this, it is not copied, and no memory of the same size is
+ * allocated. */
 #define MAX_COPY_BYTES ((uint64_t)2 << 30)
 #define FIRST_ABSENT ((uint64_t)1 << 48)
 
@@ -36,7 +37,7 @@ enum {
     KEY_BYTES = sizeof KEY_PREFIX - 1 + 16, /* and 16 hexadecimal digits */
     KEY_ROOM = 32,
     FEWEST_KEYS = 4096,
-    MAX_KEYS = 2000000, /* the lines that they touch exceed most caches */
+    MAX_KEYS = 2000000, /* enough to touch more lines than most caches hold */
     MAX_ROUNDS = 1001,
     RANGE_WIDTH = 18
 };
@@ -151,7 +152,7 @@ static void absent_one(struct bench *bench)
     bench->passed += ask_one_by_one(bench, bench->full);
 }
 
-/* Queries the same keys as one by one, so they are counted only once. */
+/* These are the keys that were queried one by one, so they are not counted again. */
 static void absent_many(struct bench *bench)
 {
     look_up_keys(bench->full, bench->keys, bench->count, bench->results);
@@ -209,7 +210,7 @@ static void run_round(struct bench *bench)
 
 /* ---- the filters ----------------------------------------------------------------------------- */
 
-/* Adds the planned number of keys, or as many as half of the time allows. */
+/* Adds the planned number of keys, or as many as fit into half of the time. */
 static void fill(struct bench *bench, uint64_t capacity, double until)
 {
     size_t whole = bench->count;
@@ -222,8 +223,8 @@ static void fill(struct bench *bench, uint64_t capacity, double until)
     bench->count = whole;
 }
 
-/* Returns NULL, and the report lacks two rows, if copying would be slow (a mapped file) or useless
- * (a copy that can't be emptied). */
+/* Returns NULL if copying would be slow (a mapped file) or useless (a copy that can't be emptied).
+ * The report then lacks two rows. */
 static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
 {
     petal_filter *work = NULL;

@@ -1,8 +1,8 @@
-/* cmd_build.c - petal build: builds a filter from keys. With -n (or --bits) keys go straight into
- * the filter, in constant memory. Otherwise the distinct keys are first counted by their hashes,
- * and the filter is planned for exactly that number. If there are too many to count, they go into a
- * filter as large as --memory allows, which is folded to the right size at the end. Either way the
- * keys are read once. */
+/* cmd_build.c - petal build: builds a filter from keys. With -n (or --bits), keys are added to the
+ * filter directly, in constant memory. Otherwise the distinct keys are first counted by their
+ * hashes, and the filter is planned for exactly that number. If there are too many to count, they
+ * are added to a filter as large as --memory allows, which is folded to the right size at the end.
+ * Either way the keys are read once. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
@@ -26,8 +26,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The share of its rate that a growing filter leaves to later layers: the default of
- * growth_ratio. */
+/* How much of its rate a growing filter leaves for later layers: the default of growth_ratio. */
 #define LATER_LAYERS 0.85
 
 #define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
@@ -59,8 +58,8 @@ static bool takes_empty_key(petal_options wanted)
 }
 
 /* Plans for at least one key, because even a filter without keys has a size. If the empty key will
- * be skipped, it must not count. To be sure that it is in the set, adds it, and then subtracts
- * it. */
+ * be skipped, it must not be counted: it is added to the set, so that it certainly is in it, and
+ * then subtracted. */
 static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
 {
     uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
@@ -69,9 +68,8 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks arrive concurrently. Their keys are added to the set, in any order. If the set gets too
- * large, or runs out of memory, its keys are moved to a large filter, and all later keys go there
- * too. */
+/* Blocks arrive concurrently, and their keys are added to the set in any order. If the set gets too
+ * large or runs out of memory, its keys are moved to a large filter, and so are all later keys. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
@@ -167,8 +165,8 @@ static bool can_fold_later(const petal_options *options)
            !options->memory_bytes;
 }
 
-/* If the filter grows, the rates of all layers must sum to the requested rate, so the first layer,
- * which is the only one until it is full, gets a lower rate. */
+/* If the filter grows, the rates of all its layers must sum to the requested rate, so the first
+ * layer gets a lower rate. */
 static bool plan_large(petal_options *options, bool grows)
 {
     petal_info plan = PETAL_INFO_INIT;
@@ -270,8 +268,8 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
     return done;
 }
 
-/* Folds the large filter to its final size, and frees the original. How many adds it received
- * depends on when counting ended, but its bits don't. */
+/* Folds the large filter to its final size, and frees the original. The number of adds depends on
+ * when counting ended, but the bits don't. */
 static petal_filter *fold_large(petal_filter *large, const struct args *args)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;

@@ -39,7 +39,7 @@ static void ask(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* Counts the keys of one row, which may be spread over several runs. */
+/* Counts the keys of one row. They may be spread over several runs. */
 struct tally {
     size_t row;
     uint64_t found, all;

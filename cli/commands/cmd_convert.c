@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Another format can't hold some of a petal file's fields; reports which are lost. */
+/* Other formats can't hold all fields of a petal file. Reports which are lost. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
     uint64_t metadata_bytes = 0;
@@ -34,7 +34,7 @@ static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1],
                *to = args->to ? args->to : "petal";
-    /* If IN is going to be replaced, no other process may change it until then. */
+    /* If IN will be replaced, no other process may change it until then. */
     unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
     petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);

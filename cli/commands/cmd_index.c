@@ -1,5 +1,5 @@
-/* cmd_index.c - petal index: puts many filters into one file, which `petal which` queries at once.
- * Filters are copied into it; with --keys, a filter is built from each file of keys. */
+/* cmd_index.c - petal index: puts many filters into one file, all of which `petal which` queries at
+ * once. It copies filters; with --keys, it builds one from each file of keys. */
 #include "commands/build_static.h"
 #include "commands/commands.h"
 #include "commands/many.h"

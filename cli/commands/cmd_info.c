@@ -22,8 +22,8 @@ enum { LABEL_WIDTH = 18 };
 
 enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
-/* Computing the stats has compared all blocks with their checksums, unless --no-verify was
- * given. */
+/* By now, the stats have been computed, and that compared all blocks with their checksums, unless
+ * --no-verify was given. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
                                    const petal_stats *stats)
 {
@@ -136,7 +136,7 @@ static void print_saturated(const petal_stats *stats)
         printf("no counter\n");
 }
 
-/* States what the numbers above mean. */
+/* Explains what the numbers above mean. */
 static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
@@ -172,7 +172,7 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-/* Prints what another library's file doesn't record, but a reader of it must know. */
+/* Prints what another library's file doesn't record, but its readers must know. */
 static void print_unknown(const char *format, const petal_info *info)
 {
     bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;

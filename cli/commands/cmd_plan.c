@@ -44,8 +44,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* Is the failure specific to the scheme? If so, the scheme is left out with a remark, and it is an
- * error only if no scheme is left. */
+/* Is the failure specific to the scheme? If so, the scheme is left out with a remark. It is an
+ * error only if no scheme remains. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -59,7 +59,7 @@ static bool is_shown(const struct args *args, size_t scheme)
     return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
 }
 
-/* Reports one reason for all schemes. If options don't fit together, that is the default scheme's
+/* Reports one reason for all schemes. If the options don't fit together, it is the default scheme's
  * reason. */
 static bool refuse_all(const petal_error *errors, size_t count)
 {
@@ -99,8 +99,8 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
-/* The most cache lines that a query reads: the line of the key's code, and the lines of two
- * neighbouring blocks of 8 bytes per column. */
+/* The maximum number of cache lines that a query reads: one with the key's code, and those of two
+ * neighbouring blocks, of 8 bytes per column. */
 static uint32_t static_lines(uint32_t columns)
 {
     return 1 + (64 - 8 + 16 * columns + 63) / 64;

@@ -44,7 +44,7 @@ static bool remove_block(void *context, struct key_block *block)
     return status >= 0;
 }
 
-/* Removes all keys. False: reported, and the keys before the failure were removed. */
+/* Removes all keys. False: reported; the keys before the failure have been removed. */
 static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};

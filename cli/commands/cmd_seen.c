@@ -24,7 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For the first layer, if the number of lines is unknown: 1.8 MiB. By time: for the window. */
+/* The capacity if the number of lines is unknown: of the first layer (1.8 MiB), or of a window of
+ * time. */
 #define FIRST_CAPACITY 1000000u
 #define WINDOW_CAPACITY 10000000u
 
@@ -41,7 +42,7 @@ struct seen {
     uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow; reported */
-    const struct key_block *refused; /* the block of which it refused some keys */
+    const struct key_block *refused; /* the block with keys that it refused */
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
     bool has_rule; /* rows have several keys */
@@ -97,7 +98,7 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
-/* Returns how many of the rows have the same time. */
+/* Returns how many rows from there on have the same time. */
 static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
 {
     size_t left = block->count - from;
@@ -141,7 +142,7 @@ static bool is_seen(const struct seen *seen, struct key_run *run, size_t row)
     return is_enough(found, all, seen->args->share);
 }
 
-/* For rows with several keys: whether a row is new depends on the rows before it. */
+/* Adds rows with several keys. Whether a row is new depends on the rows before it. */
 static petal_status add_runs_of(struct seen *seen, struct key_block *block)
 {
     struct key_run *run = block->run;
@@ -161,8 +162,8 @@ static petal_status add_runs_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* Adding fails only if the filter can't grow. The lines before the failure were remembered, so they
- * are printed; the lines after it are neither remembered nor printed. */
+/* Adding fails only if the filter can't grow. The lines before the failure are in the filter, so
+ * they are printed; the lines after it are neither added nor printed. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
@@ -253,8 +254,8 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* Writes a new FILE immediately, so that the user learns before the stream, not after it, if FILE
- * can't be written. If two processes create the same FILE, both then try to lock it, and only one
+/* Writes a new FILE immediately: if that is impossible, the user learns it before the stream, not
+ * after it. If two processes create the same FILE, both then try to lock it, and only one
  * succeeds. */
 static bool make_file(const struct args *args)
 {
@@ -362,10 +363,9 @@ static bool is_affordable(uint64_t bytes)
     return bytes < memory / 4;
 }
 
-/* If the program can know which output was delivered, a copy of FILE's filter decides what is new,
- * and FILE's filter follows it (delivered_keys.h). If it can't, a failed write discards everything
- * from this run. With -d, a key that is remembered is printed when it is repeated, so all keys are
- * remembered. */
+/* If the program can find out which output was delivered, a copy of FILE's filter decides what is
+ * new, and FILE's filter follows it (delivered_keys.h). If it can't, a failed write discards all
+ * keys of this run. With -d, lines are printed only when they repeat, so all keys are kept. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;
@@ -420,7 +420,7 @@ static bool keep(struct seen *seen)
     bool changed =
         following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
-    if (!sync_output()) return false; /* lines that a power cut would lose must not be remembered */
+    if (!sync_output()) return false; /* don't remember lines that a power cut would lose */
     return replace_file(seen->kept, seen->args->file, seen->args) && !seen->delivery.failed;
 }
 

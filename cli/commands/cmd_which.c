@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The approximate maximum size of a slice's rows, in words; a slice has at least one row. */
+/* About the most words that the rows of a slice take; a slice has at least one row. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {
@@ -133,7 +133,7 @@ static bool query_one(const struct which *which, const struct asked *asked, stru
 
 /* ---- indexes --------------------------------------------------------------------------------- */
 
-/* The approximate maximum size of the rows for one index, in words. */
+/* About the most words that the rows for one index take. */
 #define MAX_SHELF_WORDS ((size_t)1 << 17)
 
 static size_t words_of(const struct shelf *shelf)
@@ -376,7 +376,7 @@ static void print_filter(const struct which *which, size_t place)
     putchar(args->nul ? '\0' : '\n');
 }
 
-/* Filters with no keys are counted too, unless a share is requested. */
+/* Includes filters without any of the keys, unless a share is requested. */
 static void print_filters(struct which *which)
 {
     bool counts_all = which->args->count && !(which->args->share > 0);
@@ -413,7 +413,7 @@ static const char *type_in_words(uint32_t type)
     return key_type_name(type) ? key_type_name(type) : "text";
 }
 
-/* A line must mean the same key for all filters. `before` has the last one's name and type. */
+/* A line must mean the same key for all filters. `before` has the name and type of the last one. */
 static bool agrees_on_keys(struct which *which, const char *name, uint32_t key_type,
                            const char **before, uint32_t *before_type)
 {
@@ -447,7 +447,7 @@ static bool agree_on_keys(struct which *which)
     return true;
 }
 
-/* A reader of the output must be able to find the end of a name. */
+/* Programs that read the output must be able to tell where a name ends. */
 static bool check_names(const struct which *which)
 {
     const char *ends = which->prints_rows ? "\t\n" : "\n";

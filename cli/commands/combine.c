@@ -20,7 +20,7 @@ struct combining {
     petal_filter *filter;
 };
 
-/* Replaces *filter by itself, folded to `bits`. */
+/* Folds *filter to `bits`. */
 static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -36,8 +36,8 @@ static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
     return true;
 }
 
-/* If one of the two is larger by an integer factor, folds it to the other's size. The operation
- * itself reports any other difference. */
+/* If one of the two is larger by an integer factor, folds it to the other's size. If they differ
+ * otherwise, the operation itself fails. */
 static bool match_sizes(struct combining *with, petal_filter **other, const char *path)
 {
     petal_info a = info_of(with->filter), b = info_of(*other);

@@ -1,6 +1,7 @@
-/* many.c - see many.h. A map needs a descriptor while it is open, and any other filter holds its
- * bits in memory. So each filter is opened once at the beginning, to report those that can't be
- * opened. It stays open if there is room; if not, it is reopened for every block of keys. */
+/* many.c - see many.h. Each filter is opened at the beginning, so that those that can't be opened
+ * are reported. A map needs a descriptor while it is open, and any other filter keeps its bits in
+ * memory. So a filter stays open only if there is room; if not, it is reopened for every block of
+ * keys. */
 #define _DEFAULT_SOURCE /* RLIMIT_NOFILE */
 
 #include "commands/many.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Descriptors: the maximum that macOS allows; those needed for keys and messages. */
+/* Numbers of descriptors: the maximum that macOS allows, and those needed for keys and messages. */
 enum { MAX_HANDLES = 10240, OTHER_HANDLES = 32 };
 
 /* For filters that are not mapped. */
@@ -142,8 +143,8 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* Must the filter stay open? One from a pipe can't be opened again. One that another process is
- * changing can, but each time with a remark. */
+/* Must the filter stay open? A filter from a pipe can't be opened again. One that another process
+ * is changing could, but with a remark each time. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;

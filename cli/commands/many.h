@@ -1,5 +1,5 @@
-/* many.h - queries many filters for the same keys. It knows their names and which of them share a
- * hash, and opens no more at a time than the system and the memory allow. */
+/* many.h - queries many filters for the same keys. Filters that share a hash are grouped. No more
+ * filters are open at a time than the system and the memory allow. */
 #ifndef PETAL_CLI_MANY_H
 #define PETAL_CLI_MANY_H
 
@@ -12,7 +12,7 @@
 struct hashing {
     uint32_t hash, secret_id;
     uint64_t seed;
-    bool is_own; /* the scheme needs more than 64 bits of hash; filters can share only 64 */
+    bool is_own; /* the scheme needs more than 64 bits of hash, and filters can share only 64 */
 };
 
 struct one {

@@ -15,7 +15,7 @@ bool is_verbose(const struct args *args)
     return args->verbose || is_terminal(stderr);
 }
 
-/* Saturated counters are rare up to the capacity; adding a key 15 times causes them. */
+/* Up to the capacity, saturated counters are rare, unless a key was added 15 times. */
 static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
 {
     if (stats->saturated_counters)
@@ -25,8 +25,8 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
-/* Judges by the bits, because `items` counts repeats. Warns only if the estimate's whole interval
- * and the rate are above the plan, so that chance causes no warning. */
+/* Estimates the number of keys from the bits, because `items` counts repeats. Warns only if the
+ * whole interval of the estimate and the rate exceed the plan, so that chance causes no warning. */
 void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
     petal_info whole = info_of(filter), *info = &whole;

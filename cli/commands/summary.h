@@ -9,7 +9,7 @@
 
 #include <petal/petal.h>
 
-/* Should remarks be printed that are of no use in a pipe? True on a terminal, or with --verbose. */
+/* Should remarks for people be printed? True on a terminal, or with --verbose. */
 bool is_verbose(const struct args *args);
 
 /* Warns on stderr if the filter holds more keys than planned, or has saturated counters. */
@@ -19,7 +19,7 @@ void warn_if_overfilled(const char *path, const petal_filter *filter);
  * is_verbose(). */
 void print_summary(const char *path, const petal_filter *filter, const struct args *args);
 
-/* Reports why keys could not be added, and with what consequence. Returns false. */
+/* Reports why keys could not be added, and what that means for the file. Returns false. */
 bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
                         const char *consequence);
 

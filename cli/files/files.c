@@ -22,7 +22,7 @@ static unsigned loading(unsigned flags)
     return (flags & ~MODE) | PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED;
 }
 
-/* Filters that grow or forget are not changed in place: they are loaded, and saved as a whole. */
+/* Filters that grow or forget can't be changed in place: they are loaded, and saved as a whole. */
 static bool wants_loading(unsigned flags, petal_status status, const petal_filter *filter)
 {
     bool recovers = flags & PETAL_OPEN_RECOVER;
@@ -32,8 +32,8 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* A live file is opened as such only if necessary, which is worth a remark. So is a dirty one that
- * is only described. A keyed file without its secret has only its header described. */
+/* Opens a live file as such only if necessary, with a remark; likewise a dirty file that is only
+ * described. If the secret of a keyed file is missing, only its header is described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
@@ -74,7 +74,8 @@ static petal_status open_as(const char *path, petal_open_options options, petal_
     petal_free(*filter);
     options.flags = loading(options.flags);
     petal_status loaded = petal_open(path, &options, filter, error);
-    /* It was not mapped for a reason other than its kind, and update_file() would only sync it. */
+    /* If it could not be mapped for a reason other than its kind, that failure is the result:
+     * update_file() would only sync a loaded filter. */
     if (loaded != PETAL_OK || status == PETAL_OK || info_of(*filter).policy != PETAL_POLICY_NONE)
         return loaded;
     petal_free(*filter);
@@ -96,7 +97,7 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
     return options;
 }
 
-/* A file that is not a petal file: another library's, if exactly one format fits. */
+/* Opens a file that is not a petal file as another library's, if exactly one format fits. */
 static petal_status open_strange(const char *path, petal_open_options options,
                                  petal_filter **filter, petal_error *error)
 {
@@ -108,7 +109,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
         remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", format,
                format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
-        error->status = PETAL_ERR_ARGUMENT; /* it may contain filters: more can be said about it */
+        error->status = PETAL_ERR_ARGUMENT; /* not NOT_A_FILTER: it may have some */
         snprintf(
             error->message, sizeof error->message,
             "is a Parquet file; petal info lists its filters, --from parquet:COLUMN takes one");

@@ -10,8 +10,8 @@
 /* Opens the filter in `path` with PETAL_OPEN_* `flags`, the secret of --secret-file and the format
  * of --from. A map checks its blocks before use, unless --no-verify was given. A file that is not
  * Petal's is opened as the only format it fits, with a remark. "-" is standard input, for commands
- * that don't change the file. Other libraries' files are never opened PETAL_OPEN_WRITABLE, nor are
- * those that grow or forget: they are loaded with their lock kept, and update_file() saves them.
+ * that don't change the file. Other libraries' files, and filters that grow or forget, are never
+ * opened PETAL_OPEN_WRITABLE: they are loaded, their lock is kept, and update_file() saves them.
  * NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
@@ -20,15 +20,15 @@ petal_filter *open_filter(const char *path, unsigned flags, const struct args *a
 petal_filter *open_live(const char *path, const struct args *args);
 
 /* Like open_live(), for petal info: also opens a dirty file, and shows what recovery would keep,
- * but still reports that as a failure. Of a keyed file without --secret-file it opens only the
- * header, as a filter without PETAL_CAN_STATS. */
+ * but still reports that as a failure. If a file is keyed and --secret-file is missing, opens only
+ * its header, as a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args);
 
 /* May the filter that was opened from `path` be written back to it? False: reported. */
 bool is_file_of_its_own(const char *path, const struct args *args);
 
-/* Before any work is done: checks may_write(), and that no other process is changing the file to
- * replace. Only save_filter() is certain. False: reported. */
+/* Call it before any work is done: checks may_write(), and that no other process is changing the
+ * file to be replaced. save_filter() can still fail. False: reported. */
 bool may_save(const char *path, const struct args *args);
 
 /* Saves the filter as a new file in a format (NULL: petal); replaces a file only with --force. "-"
@@ -36,7 +36,7 @@ bool may_save(const char *path, const struct args *args);
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args);
 
-/* Like save_filter(), but never replaces: if the file exists by now it stays, and that is not a
+/* Like save_filter(), but never replaces a file: one that exists by now stays, and that is not a
  * failure. */
 bool publish_filter(const petal_filter *filter, const char *path, const struct args *args);
 

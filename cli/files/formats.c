@@ -116,8 +116,8 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
-/* The library's own message, since it knows the formats that this build leaves out: without bytes
- * to open, it reports what is wrong with the name. */
+/* Returns the library's message about the name, since the library knows the formats that this build
+ * leaves out. It reports the bad name before it looks at the bytes, so there need not be any. */
 static const char *why_not(const char *format, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,6 +1,6 @@
-/* magic.c - see magic.h. Each row is from the format's own specification. A magic number made only
- * of letters could begin a list of words, so a control character must follow within a few bytes, as
- * it does in every such file. */
+/* magic.c - see magic.h. Each row is from the format's own specification. A list of words could
+ * begin with a magic number that has only letters. So a control character must follow it within a
+ * few bytes, as in every file of such a format. */
 #include "files/magic.h"
 
 #include <string.h>

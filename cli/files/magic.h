@@ -20,13 +20,13 @@ struct magic {
     const char *bytes;  /* '?' matches any byte */
     size_t size_bytes;
     size_t at;    /* their offset in the file */
-    bool letters; /* they may begin a text: a control character must follow nearby */
+    bool letters; /* a text may begin with them, so a control character must follow */
 };
 
 /* Returns what a file with these first bytes is; NULL: unknown. 512 bytes are enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
-/* With more bytes, may the file turn out to be one that -z unpacks? */
+/* Could more bytes show that the file is one that -z unpacks? */
 bool magic_may_follow(const void *bytes, size_t size_bytes);
 
 #endif

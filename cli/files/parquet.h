@@ -11,8 +11,8 @@ bool is_parquet_file(const char *path);
 /* Prints one line per filter in the file, or a JSON object. False: reported. */
 bool list_parquet(const char *path, bool json);
 
-/* "parquet:COLUMN" or "parquet:COLUMN:ROWGROUP" of --from: returns what follows the first colon, or
- * NULL if it has another form. */
+/* If the value of --from is "parquet:COLUMN" or "parquet:COLUMN:ROWGROUP", returns what follows the
+ * first colon, otherwise NULL. */
 const char *parquet_place(const char *from);
 
 /* Returns a copy of the filter at such a place; if no row group is named, there must be only one.

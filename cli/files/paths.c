@@ -23,7 +23,7 @@ static bool exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
-/* An unwritable folder should be reported before hours of reading, not after. */
+/* Reports an unwritable folder before hours of reading, not after. */
 static bool check_folder(const char *path)
 {
     char folder[4096];
@@ -59,7 +59,7 @@ bool is_same_file(const char *a, const char *b)
 {
     struct identity one = identify(a);
     if (!one.inode || strcmp(a, b) == 0)
-        return one.inode != 0; /* even if it is being replaced at this moment */
+        return one.inode != 0; /* so it exists, even if it is just being replaced */
     struct identity other = identify(b);
     return one.inode == other.inode && one.device == other.device;
 }

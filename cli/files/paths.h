@@ -1,5 +1,5 @@
-/* paths.h - paths and plain files: which may be written, small ones, and new ones that appear only
- * when complete. */
+/* paths.h - paths and plain files: checks whether a file may be written, reads small files, and
+ * writes files that appear only when complete. */
 #ifndef PETAL_CLI_PATHS_H
 #define PETAL_CLI_PATHS_H
 
@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before any work is done: may `path` be written? It must not exist, or `force` must be given.
+/* Call it before any work is done: may `path` be written? It must not exist unless `force` is set.
  * False: reported. */
 bool may_write(const char *path, bool force);
 
-/* The file to which a path leads; {0} if there is none. */
+/* Identifies the file at a path; {0} if there is none. */
 struct identity {
     uint64_t device, inode;
 };
@@ -47,8 +47,8 @@ bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 
 /* A new file for `path`, written in pieces: begin, write, end. Each returns false on failure. The
- * first and the last report it; the last also reports what failed in between. If `keep` is false
- * the file is discarded. It replaces another file only with `force`. */
+ * first and the last report failures; the last also those of writes. If `keep` is false the file is
+ * discarded. It replaces another file only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;

@@ -128,7 +128,8 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
            misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
 }
 
-/* A filter whose keys are counted first, and which grows only if there are too many to count. */
+/* Is this a filter whose keys are counted first, and that grows only if there are too many to
+ * count? */
 static bool may_grow_later(const char *command, const struct args *args)
 {
     bool is_plain = is_petal(args->to) && scheme_of(args->scheme) <= PETAL_SCHEME_CLASSIC;

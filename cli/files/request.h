@@ -16,10 +16,10 @@ struct request {
     uint8_t *metadata;
 };
 
-/* Checks that the size options of `args` fit together, and fills in everything. Without any size a
- * filter gets `default_capacity` keys; if that is 0 too, -n stays open (see request_capacity()) if
- * `capacity_later`, and otherwise it is an error. With -p, --memory is left to the caller, and so
- * is --grow without -n. `command` is for messages. False: reported. */
+/* Checks that the size options of `args` fit together, and fills in everything. If no size is
+ * given, the capacity is `default_capacity`. If that is 0, request_capacity() must set it later if
+ * `capacity_later`; otherwise a missing size is an error. The caller handles --memory with -p, and
+ * --grow without -n. `command` is for messages. False: reported. */
 bool request_read(struct request *request, const char *command, const struct args *args,
                   uint64_t default_capacity, bool capacity_later);
 

@@ -40,7 +40,7 @@ static bool read_piece(uint8_t *piece, size_t *size_bytes)
     return true;
 }
 
-/* Petal's magic number is certain; other formats are recognized from the whole stream. */
+/* Petal's magic number is proof enough; other formats need the whole stream. */
 static const char *format_of(const uint8_t *piece, size_t size_bytes)
 {
     const char *names[1];

@@ -119,7 +119,7 @@ static const char *choices_of(const struct option *option)
     return equals ? equals + 1 : NULL;
 }
 
-/* The length of "NAME" in it. */
+/* The length of its "NAME". */
 static int value_width(const struct option *option)
 {
     return (int)strcspn(option->value, "=");
@@ -186,7 +186,7 @@ static bool take_option(struct walk *walk, const struct option *option, const ch
     return set_option(option, shown, attached ? attached : walk->argv[walk->next++], walk->args);
 }
 
-/* Commands that print keys have no JSON output, but keys may come from JSON. */
+/* Commands that print keys have no JSON output; --json may have been meant for keys from JSON. */
 static bool refuse_json(const struct command *command)
 {
     const char *what = by_name(command, "jsonl", 5)
@@ -270,7 +270,7 @@ static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, OPTION_
                                             END_OF_OPTIONS},
                            rule_options[] = {OPTIONS_OF_RULE, OPTION_MIN, END_OF_OPTIONS};
 
-/* petal which has another --min. */
+/* `petal which` has a different --min. */
 static bool is_one_of(const struct option *option, const struct option *group)
 {
     while (group->at != AT(help) && (strcmp(group->name, option->name) != 0 ||

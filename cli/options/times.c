@@ -4,8 +4,8 @@
  *      2024-01-31        2024-01-31T11:20Z    2024-01-31 12:20:00,250 +0100
  *      [31/Jan/2024:12:20:00 +0100]
  *
- * strptime() doesn't support fractions, can't be told where the text ends, and takes the names of
- * months from the locale; and logs have a time in each line, so speed matters. */
+ * strptime() doesn't support fractions, needs a terminator, and takes the names of months from the
+ * locale. Speed matters too, because logs have a time in each line. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options/times.h"
@@ -160,7 +160,7 @@ static bool take_zone(struct reading *reading, int64_t *ms)
     return true;
 }
 
-/* The time of day, if the date is followed by one of these and a time. */
+/* Takes the time of day, if one of these characters and a time follow the date. */
 static bool take_time_of_day(struct reading *reading, const char *one_of, bool colon, int64_t *ms)
 {
     struct reading after = *reading, behind;

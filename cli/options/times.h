@@ -23,7 +23,7 @@ enum time_form {
  * outside of 1970 to 9999. */
 const char *time_read(const char *at, const char *end, enum time_form *form, uint64_t *ms);
 
-/* The whole text of an option must be a time; at least 1. */
+/* Parses an option's text, all of which must be a time. The result is at least 1. */
 bool parse_time(const char *text, uint64_t *ms, struct why *why);
 
 /* The machine's clock. */

@@ -1,7 +1,7 @@
 /* explain.c - see explain.h.
  *
- * Implements the schemes' rules, and the position of the bits in the last `bytes` bytes of a petal
- * file, a second time from docs/format.md: what this prints doesn't depend on the code that it
+ * Implements the schemes' rules, and the layout of the bits in the last `bytes` bytes of a petal
+ * file, a second time from docs/format.md. So what it prints doesn't depend on the code that it
  * explains. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64

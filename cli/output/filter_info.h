@@ -4,7 +4,7 @@
 
 #include <petal/petal.h>
 
-/* petal_get_info() and petal_get_stats() of the whole filter, which fail only if misused. The
+/* petal_get_info() and petal_get_stats() for the whole filter. They fail only if misused. The
  * latter reads all bits. */
 petal_info info_of(const petal_filter *filter);
 petal_stats stats_of(const petal_filter *filter);

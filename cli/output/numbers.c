@@ -69,7 +69,7 @@ static const char *read_fraction(const char *at, struct decimal *d)
     return end;
 }
 
-/* The exponent of "1e9". An e without a number after it is left to the unit. */
+/* The exponent of "1e9". An e that no number follows is read as part of the unit. */
 static const char *read_exponent(const char *at, struct decimal *d)
 {
     int sign = at[0] && at[1] == '-' ? -1 : 1;

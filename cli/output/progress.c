@@ -23,7 +23,8 @@ static struct {
     double started, next;
 } state;
 
-/* Work that can't report its progress is timed by a thread; no other thread draws. */
+/* If work can't report its progress, a thread shows how long it has taken; no other thread draws
+ * then. */
 static struct {
     pthread_mutex_t mutex; /* also guards `state` */
     pthread_cond_t ended;

@@ -5,17 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* mode: "auto" (also NULL): on a terminal, after a second, and not if `streaming` data goes to a
- * terminal too; "always": immediately, terminal or not; "lines": like always, but as separate
- * lines, at most one per second; "never". Call it again once it is known what is streamed. */
+/* mode "auto" or NULL shows the line on a terminal after a second, unless `streaming` data goes to
+ * a terminal too; "always" shows it immediately, even if stderr is not a terminal; "lines" is like
+ * "always", but prints separate lines, at most one per second; "never" shows nothing. Call it again
+ * once it is known what is streamed. */
 void progress_start(const char *mode, bool streaming);
 
 /* May be called as often as needed. total_bytes 0: unknown. */
 void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys);
 
-/* Until progress_end() the line shows what is being done ("saving" and a file) and for how long:
- * for calls that take long for large filters and don't report progress. It appears after a second,
- * in every mode. */
+/* Until progress_end() the line shows what is being done ("saving" and a file) and for how long.
+ * Use it for calls that take long for large filters but don't report progress. The line appears
+ * after a second, in every mode. */
 void progress_begin(const char *what, const char *name);
 void progress_end(void);
 

@@ -20,8 +20,8 @@
 
 /* ---- stderr ---------------------------------------------------------------------------------- */
 
-/* Control characters could forge a second line or move the cursor. Other bytes may be UTF-8 and
- * pass. */
+/* Control characters could fake a second line or move the cursor. Other bytes may be UTF-8, so they
+ * stay. */
 static void make_one_line(char *text)
 {
     for (; *text; text++)
@@ -63,8 +63,8 @@ void remark(const char *subject, const char *format, ...)
 
 void guard_standard_files(void)
 {
-    /* Opened the wrong way round on purpose: writing to a read-only descriptor fails with EBADF, as
-     * for a closed one. */
+    /* Opened the wrong way round on purpose: writing to a read-only descriptor fails with EBADF,
+     * just as if it were closed. */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int descriptor = 0; descriptor <= 2; descriptor++)
         if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
@@ -107,7 +107,7 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
     return output_failure == 0;
 }
 
-/* Linux answers FIONREAD at the writing end too, even after the readers have gone. */
+/* On Linux FIONREAD also works at the writing end, even after the readers have gone. */
 static uint64_t unread_in_pipe(void)
 {
 #ifdef __linux__

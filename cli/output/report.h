@@ -12,8 +12,8 @@
 enum { STATUS_OK = 0, STATUS_NO = 1, STATUS_ERROR = 2, STATUS_BUSY = 3, STATUS_SIGNAL = 128 };
 
 /* One line on stderr: "petal: SUBJECT: message". SUBJECT (a file, an option) may be NULL. Bytes in
- * it that would break the line are shown as '?'. complain() is for what makes the command fail, and
- * returns false; remark() is for the rest. */
+ * it that would break the line are shown as '?'. complain() reports what makes the command fail,
+ * and returns false; remark() prints everything else. */
 bool complain(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void remark(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -29,7 +29,7 @@ bool flush_output(void);
  * flush_output(). */
 bool write_output(const void *bytes, size_t size_bytes, uint64_t *written);
 
-/* How many of the bytes written to stdout have not been read: 0 unless it is a pipe; UINT64_MAX if
+/* How many of the bytes written to stdout have not been read. 0 if it is not a pipe, UINT64_MAX if
  * unknown. */
 uint64_t unread_output(void);
 
@@ -39,17 +39,18 @@ bool output_has_no_reader(void);
 /* Waits until a pipe's reader has read everything or has gone, or until a stop signal arrives. */
 void wait_for_reader(void);
 
-/* Makes a file durable. False: it is impossible, which finish_output() reports. */
+/* If stdout is a file, makes it durable. False: that failed, and finish_output() reports it. */
 bool sync_output(void);
 
-/* Removes the last bytes written to a file: part of a line that the next run prints as a whole. */
+/* If stdout is a file, removes the last bytes written: a partial line that the next run prints as a
+ * whole. */
 void cut_output(uint64_t bytes);
 
 /* Records that nobody reads stdout any more, like a write that fails with EPIPE. */
 void output_is_gone(void);
 
-/* Closes stdout and turns an unreported failure into the exit status. A reader that has gone is not
- * an error: the tool ends quietly, as if by SIGPIPE. */
+/* Closes stdout, reports a failure, and returns the exit status. If the reader has gone, that is
+ * not an error: the tool ends quietly, as if by SIGPIPE. */
 int finish_output(int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* signals.c - see signals.h. The pipe closes the gap between calling stop_signal() and waiting in
+/* signals.c - see signals.h. The pipe wakes poll() if a signal arrives between stop_signal() and
  * poll(). */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,6 +1,6 @@
 /* posix.h - the parts of POSIX that the tool uses, for Windows. It is included before every file of
- * the tool (-include), and its folder precedes the system's headers. So the tool is written once,
- * for POSIX.
+ * the tool (-include), and its folder is searched before the system's headers. So the tool is
+ * written once, for POSIX.
  *
  * Paths are UTF-8, like arguments; files are binary. What Windows lacks is left out if nothing
  * depends on it: file modes, SIGPIPE and the like. */
