@@ -220,9 +220,9 @@ static petal_status describe_sized(const struct format_def *format, const petal_
     return PETAL_OK;
 }
 
-/* Other libraries' formulas miss the rate slightly. They miss it by more than this factor only for
- * a few keys, and for more keys than the library has filters for (a 32-bit hash, Parquet's largest
- * filter). */
+/* Other libraries' formulas miss the rate slightly. They miss it by more than this factor only if
+ * there are few keys, or too many for the library's filters (because of a 32-bit hash, or of
+ * Parquet's maximum size). */
 #define MISSED_RATE 2
 #define FEW_KEYS 64u
 

@@ -250,7 +250,7 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
 /* Allocates a quarter more room than needed. Layer numbers have 32 bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
-/* Keeps surplus room for the next filter, unless there is far more than this one needs. */
+/* Keeps spare room for the next filter, unless it is far more than this one needs. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;

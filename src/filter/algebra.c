@@ -80,7 +80,7 @@ static petal_status check_not_static(const petal_filter *filter, petal_error *er
         "static filters are not combined by bits; build one from both lists of keys, or query both");
 }
 
-/* The checks that both calls make before they touch a bit. They come before the request for
+/* The checks that both calls make before they change a bit. They come before the request for
  * permission to write, because that request already marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
@@ -173,7 +173,7 @@ static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status != PETAL_OK) return status;
-    /* Resets the filter to its initial state, except that a map keeps its layers and only empties
+    /* Resets the filter to its initial state. A map keeps its layers, though, and only empties
      * them. */
     bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
     if (adds_layers && !petal_filter_has_foreign_bits(filter))

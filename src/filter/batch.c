@@ -354,7 +354,8 @@ static size_t piece_of(const petal_filter *filter, uint64_t left)
     return at_most(left, words == 1 ? room : room / words);
 }
 
-/* If overfull filters are refused, a piece ends where the next add would count the bits again. */
+/* If the filter refuses keys when it is overfull, a piece ends where the next add would count the
+ * bits again. */
 static size_t piece_to_add(const petal_filter *filter, uint64_t left)
 {
     size_t piece = piece_of(filter, left);
@@ -446,8 +447,8 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Can the keys be looked up in pieces of hashes? Not if the scheme rejects empty keys and one of
- * the keys is empty. */
+/* Can the keys be looked up in pieces of hashes? They can't if the scheme rejects empty keys and
+ * one of the keys is empty. */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -521,8 +522,8 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* If the filter has direct functions (scheme.h) for this number of keys, uses them for all. If the
- * caller wants no results, FEW of them go into a local array. */
+/* If the filter has direct functions (scheme.h) for this number of keys, they process all keys. If
+ * the caller wants no results, they are written to a local array with room for FEW. */
 #define FEW 512u
 
 /* 1 to `max` keys: an empty batch takes the general way, since 0 - 1 wraps. */
@@ -603,8 +604,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Processes a few keys in another layout by making pointers to them, and checks their offsets on
- * the way. Returns false if an offset is invalid or there are too many keys. */
+/* Processes a few keys in another layout through pointers to them, and checks their offsets
+ * meanwhile. Returns false if an offset is invalid or there are too many keys. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -653,7 +654,7 @@ static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter,
            go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
-/* Tries the ways from the fastest to the most general: pointers to a few keys, the direct
+/* Tries the fastest method first and the most general last: pointers to a few keys, the direct
  * functions, pieces. */
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,

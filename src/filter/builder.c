@@ -33,7 +33,7 @@
 #define MIN_REGIONS 128u
 #define MAX_REGIONS 256u
 
-/* A filter below twice this size is filled directly by one worker: several would only pass cache
+/* If a filter is below twice this size, one worker fills it directly: several would only pass cache
  * lines back and forth. */
 #define BYTES_PER_WORKER ((uint64_t)2 << 20)
 #define MAX_WORKERS 1024u
@@ -254,7 +254,8 @@ static bool goes_by_regions(const petal_filter *filter)
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Gives each worker a share of the filter that is large compared with its buffers. */
+/* Limits the number of workers, so that each one's share of the filter is large compared with its
+ * buffers. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;

@@ -141,8 +141,8 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
-/* If layers are tried in turn, each answers only for the hashes that the earlier layers pass on.
- * The number of keys comes from the header, since the bits don't show it. */
+/* If layers are tried in turn, each one answers only for the hashes that the earlier layers pass
+ * on. The bits don't show the number of keys, so it comes from the header. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

@@ -1,12 +1,12 @@
 /* failure.c - keeps the first failure of a filter's calls, for callers that check statuses late or
  * never.
  *
- * Several threads that only read a filter may fail at the same time. The first one claims the
- * place. A reader that arrives while the failure is being stored sees none, which is fine: the
- * failing call has not returned yet.
+ * Several threads that only read a filter may fail at the same time. The first one stores its
+ * failure. While it is being stored, others see no failure yet, which is fine: the failing call has
+ * not returned.
  *
- * Damage takes precedence over other failures, and the store keeps it: a query returns no status,
- * so a caller that checks afterwards must not be given an older failure. */
+ * Damage takes precedence over other failures, and the store keeps it. A query returns no status,
+ * so a caller that checks after it must not get an older failure instead. */
 #include "filter/filter.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };

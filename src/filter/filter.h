@@ -1,4 +1,4 @@
-/* filter.h - the handle: bit arrays with their scheme, their hash and what is known about their
+/* filter.h - the handle: bit arrays with their scheme and hash, and what is known about their
  * keys. */
 #ifndef PETAL_FILTER_FILTER_H
 #define PETAL_FILTER_FILTER_H
@@ -54,7 +54,7 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* State of a filter that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    /* one thread locks it to request permission, while other threads may still count keys */
+    /* locked by the thread that requests permission, while other threads may still count keys */
     _Atomic uint64_t asking;
 };
 
@@ -145,7 +145,7 @@ struct petal_filter {
     /* overfull.c's result when it last counted the bits; 0: never */
     _Atomic uint64_t overfull;
 
-    /* Called when a new key meets a full last layer; NULL: keep filling it. */
+    /* Called for a new key if the last layer is full. NULL: the layer is filled further. */
     petal_status (*grow)(petal_filter *filter, petal_error *error);
     bool is_fixed;         /* grow always refuses: there is never another layer */
     uint64_t cutoff_ms;    /* queries skip layers whose until_ms is earlier: rotating.c */

@@ -1,14 +1,14 @@
 /* fold.c - makes a filled filter smaller, without its keys.
  *
  * A key's line is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
- * If the number of lines is divided by d, the key's line is floor(line / d), for every d:
+ * If the number of lines is divided by any d, the key's new line is floor(line / d):
  *
  *     lines   0 1 2 | 3 4 5 | 6 7 8 | 9 10 11        12 lines, d = 3
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
- * The bits within the line depend only on the low half of the hash. So folding gives the same bits
- * that the keys would have set in a filter created at that size. In the scheme classic, a line is
- * one bit. */
+ * The bits within the line depend only on the low half of the hash. So folding gives the bits that
+ * the keys would have set in a filter created with the smaller size. In the scheme classic, a line
+ * is one bit. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"

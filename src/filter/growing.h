@@ -11,7 +11,7 @@
 #define PETAL_GROWTH_RATIO 0.85
 #define PETAL_GROWTH_MAX_STEP 64u
 
-/* The policy that the options request. Requires options->growth. */
+/* The policy that the options request; options->growth must be set. */
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error);
 

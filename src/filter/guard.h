@@ -1,4 +1,4 @@
-/* guard.h - lets no query be answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
+/* guard.h - ensures that no query is answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
  *
  * A guarded filter is backed by a petal file and keeps a state per block. Before a query is
  * answered, the blocks with the key's bits, in every layer, are compared with their checksums. Each
@@ -40,8 +40,8 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
     return petal_guard_stands(filter) && petal_guard_has_work(filter);
 }
 
-/* PETAL_OK if the answer for this key comes from sound bits. If not, PETAL_ERR_DAMAGED or
- * PETAL_ERR_IO; the store has recorded the damage for petal_last_error(). */
+/* PETAL_OK if the blocks with this key's bits are sound. If not, PETAL_ERR_DAMAGED or PETAL_ERR_IO;
+ * the store has recorded the damage for petal_last_error(). */
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error);
 
@@ -50,8 +50,8 @@ petal_status petal_guard_check(const petal_filter *filter, const struct probe *p
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 
-/* For calls that read all bits: PETAL_OK if no block is left unchecked, or the filter is not
- * guarded. */
+/* Checks the remaining blocks, for calls that read all bits. PETAL_OK if all are sound, or the
+ * filter is not guarded. */
 petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error);
 
 /* Sets the state of a sound block, and of all blocks. */

@@ -100,7 +100,7 @@ static bool contains_i64(const struct direct *way, int64_t value)
     return contains(way, key, sizeof key);
 }
 
-/* petal_add()'s caller passed a mutable filter. */
+/* Casting const away is safe: the caller of petal_add() passed a mutable filter. */
 static petal_status add(const struct direct *way, const void *key, size_t key_bytes)
 {
     petal_filter *filter = (petal_filter *)(uintptr_t)way;

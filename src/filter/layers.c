@@ -2,10 +2,10 @@
  *
  * A key that an older layer contains is not added again, since that would only fill the last one.
  * So a piece is first looked up in the older layers, and the keys that were not found are added to
- * the last one. No more are added at a time than it has room for, so that the filter grows at
+ * the last one. At most as many are added at a time as it has room for, so that the filter grows at
  * exactly the same key as if keys were added one by one. Generations work differently: every key is
- * added to the newest, so that it is remembered for longer, and the older ones are only queried to
- * see if it is new. */
+ * added to the newest one, so that it is remembered longer. The older ones are only queried, to
+ * find out whether the key is new. */
 #include "base/checked.h"
 #include "filter/guard.h"
 #include "filter/permission.h"

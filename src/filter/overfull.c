@@ -16,8 +16,8 @@
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
-/* G shares of keys, the maximum that the filter remembers as long as no window holds more than
- * planned. */
+/* The keys of G generations: the most that the filter remembers as long as no window holds more
+ * than planned. */
 static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
@@ -51,8 +51,9 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* For a filter over capacity: how many keys it is past the first one too many, which determines its
- * step. A removed key counts twice: for the removal, and because it lowered `items`. */
+/* If the filter exceeds its capacity: the number of keys since the first one too many, which
+ * determines the step. A removed key counts twice: for the removal, and because it lowered
+ * `items`. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;

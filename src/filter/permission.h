@@ -44,8 +44,8 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 /* The same for a filter that several threads add to: one of them makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Would permission be granted? For callers that don't know yet what they will change. Doesn't mark
- * a file as dirty. */
+/* Would permission be granted? Use this if it is not known yet what will change: it doesn't mark a
+ * file as dirty. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;

@@ -6,8 +6,8 @@
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* A filter of several layers doesn't know to which layer a key was added, so it can't decrement the
- * counters. */
+/* If a filter has several layers, it is unknown to which one a key was added, so its counters can't
+ * be decremented. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;

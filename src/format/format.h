@@ -50,11 +50,11 @@ struct format_def {
     const char *name;
     const char *keys; /* what keys are; default: "bytes" */
     bool has_checksum;
-    uint32_t scheme, hash; /* its filters'; if there are several, that of new filters */
+    uint32_t scheme, hash; /* of its filters; if there are several, of new filters */
     uint32_t variant;      /* the format's own: distinguishes rows that share functions */
 
-    /* Judging by header and length, can these bytes be such a file? FIT_CERTAIN: they are very
-     * unlikely to be anything else. Default: `fit` if read() accepts them. */
+    /* From header and length, could these bytes be such a file? FIT_CERTAIN: they are very unlikely
+     * to be anything else. Default: `fit` if read() accepts them. */
     enum fit { FIT_NO, FIT_POSSIBLE, FIT_CERTAIN } fit;
     enum fit (*fits)(const uint8_t *bytes, uint64_t size_bytes);
 
@@ -94,7 +94,7 @@ struct format_def {
                           const struct sink *sink, petal_error *error);
 
     /* Both or neither. grows(): does the original add a layer when this filter is full? grow():
-     * called when a new key meets a full last layer; adds a layer, or reports why it can't. */
+     * called for a new key if the last layer is full; adds a layer, or reports why it can't. */
     bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
 
@@ -150,7 +150,7 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes,
                                      petal_error *error);
 
-/* Keeps these bytes of the file, however many, as the origin. They must stay valid as long as
+/* Keeps these bytes of the file, of any number, as the origin. They must stay valid as long as
  * `about`. */
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);
 

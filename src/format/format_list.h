@@ -1,7 +1,7 @@
-/* format_list.h - the formats, one per line, in the order in which users see them: the LIBRARY by
- * which a build can leave it out (base/libraries.h), the NAME in its number PETAL_FORMAT_NAME, the
- * name in its row petal_format_name, and the number, which petal files record as a filter's origin
- * and which is never reused. */
+/* format_list.h - the formats, one per line, in the order in which users see them. A build without
+ * LIBRARY (base/libraries.h) leaves the format out. PETAL_FORMAT_NAME is its number and
+ * petal_format_name its row. Petal files record the number as a filter's origin; it is never
+ * reused. */
 #ifndef PETAL_FORMAT_FORMAT_LIST_H
 #define PETAL_FORMAT_FORMAT_LIST_H
 

@@ -12,8 +12,8 @@
 #include <math.h> /* isnan, a macro */
 #include <string.h>
 
-/* PNG's trick: a first byte that is not text, then line ends that text tools convert and an
- * end-of-file for old ones. */
+/* As in PNG: a first byte that is not text, line ends that text tools would convert, and an
+ * end-of-file character for old tools. */
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
@@ -501,7 +501,7 @@ static bool has_no_times(const struct description *about)
     return any == 0;
 }
 
-/* Could this policy have grown these layers? */
+/* Could a filter with this policy have grown these layers? */
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;

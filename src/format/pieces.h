@@ -1,4 +1,4 @@
-/* pieces.h - what changed in an array of bits or counters, as encoded in a patch (docs/format.md,
+/* pieces.h - the changes in an array of bits or counters, as encoded in a patch (docs/format.md,
  * "Patches"): gap codes, or whole blocks. Pure.
  *
  * A piece covers consecutive blocks of a layer. Its codes are Rice codes: a gap g with parameter r

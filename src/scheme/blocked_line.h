@@ -1,5 +1,5 @@
-/* blocked_line.h - what all kernels of the scheme `blocked` share: which line, and which words. The
- * rule is at the top of blocked.c; petal_inline.h has the operations on a line for each CPU. */
+/* blocked_line.h - shared by all kernels of the scheme `blocked`: finding a key's line and words.
+ * The rule is at the top of blocked.c; petal_inline.h has the operations on a line for each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
@@ -53,8 +53,8 @@ static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
     return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
 }
 
-/* Divides a key's hashes: all go to its only line, or ceil(k/2) to the first and the rest to the
- * second. */
+/* How many of a key's hashes are for its first line: all if it has one line; ceil(k/2) if it has
+ * two. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {
     return shape->lines_per_key == 2 ? (shape->hashes + 1) / 2 : shape->hashes;

@@ -1,4 +1,4 @@
-/* classic.h - how a key walks in classic, and in counting, which uses the same positions:
+/* classic.h - the positions of a key in classic and in counting:
  *
  *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
  *

@@ -1,11 +1,11 @@
 /* course.h - how the rate changes if a key's k positions are not independent.
  *
- * Most libraries compute the k positions of a key from two numbers, a + i * b mod m. Two keys with
- * the same b, or a key whose b is 0 or a small fraction of m, then coincide far more often than k
- * independent positions would. It happens to one in m keys, so it matters if the requested rate is
- * not large compared with 1 / m: a filter of 100 keys at 0.01 % is wrong 2 to 10 times as often as
- * (X/m)^k predicts; one of a million keys at 1 % is wrong as predicted. docs/formats/README.md,
- * section "Rates". */
+ * Most libraries compute the k positions of a key from two numbers, a + i * b mod m. If two keys
+ * have the same b, or the b of a key is 0 or a small fraction of m, then positions coincide far
+ * more often than k independent ones would. That happens to about one in m keys, so it matters if
+ * the requested rate is not large compared with 1 / m. A filter for 100 keys at 0.01 % has 2 to 10
+ * times as many false positives as (X/m)^k predicts; one for a million keys at 1 % has as many as
+ * predicted. docs/formats/README.md, section "Rates". */
 #ifndef PETAL_SCHEME_COURSE_H
 #define PETAL_SCHEME_COURSE_H
 
@@ -20,7 +20,7 @@ enum course_kind {
     COURSE_INDEPENDENT = 0, /* k words of a hash, or their equivalent */
     COURSE_STRAIGHT,        /* a + i * b mod m; nothing wraps before the remainder */
     COURSE_WRAPPED,         /* (a + i * b) mod 2^wrap_bits mod m */
-    COURSE_HALVED,          /* the same with half of the bits: a carry comes and goes */
+    COURSE_HALVED,          /* the same, halved before the remainder: the lost bit may carry */
     COURSE_FOLDED,          /* the same, but the upper half counts downwards */
     COURSE_CURVED,          /* b changes with each step, so no two keys run in parallel */
     COURSE_WOVEN,           /* two of a and two of b, alternating */

@@ -1,5 +1,5 @@
-/* model.h - the mathematics of Bloom filters: exact false-positive models, estimates, textbook
- * formulas. Only model.c uses libm. */
+/* model.h - the mathematics of Bloom filters: exact models of the false-positive rate, estimates,
+ * textbook formulas. Only model.c uses libm. */
 #ifndef PETAL_SCHEME_MODEL_H
 #define PETAL_SCHEME_MODEL_H
 
@@ -63,7 +63,8 @@ double petal_model_pow(double x, double y);
 /* libm's sqrt(), for sums of variances in other files. */
 double petal_model_sqrt(double x);
 
-/* (1 - e^(-kn/m))^k, which libraries that plan with it promise. NAN outside its domain. */
+/* (1 - e^(-kn/m))^k, the rate that libraries promise if they plan with this formula. NAN outside
+ * its domain. */
 double petal_model_textbook_rate(double bits, double hashes, double keys);
 
 #endif

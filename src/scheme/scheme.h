@@ -1,5 +1,5 @@
-/* scheme.h - the second axis: from a hash to bit positions, and in which array. Each scheme's file
- * exports its row, and scheme_list.h lists them; to add one, write a file and a line.
+/* scheme.h - the second axis: from a hash to bit positions in an array. Each scheme has a file that
+ * exports its row, and a line in scheme_list.h.
  *
  * A scheme is defined by its generic kernel, in portable C. Faster kernels must set and test
  * exactly the same bits. They are further rows of the scheme's kernel list, best first; one is
@@ -19,7 +19,7 @@
 #define SCHEME_NUMBER(LIBRARY, NAME, name, number) PETAL_SCHEME_##NAME = (number),
 enum { PETAL_FOREIGN_SCHEMES(SCHEME_NUMBER) };
 
-/* A bit array's size and shape: all that its scheme needs besides the bits. */
+/* The size and shape of a bit array: all that its scheme needs besides the bits. */
 struct shape {
     uint32_t scheme;
     uint32_t hashes;        /* k */
@@ -73,9 +73,9 @@ struct stretch {
     uint64_t offset, size_bytes;
 };
 
-/* The blocks for which a file has checksums, and the state of each: a block is checked once, before
- * its first change, so that damaged bits never get a new checksum, or before a query is first
- * answered from it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
+/* The blocks for which a file has checksums, and the state of each: a block is checked once, either
+ * before its first change, so that damaged bits never get a new checksum, or before the first query
+ * that reads it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
@@ -137,7 +137,7 @@ struct direct {
     struct xxh3_flips flips;
 };
 
-/* In a stream of new and old keys no CPU can predict the answer, so there is no branch on it. */
+/* If new and old keys are mixed, no CPU can predict the answer, so there is no branch on it. */
 static inline petal_status status_of_add(bool is_new)
 {
     return (petal_status)(PETAL_SEEN - is_new);
@@ -215,8 +215,8 @@ struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* How a scheme differs if its positions are counters, not bits. shape.bits is the number of
- * counters. */
+/* What a scheme needs in addition if its positions are counters, not bits. shape.bits is the number
+ * of counters. */
 struct counters {
     uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
     /* Decrements. results[i] is 1, or 0 for an absent key; returns their sum. Equivalent to
@@ -314,7 +314,7 @@ struct scheme_def {
 /* The row of a scheme, or NULL. */
 const struct scheme_def *petal_scheme_find(uint32_t id);
 
-/* For numbers without a row: the name of a scheme that was left out of this build, or NULL. */
+/* If this build leaves out the scheme with that number, its name; otherwise NULL. */
 const char *petal_scheme_left_out(uint32_t id);
 
 /* The best kernel of a scheme that this CPU can run. */

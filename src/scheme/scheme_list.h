@@ -1,6 +1,6 @@
-/* scheme_list.h - the schemes, one per line: the LIBRARY whose formats use it, with which a build
- * leaves it out (base/libraries.h); NAME for its number PETAL_SCHEME_NAME; name for its row
- * petal_scheme_name; and the number, which petal files store and which is never reused. */
+/* scheme_list.h - the schemes, one per line. LIBRARY uses the scheme in its formats; a build
+ * without that library (base/libraries.h) leaves it out. PETAL_SCHEME_NAME is its number and
+ * petal_scheme_name its row. The number is stored in petal files and never reused. */
 #ifndef PETAL_SCHEME_SCHEME_LIST_H
 #define PETAL_SCHEME_SCHEME_LIST_H
 

@@ -149,7 +149,7 @@ static petal_status check_unchanged(const petal_filter *filter, petal_error *err
 
 /* ---- one block, before it is queried: see filter/guard.h ------------------------------------- */
 
-/* Is the file clean, and with which sequence number? False also if it can't be read. */
+/* Is the file clean? If so, *sequence is its sequence number. False also if it can't be read. */
 static bool is_settled(const struct backing *backing, uint64_t *sequence)
 {
     struct image now;
@@ -208,8 +208,8 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The owner of a writable map knows what it has changed; in a fork of it, the map is checked like
- * any reader's. */
+/* The process that opened a writable map knows what it has changed. In a forked child, the map is
+ * checked like any reader's. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
@@ -267,7 +267,7 @@ static petal_status write_state(struct backing *backing, enum image_state state,
                               : status;
 }
 
-/* A failed write is final: the system may believe that its pages were written. */
+/* After a failed write nothing more is written: the system may believe that the pages were. */
 static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
 {
     struct backing *backing = filter->backing;

@@ -1,5 +1,5 @@
-/* backing.h - the storage of a filter that has more than its own memory: a mapped file, the
- * caller's memory, or a file that it keeps locked. */
+/* backing.h - what a filter uses besides its own memory: a mapped file, the caller's memory, or a
+ * file that it keeps locked. */
 #ifndef PETAL_STORE_BACKING_H
 #define PETAL_STORE_BACKING_H
 
@@ -44,8 +44,8 @@ struct backing {
 };
 
 /* Points the filter's layers at the bytes in `from`. `image` is NULL for other libraries' files,
- * which are read-only. The caller owns map, file and bytes until petal_backing_hold() hands them to
- * the filter, which needn't happen. */
+ * which are read-only. The caller owns map, file and bytes, unless it calls petal_backing_hold(),
+ * which hands them to the filter. */
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
                                   const struct image *image, const struct opening *from,
                                   petal_error *error);

@@ -1,5 +1,5 @@
-/* budget.h - the memory limit of opening: an allocator that wraps the caller's and never holds more
- * than the limit. So one place limits every codec, before memory is allocated. */
+/* budget.h - the memory limit when opening: an allocator that wraps the caller's and never holds
+ * more than the limit. So one place limits all codecs, before memory is allocated. */
 #ifndef PETAL_STORE_BUDGET_H
 #define PETAL_STORE_BUDGET_H
 

@@ -15,9 +15,8 @@ static const struct mapping no_map = {NULL, 0, false};
 /* ---- the header of a file that another process may change ---------------------------------------
  *
  * Reads the header into a copy. If the copy is clean, it is used. If not, a writer may have been in
- * the middle of an update, so the header is read again. That ends when two reads agree and nobody
- * holds the lock, or when it is clear that a writer is active: then the file is busy, not
- * damaged. */
+ * the middle of an update, so the header is read again, until two reads agree and nobody holds the
+ * lock. If a writer is active, the file is busy, not damaged. */
 
 #define MAX_READS 1000
 
@@ -61,8 +60,8 @@ static petal_status parse(const struct source *source, struct head *head, struct
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
-/* While keys are only added, bits are only set: a reader that runs at the same time as the writer
- * still finds every key that was synced. */
+/* As long as keys are only added, bits are only set. So while the writer runs, a reader still finds
+ * every key that was synced. */
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
     return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
@@ -144,7 +143,7 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
 {
     static const uint8_t none[PETAL_SECRET_BYTES];
     const void *secret = source->options.secret;
-    /* The hash needs a secret. Without one it gets zeros, and the filter refuses keys. */
+    /* The hash needs a secret. If there is none, it gets zeros, and the filter refuses keys. */
     bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
@@ -535,7 +534,8 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
-    /* Unlike a map, a copy keeps two states mixed if the file changed while it was copied. */
+    /* If the file changed while it was copied, the copy is a mixture of two states, and unlike a
+     * map stays so. */
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;

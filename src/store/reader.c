@@ -25,7 +25,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* A failure found so far, held back until it is certain. */
+/* A failure that was found, held back until it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -104,7 +104,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Will this remain the failure, whatever bytes follow? */
+/* Will this be the failure, whatever bytes follow? */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -131,8 +131,8 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* Without a memory limit, what is allocated is limited by the bytes received, not by the size in
- * the header. If that rules out the bits now, they are allocated later. */
+/* If there is no memory limit, the number of bytes received limits what is allocated, not the size
+ * in the header. If that is too little for the bits now, they are allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;

@@ -8,7 +8,7 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A writable map already is its file, so this syncs it instead of replacing it. Its owner may
+/* To save a writable map to its own file, syncs it instead of replacing the file. Its owner may
  * change such a map, so casting const away is safe. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)

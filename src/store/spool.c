@@ -1,5 +1,6 @@
 /* spool.c - the temporary file for building a static filter from more keys than fit into memory
- * (filter/static_spill.c). It has no name, so it disappears with the process, however that ends. */
+ * (filter/static_spill.c). It has no name, so it disappears when the process ends, even in a
+ * crash. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/static_builder.h"

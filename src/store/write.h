@@ -13,8 +13,8 @@ struct saving {
 petal_status petal_saving_take(const petal_save_options *options, struct saving *saving,
                                petal_error *error);
 
-/* Writes the filter's image. Verifies bits from a file first, and checks afterwards that the file
- * has not changed. */
+/* Writes the filter's image. If the bits are in a file, verifies them first, and checks afterwards
+ * that the file has not changed. */
 petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
                             const struct sink *sink, petal_error *error);
 
