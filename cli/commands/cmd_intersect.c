@@ -1,4 +1,4 @@
-/* cmd_intersect.c - petal intersect: makes a filter of the keys that filters have in common; it has
+/* cmd_intersect.c - petal intersect: makes a filter with the keys that all filters have. It has
  * more false positives than one built from those keys. */
 #include "commands/combine.h"
 #include "commands/commands.h"

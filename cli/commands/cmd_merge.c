@@ -1,4 +1,4 @@
-/* cmd_merge.c - petal merge: makes the union of filters. */
+/* cmd_merge.c - petal merge: writes the union of filters. */
 #include "commands/combine.h"
 #include "commands/commands.h"
 

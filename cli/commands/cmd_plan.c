@@ -25,7 +25,7 @@ struct plans {
     const struct args *args;
     size_t count;
     petal_info made[SCHEMES]; /* only schemes that are possible */
-    bool same_capacity;       /* if not, they have the same size and different capacities */
+    bool same_capacity;       /* if not, they have equal sizes and different capacities */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */

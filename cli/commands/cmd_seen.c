@@ -41,7 +41,7 @@ struct seen {
     uint64_t read, fresh, skipped;   /* rows */
     uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
     bool passed;                     /* the capacity */
-    bool full;                       /* the filter could not grow; reported */
+    bool full;                       /* the filter could not grow, which was reported */
     const struct key_block *refused; /* the block with keys that it refused */
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;

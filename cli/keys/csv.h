@@ -24,8 +24,8 @@ struct csv_scan {
 };
 
 /* Scans the rest of the text, in which a row begins at `start`. Returns the end of the last
- * complete row that this call found, or 0. If there are quotes, `marks` covers the whole regular
- * part of the text. */
+ * complete row that this call found, or 0. If there are quotes, `marks` then has the marks of all
+ * text up to the first misplaced quote. */
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                       struct csv_scan *scan, struct marks *marks);
 

@@ -64,7 +64,7 @@ struct key_block {
     const char *refused; /* why line `count` is not a key */
     const char *trouble; /* the block reports this failure in its turn; NULL: it has keys */
     int failure;         /* its errno; 0: none */
-    uint64_t bytes_read; /* of all input, up to and including this block */
+    uint64_t bytes_read; /* from all input, up to the end of this block */
     size_t room;         /* in lines, decoded, hashes and results */
     size_t stray_room;
     petal_key *decoded;
@@ -80,7 +80,7 @@ struct key_block {
 };
 
 struct key_reader {
-    bool failed; /* something was reported: the input is incomplete */
+    bool failed; /* some input could not be read; reported */
     uint64_t keys_read;
 
     bool keep_going;          /* skip files that can't be opened */

@@ -83,7 +83,7 @@ static void copy(struct key_run *run, const char *from, size_t size)
         for (size_t i = 0; i < size; i++) to[i] = lower_case((uint8_t)from[i]);
 }
 
-/* A run accepts another key as long as no more than this many bytes of `copies` are in use. */
+/* A run accepts another key unless more than this many bytes of `copies` are in use. */
 #define COPIED_BYTES ((size_t)1 << 16)
 
 static bool has_room(const struct key_run *run)

@@ -330,7 +330,7 @@ static inline const char *find_flaw(struct splitting *splitting, const char *at,
     return stop == at || (stop == at + 1 && *at == '\r') ? EMPTY : NULL;
 }
 
-/* Rows whose fields end at one of `count` marks. False: out of memory. */
+/* Splits rows whose fields end at one of `count` marks. False: out of memory. */
 static inline bool split_marked(struct splitting *splitting, size_t count, enum fields fields)
 {
     if (count == 0) return true;

@@ -15,8 +15,8 @@ bool make_arrays(struct key_block *block, size_t rows);
 /* Finds the rows of the block, unless it has them, and their keys. */
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block);
 
-/* Makes all of the block's text a row without a key, or a piece of one that is too long; a
- * separator is added if `ends`. */
+/* Makes all of the block's text one row without a key, or a piece of a row that is too long. Adds a
+ * separator if `ends`. */
 void split_piece(const struct rows *rows, struct key_block *block, bool ends);
 
 /* Does a row have no key because it has too few fields? */

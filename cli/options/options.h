@@ -1,5 +1,5 @@
-/* options.h - the options of a command line as one struct, and commands as tables of the options
- * that they accept. */
+/* options.h - the options of a command line as one struct, and for each command a table of the
+ * options that it accepts. */
 #ifndef PETAL_CLI_OPTIONS_H
 #define PETAL_CLI_OPTIONS_H
 
@@ -52,7 +52,7 @@ struct args {
 enum option_kind {
     FLAG,   /* bool */
     TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these, ignoring case */
-    NAME,   /* const char *, a format's name: ignoring case */
+    NAME,   /* const char *, the name of a format in any case */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */

@@ -68,7 +68,7 @@ static int64_t take_fraction(struct reading *reading)
     return ms;
 }
 
-/* No log is from before 1973, which is 10^11 ms, or from after 5138, which is 10^11 s. */
+/* 10^11 is 1973 in milliseconds and 5138 in seconds, and no log is older or newer. */
 static enum time_form unit_of(int64_t number)
 {
     if (number < INT64_C(100000000000)) return TIME_SECONDS;

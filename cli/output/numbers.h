@@ -25,8 +25,8 @@ bool parse_rate(const char *text, double *rate, struct why *why);
 /* A share: "80%", "0.8". Above 0; 1 and 100% are the whole. */
 bool parse_share(const char *text, double *share, struct why *why);
 
-/* A window: *keys from "10M", written like a count, or *ms from "7d", "12h", "30min", "90s", "2w";
- * the other becomes 0. "10m" is ambiguous and refused. */
+/* A window. "10M", a count, sets *keys; "7d", "12h", "30min", "90s" or "2w" sets *ms. The other
+ * becomes 0. "10m" is ambiguous and refused. */
 bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why);
 
 /* A 64-bit integer, decimal or 0x hexadecimal; 0 is allowed. */

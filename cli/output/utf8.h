@@ -7,7 +7,7 @@
 
 #define UTF8_INVALID UINT32_MAX
 
-/* The code point at `at`, which has `size` bytes (at least 1), and the number of bytes it takes.
+/* Returns the code point at `at`, where there are `size` bytes (at least 1), and its length.
  * Overlong forms, surrogates, code points above 10FFFF and stray or missing bytes give UTF8_INVALID
  * and 1. */
 uint32_t utf8_next(const uint8_t *at, size_t size, size_t *length);

@@ -404,7 +404,7 @@ typedef struct petal_batch {
     uint32_t struct_size;
     uint32_t layout;     /* PETAL_LAYOUT_ */
     const void *data;    /* borrowed during the call; may be NULL if there are no bytes */
-    const void *offsets; /* OFFSETS: count + 1 ascending ones, each at most data_bytes */
+    const void *offsets; /* OFFSETS: count + 1 values, ascending, at most data_bytes */
     uint64_t data_bytes; /* OFFSETS: size of data. 0: the last offset */
     uint64_t key_bytes;  /* FIXED */
     uint64_t stride;     /* FIXED, I64, HASHES: bytes from one key to the next; 0: no gap */
@@ -556,7 +556,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  *     petal_last_error() returns PETAL_ERR_DAMAGED, with the block's place in the file as the
  *     offset.
  *   - Batches, petal_contains_any() and petal_contains_all() fail with PETAL_ERR_DAMAGED, and
- *     error->offset is the index of the key. The keys before it have results.
+ *     error->offset is the index of the key. The results for the keys before it are valid.
  *   - petal_get_stats(), petal_compare() and petal_inline_begin() check all blocks first, and fail.
  *   - petal_is_overfull() returns false. petal_content_id() gives the recorded id. petal_bits()
  *     checks nothing.
@@ -697,9 +697,9 @@ typedef struct petal_info {
     uint64_t memory_bytes;  /* all memory allocated for it; maps and borrowed bits do not count */
     uint64_t capacity;      /* 0: not recorded */
     double target_rate;     /* the rate of the options; NAN: not recorded */
-    double predicted_rate;  /* petal_predict_rate() at `capacity` keys; NAN without a capacity */
-    /* Keys given to add, repeats included (growing: only new ones), minus keys removed. Merging
-     * sums it. A hint. */
+    double predicted_rate;  /* petal_predict_rate() at `capacity`; NAN without a capacity */
+    /* Added keys, repeats included (growing: only new ones), minus removed keys. Merging sums it. A
+     * hint. */
     uint64_t items;
     uint64_t seed;
     uint64_t metadata_bytes;
@@ -810,12 +810,12 @@ PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t laye
 PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *content_id,
                                         petal_error *error);
 
-/* True if the filter certainly holds more distinct keys than its capacity, so that its rate exceeds
- * the planned one: time for a larger filter. The estimate comes from the bits, since `items` counts
- * repeats; so it does not depend on the order of the keys. False for filters without a capacity and
- * for those that grow. Any number of threads may call it.
+/* True if the filter certainly holds more distinct keys than its capacity. Then its rate exceeds
+ * the planned one, and it is time for a larger filter. The estimate comes from the bits, since
+ * `items` counts repeats; so it does not depend on the order of the keys. False for filters without
+ * a capacity and for those that grow. Any number of threads may call it.
  *
- * It judges the number of keys, not the rate. In a filter without a secret, someone can choose
+ * This is about the number of keys, not the rate. In a filter without a secret, someone can choose
  * `capacity` keys that share no bits, and so set up to 1.4 times as many bits as random keys do.
  * The rate is then 1.4^k times the planned one. This call stays false, but estimated_rate shows it.
  * Cost: constant, except that all bits are counted at most once each time `items` has changed by
@@ -882,8 +882,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_create_like(const petal_filter *pat
 PETAL_NODISCARD PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
                                                    petal_error *error);
 
-/* Removes every key. Parameters, capacity, metadata and clock stay. A growing filter goes back to
- * its first layer, except in a map, where it keeps all layers.
+/* Removes every key. Parameters, capacity, metadata and clock stay the same. A growing filter keeps
+ * only its first layer, or all layers if it is a map.
  *   PETAL_ERR_UNSUPPORTED  the filter has no bits
  *   PETAL_ERR_READ_ONLY
  *   PETAL_ERR_IO           a map: the file could not be marked as dirty
@@ -967,11 +967,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_drop_counts(const petal_filter *fil
 /* How far to fold. All fields may be 0, and the options may be NULL. */
 typedef struct petal_fold_options {
     uint32_t struct_size;
-    uint8_t by_bits;     /* 1: ignore the filter's items; those of *folded are estimated_items */
+    uint8_t by_bits;     /* 1: use estimated_items in place of items, also in *folded */
     uint8_t reserved[3]; /* 0 */
-    double rate;         /* at most this at `capacity` keys; 0: the filter's own (target_rate) */
-    uint64_t capacity;   /* distinct keys to have room for; at least those that it has */
-    uint64_t bits;       /* exactly this, without capacity: the filter's bits by a whole number */
+    double rate;         /* maximum rate at `capacity` keys; 0: the filter's target_rate */
+    uint64_t capacity;   /* distinct keys to plan for, at least those in it */
+    uint64_t bits;       /* exact size, without capacity: must divide the filter's bits */
 } petal_fold_options;
 #define PETAL_FOLD_OPTIONS_INIT PETAL_STRUCT_INIT(petal_fold_options)
 
@@ -1020,8 +1020,8 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
  * (petal_contains*) at the same time. No bit is lost, and the bits are those of adding the keys one
  * after the other. If threads add the same new key at the same time, one of them gets PETAL_OK.
  * Everything else (saving, merging, ...) must still wait until no thread adds. An add takes one
- * atomic operation, and may wait a moment for another thread; queries are as fast as before. To
- * fill a filter that nobody queries meanwhile, a petal_builder (petal_build.h) is faster.
+ * atomic operation, and may wait briefly for another thread. Queries are as fast as before. To fill
+ * a filter that nobody queries meanwhile, a petal_builder (petal_build.h) is faster.
  *   PETAL_ERR_UNSUPPORTED  filters of several layers, counting filters, most foreign schemes;
  *                          WebAssembly without threads
  *   PETAL_ERR_READ_ONLY, PETAL_ERR_MEMORY
@@ -1036,10 +1036,11 @@ PETAL_NODISCARD PETAL_API petal_status petal_allow_threads(petal_filter *filter,
  * convention 1970. Only this call drops generations that have expired, so call it before adding and
  * querying. The filter and its file keep the latest time; an earlier one changes nothing. Keys
  * added before the first call are dated to it.
- *   PETAL_ERR_UNSUPPORTED  not a window of time; or the filter has no bits
+ *   PETAL_ERR_UNSUPPORTED  the filter has no window of time, or no bits
  *   PETAL_ERR_ARGUMENT     above 2^63 - 1
  *   PETAL_ERR_READ_ONLY
- * Cost: O(generations) and releasing those that expired; if all expired, clears the bits of one. */
+ * Cost: O(generations), and releasing those that expired. If all expired, it clears the bits of
+ * one. */
 PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 
 /* ------------------------------------------------------------------------------------- formats */

@@ -1,7 +1,7 @@
 /* petal_host.h - for servers, bindings and tools: sharding by hash, and filters whose bits are in
  * storage that the host manages.
  *
- * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
+ * docs/hosts.md shows what each call is for. Applications need only petal.h. */
 #ifndef PETAL_HOST_H
 #define PETAL_HOST_H
 
@@ -65,7 +65,7 @@ PETAL_API petal_status petal_set_items(petal_filter *filter, uint64_t items, pet
  * Does not grow. */
 typedef struct petal_lent_layer {
     void *bytes;   /* as many as petal_bits() reports; aligned to 64 is fastest. NULL: none */
-    uint64_t bits; /* this and the following as in petal_info */
+    uint64_t bits; /* this and the rest are as in petal_info */
     uint32_t hashes, lines_per_key;
     uint64_t capacity; /* 0: not recorded */
     double rate;       /* NAN: not recorded */
@@ -91,8 +91,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_lend(petal_filter *filter,
                                                   const petal_lent_layer *layers, uint64_t count,
                                                   petal_error *error);
 
-/* Moves a block of memory: returns its new address, with the same contents, after releasing the old
- * block; or NULL to leave it where it is. */
+/* Moves a block of memory and releases the old one. Returns the new address, or NULL if the block
+ * stays where it is. */
 typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 
 /* Lets `move` move each block of the filter's memory, for hosts that defragment. size_bytes is what
@@ -109,7 +109,7 @@ PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, v
  * stay equal, and a filter that was opened for reading can follow the time. An earlier time brings
  * back generations that petal_set_clock() has not dropped; 0 brings back all of them. Needs
  * exclusive use.
- *   PETAL_ERR_UNSUPPORTED  not a window of time
+ *   PETAL_ERR_UNSUPPORTED  the filter has no window of time
  *   PETAL_ERR_ARGUMENT     above 2^63 - 1
  * Cost: O(generations). */
 PETAL_API petal_status petal_set_query_clock(petal_filter *filter, uint64_t now_ms,

@@ -1,4 +1,4 @@
-/* petal_index.h - an index of many filters: one question to all of them.
+/* petal_index.h - an index of many filters, all of which it queries at once.
  *
  * Which of 1,000 log files may have this key? Querying 1,000 filters reads 1,000 places in memory.
  * An index keeps the same bits in another order: bit i of all filters of one size is one row. So a
@@ -142,11 +142,11 @@ typedef struct petal_index_info {
     uint32_t groups;       /* filters of different sizes or hashes; a query reads each group */
     uint64_t filters;      /* how many there are */
     uint64_t row_words;    /* 64-bit words of a query's row: filters / 64, rounded up */
-    uint64_t bytes;        /* of the file that petal_index_save() writes, or that is open */
-    uint64_t bits_bytes;   /* of it: the groups' rows */
-    uint64_t filter_bytes; /* of the filters' bits, as they would be outside the index */
-    uint64_t memory_bytes; /* allocated; a map does not count */
-    uint32_t key_type;     /* PETAL_KEY_TYPE_, of all */
+    uint64_t bytes;        /* size of the file, saved or to be saved */
+    uint64_t bits_bytes;   /* how many of these are rows */
+    uint64_t filter_bytes; /* size of the filters' bits outside an index */
+    uint64_t memory_bytes; /* allocated memory, without maps */
+    uint32_t key_type;     /* PETAL_KEY_TYPE_ of all filters */
     uint32_t secret_id;    /* identifies the secret; 0: none of the filters is keyed */
     uint8_t opened;        /* 1: from a file or a view, and read-only */
     uint8_t reserved[7];

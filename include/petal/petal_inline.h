@@ -126,8 +126,7 @@ static inline petal_inline_words petal_inline_row_words(const petal_inline_row *
 
 #if defined(PETAL_INLINE_AVX512)
 
-/* For each word of the line, the place of the bit that a key would use there, even if the word is
- * not one of this key's. */
+/* For each word of the line, the place of the bit that a key sets if the word is one of its own. */
 static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
 {
     __m512i salts = _mm512_loadu_si512(petal_inline_salts);
@@ -407,7 +406,7 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
 /* floor(hash * lines / 2^64) */
 static inline uint64_t petal_inline_mulhi(uint64_t a, uint64_t b)
 {
-#if defined(__SIZEOF_INT128__) && !defined(__wasm__) /* where it would be a call */
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__) /* where it calls a function */
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)a * b >> 64);
 #else

@@ -152,7 +152,7 @@ static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
     return h ^ h >> 32;
 }
 
-/* XXH3 of each number's 8 little-endian bytes, several at a time. */
+/* Computes XXH3 of each number's 8 little-endian bytes, several at a time. */
 void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes);
 
 #endif

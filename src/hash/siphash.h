@@ -45,7 +45,8 @@ static inline void sip_absorb(struct sip *sip, uint64_t word, int rounds)
     sip->v[0] ^= word;
 }
 
-/* The remaining bytes, fewer than 8, with the length of the whole input mod 256 on top. */
+/* The last word: the remaining bytes, fewer than 8, and the length of the whole input mod 256 in
+ * the top byte. */
 static inline uint64_t sip_last_word(const uint8_t *tail, size_t tail_bytes, size_t input_bytes)
 {
     uint64_t word = (uint64_t)input_bytes << 56;

@@ -1,6 +1,6 @@
 /* leveldb_hash.c - the 32-bit hash of LevelDB's Bloom filters, similar to MurmurHash. Groups of
- * four bytes are little-endian words; up to three remaining bytes form one more, unsigned
- * (RocksDB's otherwise equal hash sign-extends them). */
+ * four bytes are little-endian words; up to three remaining bytes form one more word, and are
+ * unsigned. (RocksDB's hash is the same, but sign-extends them.) */
 #include "base/bytes.h"
 #include "hash/hash.h"
 

@@ -51,8 +51,8 @@ static uint64_t hash_of_long(uint64_t x)
     return x + (x << 31);
 }
 
-/* For an integer of 8 or 4 bytes, little-endian; 4 are sign-extended. Other sizes are not integers,
- * and are hashed as bytes. */
+/* Hashes little-endian integers of 8 bytes, or of 4, which are sign-extended. Keys of other sizes
+ * are not integers, and are hashed as bytes. */
 static void compute_long(const struct hash_key *with, const void *data, size_t size_bytes,
                          uint64_t *words)
 {
