@@ -54,6 +54,13 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
+/* What the rate is one of. With --min a line may be dropped though some of its keys are new, so how
+ * many lines are wrong depends on the lines. */
+static const char *lost(const struct args *args)
+{
+    return args->share > 0 && args->share < 1 ? "keys count as seen" : "lines are dropped";
+}
+
 /* Reports this immediately, because a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
@@ -61,8 +68,9 @@ static void watch_window(struct seen *seen)
     seen->passed = true;
     remark(
         shown_name(seen),
-        "the window holds more keys than planned (%s), so more than %s of new lines may be dropped; plan with a larger -n",
-        grouped(seen->window.window_keys).s, asked_rate(seen->start.target_rate).s);
+        "the window holds more keys than planned (%s), so it may be that more than %s of new %s; plan with a larger -n",
+        grouped(seen->window.window_keys).s, asked_rate(seen->start.target_rate).s,
+        lost(seen->args));
 }
 
 static void watch_capacity(struct seen *seen)
@@ -74,11 +82,10 @@ static void watch_capacity(struct seen *seen)
         return;
     double rate = petal_predict_rate(&seen->start, capacity);
     seen->passed = true;
-    remark(
-        shown_name(seen),
-        "holds %s keys, as many as planned; from here on more%s%s of new lines are dropped; plan a larger one",
-        rounded((double)capacity).s, isnan(rate) ? "" : " than ",
-        isnan(rate) ? "" : rate_text(rate, 2).s);
+    remark(shown_name(seen),
+           "holds %s keys, as many as planned; from here on more%s%s of new %s; plan a larger one",
+           rounded((double)capacity).s, isnan(rate) ? "" : " than ",
+           isnan(rate) ? "" : rate_text(rate, 2).s, lost(seen->args));
 }
 
 /* ---- the stages of a block: pipeline.h ------------------------------------------------------- */
@@ -226,13 +233,13 @@ static void say_result(struct seen *seen)
 /* ---- the filter ------------------------------------------------------------------------------ */
 
 /* Describes a new filter for an unknown number of lines. */
-static void say_plan(const petal_filter *filter)
+static void say_plan(const petal_filter *filter, const struct args *args)
 {
     petal_info info = info_of(filter);
     bool grows = info.policy == PETAL_POLICY_GROWING;
-    remark(NULL, "%s; at most %s of new lines will be dropped",
+    remark(NULL, "%s; at most %s of new %s",
            grows ? "no -n: the filter grows as needed" : policy_text(filter).s,
-           asked_rate(info.target_rate).s);
+           asked_rate(info.target_rate).s, lost(args));
 }
 
 static bool request_filter(struct request *request, const struct args *args)
@@ -249,7 +256,7 @@ static petal_filter *make_filter(const struct args *args)
     petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
     bool sized = args->capacity || args->memory_bytes;
     if (filter && !args->time_field) tell_time(filter, args);
-    if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter);
+    if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter, args);
     request_free(&request);
     return filter;
 }

@@ -67,7 +67,7 @@ load helper
 @test "without -n it grows, and says so on a terminal or with --verbose" {
     run -0 --separate-stderr petal seen --verbose <<<a
     is "$output" a
-    is "${stderr_lines[0]}" "petal: no -n: the filter grows as needed; at most 1 % of new lines will be dropped"
+    is "${stderr_lines[0]}" "petal: no -n: the filter grows as needed; at most 1 % of new lines are dropped"
     run -0 --separate-stderr petal seen <<<a
     is "$stderr" ""
     petal seen -f s.petal <<<a

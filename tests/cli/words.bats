@@ -112,6 +112,10 @@ same_keys() {
     is "$(petal seen --words -f s.petal -e 'y a x' -e 'y z' | paste -sd,)" "y z"
     run -0 --separate-stderr petal seen --words --verbose rows
     contains "$stderr" "9 read, 5 new, 4 repeats"
+    # The rate holds for lines, or with --min, which lets a line have new keys, for keys.
+    contains "$stderr" "at most 1 % of new lines are dropped"
+    run -0 --separate-stderr petal seen --words --min 50% --verbose rows
+    contains "$stderr" "at most 1 % of new keys count as seen"
 }
 
 @test "seen and add in a window of time, with several keys per row" {
