@@ -41,7 +41,7 @@ static const char *command_name(const void *context, size_t i)
     return commands[i]->name;
 }
 
-/* Petal's name for a command that other tools call `name`. */
+/* Returns Petal's name for a command that other tools call `name`. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {

@@ -196,7 +196,7 @@ static bool push_other_row(struct splitting *splitting, petal_key row, const cha
 
 enum { LONGEST_TIME = 64 };
 
-/* A time without its escapes, up to *end. NULL: it is not a time. */
+/* Copies a time without its escapes; *end is its end. NULL: it is not a time. */
 static const char *copy_time(const struct field *field, char copy[LONGEST_TIME], const char **end)
 {
     const char *why;
@@ -364,7 +364,7 @@ static void split_fields(struct splitting *splitting)
         split_marked(splitting, marks->count, DELIMITED);
 }
 
-/* The same without marks, field by field, for a row with misplaced quotes and all rows after it. */
+/* Finds fields without marks, one by one, in a row with misplaced quotes and all rows after it. */
 static const char *find_irregular(struct splitting *splitting, const char *at, const char **why)
 {
     const struct rows *rows = splitting->rows;
@@ -555,8 +555,8 @@ static void be_strict(struct key_block *block)
     block->lines[block->count] = block->strays[0].row; /* there was room for it as a row */
 }
 
-/* Only the first row of a block can be longer than all others together. If it is too long it is not
- * a key, just as if it had arrived in pieces. */
+/* Only the first row of a block can exceed the limit. If it does, it is not a key, just as if it
+ * had arrived in pieces. */
 static void refuse_long_row(struct key_block *block)
 {
     struct row_walk walk = {0};

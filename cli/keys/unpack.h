@@ -12,7 +12,7 @@ struct unpacker;
 /* Does this build unpack zstd? It unpacks gzip if the library has zlib. */
 bool unpacks_zstd(void);
 
-/* For one file after the other. NULL: out of memory. */
+/* Makes an unpacker for any number of files, one after the other. NULL: out of memory. */
 struct unpacker *unpack_make(void);
 void unpack_free(struct unpacker *unpacker); /* NULL is allowed */
 

@@ -1,4 +1,5 @@
-/* signals.h - clean stops: commands with unsaved work catch SIGINT, SIGTERM and SIGHUP, once. */
+/* signals.h - stopping cleanly: commands with unsaved work catch SIGINT, SIGTERM and SIGHUP,
+ * once. */
 #ifndef PETAL_CLI_SIGNALS_H
 #define PETAL_CLI_SIGNALS_H
 

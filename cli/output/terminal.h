@@ -1,4 +1,4 @@
-/* terminal.h - whether a stream is a terminal, and what it supports. */
+/* terminal.h - finds out whether a stream is a terminal, and what it supports. */
 #ifndef PETAL_CLI_TERMINAL_H
 #define PETAL_CLI_TERMINAL_H
 

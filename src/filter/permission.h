@@ -62,8 +62,8 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Called before bits from a file are sealed again, in another file or with new sums: do they match
- * their current sums? */
+/* Checks that bits from a file match their sums. Called before they are saved elsewhere or get new
+ * sums. */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
 /* Called after such bits were read: PETAL_ERR_BUSY if another process began to change them

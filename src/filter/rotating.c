@@ -1,11 +1,11 @@
 /* rotating.c - see rotating.h.
  *
- * All keys go into the newest generation. When it is used up, a new one is begun. The oldest is
+ * All keys are added to the newest generation. When it is used up, a new one begins. The oldest is
  * dropped when all of its keys are older than the window. A key is found if any generation contains
  * it, so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
  *
- * By keys: a generation is used up when its share of keys has been passed to add. There is then a
- * ring of G generations, and beginning one drops the oldest:
+ * By keys: a generation is used up when its share of keys has been added. There is a ring of G
+ * generations, and each new one replaces the oldest:
  *
  *     share    0        1        2        3        4             window = 3 shares, G = 4
  *     keys     aaaaaaaa bbbbbbbb cccccccc dddddddd
@@ -13,8 +13,8 @@
  *                       |<------- window ------->|
  *
  * By time: a generation is used up when its span, 1 / (G - 1) of the window, is over, or when it
- * holds its share of keys, whichever comes first. So a burst of keys begins new generations but
- * doesn't make keys stay longer. Closed ones are dropped when their last key has left the window:
+ * holds its share of keys, whichever comes first. So a burst of keys begins new generations, but no
+ * key stays longer. Closed ones are dropped when their last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1

@@ -26,7 +26,7 @@ bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_coun
 bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
                              uint64_t before, uint64_t until_ms);
 
-/* For time windows: how long a generation stays open, in milliseconds. */
+/* How long a generation of a time window stays open, in milliseconds. */
 uint64_t petal_rotating_span(const struct policy *policy);
 
 /* The last millisecond at which a generation that begins now accepts keys. 0 until the clock is

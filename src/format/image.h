@@ -77,8 +77,8 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
 petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
                                      petal_error *error);
 
-/* The same for slot 0 alone, if `slot_bytes` bytes are present. The slot is at this offset in
- * something that is not a petal file. */
+/* The same for slot 0 alone, if `slot_bytes` bytes are present. `offset` is where it begins in its
+ * file, which is not a petal file. */
 petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
                                      struct image *image, petal_error *error);
 

@@ -6,8 +6,8 @@
  *     | head | slot 0 | metadata | origin | piece  | piece  | ...
  *     +------+--------+----------+--------+--------+--------+---
  *
- * The slot is that of the result's file, and has everything that a header has. The pieces cover
- * every layer of the result, each from its first block to its last. */
+ * The slot is the one that the result's file has: a complete header. The pieces cover every layer
+ * of the result, each from its first block to its last. */
 #ifndef PETAL_FORMAT_PATCH_H
 #define PETAL_FORMAT_PATCH_H
 

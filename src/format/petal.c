@@ -32,8 +32,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A file that is being written, in order and in pieces: memory doesn't grow with the filter. After
- * the first failure nothing more is written. */
+/* A file that is being written in order and in pieces, so that memory doesn't grow with the filter.
+ * After the first failure nothing more is written. */
 struct writer {
     const struct sink *sink;
     uint64_t at;

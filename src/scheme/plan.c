@@ -19,7 +19,7 @@
 /* With fewer lines than this, a key's two lines coincide too often for the model, which treats them
  * as independent. */
 #define TWO_LINES_MIN_LINES 64u
-/* A key costs at most one line. If a rate needs more, the scheme can't reach it. */
+/* A key takes at most one line. If a rate needs more, the scheme can't reach it. */
 #define MAX_BITS_PER_KEY 512u
 
 /* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends by
@@ -234,8 +234,8 @@ static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct
 }
 
 /* Tries numbers of hashes (or only `wanted`'s) with these lines per key, and puts the best into
- * *best. With more hashes, bits first fall, then rise: the search goes up and down from a guess
- * until they rise. */
+ * *best. As the number of hashes grows, the number of bits first falls and then rises. So the
+ * search goes up and down from a guess until it rises. */
 static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
                    double rate, struct candidate *best)
 {
