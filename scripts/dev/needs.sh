@@ -178,6 +178,21 @@ needs_package() {
     need bsdextrautils have col
     need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
 }
+needs_release() {
+    needs_package
+    needs_go
+    needs_wasm
+    needs_java
+    needs_dotnet
+    needs_sqlite
+    need nodejs have node
+    need npm have npm
+    need ruby have ruby
+    need gpg have gpg
+    need gpg-agent have gpg-agent
+    need lintian have lintian
+    need debootstrap have debootstrap
+}
 needs_packages() { # tests/packages
     needs_package
     need qemu-user have qemu-aarch64

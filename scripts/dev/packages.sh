@@ -64,6 +64,32 @@ set_up_packages() {
         say 'some packages could not be made (build/logs/packages.log)'
 }
 
+# What ./dev release checks with, in build/release-tools.
+set_up_release_tools() {
+    mkdir -p build/logs
+    [ ! -x build/release-tools/bin/pyspdxtools ] || return 0
+    say 'installing twine and spdx-tools into build/release-tools'
+    {
+        python3 -m venv build/release-tools &&
+            build/release-tools/bin/python -m pip install --disable-pip-version-check \
+                twine==7.0.0 spdx-tools==0.8.5
+    } >build/logs/release-tools.log 2>&1 </dev/null ||
+        say 'twine and spdx-tools are unreachable (build/logs/release-tools.log)'
+}
+
+release() {
+    [ $# -eq 2 ] && [ "$1" = --dry-run ] || die 'usage: ./dev release --dry-run VERSION'
+    scripts/set-version --check "$2"
+    needs_release
+    set_up
+    set_up_zig
+    set_up_source zlib
+    set_up_maven
+    set_up_actionlint
+    set_up_release_tools
+    exec scripts/release "$@"
+}
+
 package() {
     needs_package
     for what; do
