@@ -128,7 +128,7 @@ sum() { awk '{ total += $1 } END { print total }'; }
 # The documents that Debian's packages bring. Which exist depends on the machine, so the test says
 # how many it took.
 @test "an index of the words of 1,000 Debian documents answers as their filters do, and misses none" {
-    needs python3 gzip
+    needs python3
     find -L /usr/share/doc -type f -size -200k \
         \( -name copyright -o -name 'changelog*' -o -name 'README*' -o -name 'NEWS*' \) 2>/dev/null |
         sort | grep -v '[[:cntrl:]]' | head -n $((1000 / $(nightly_step 25))) >list
