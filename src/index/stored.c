@@ -11,35 +11,41 @@
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Collects blocks to compute their checksums. */
-struct summing {
+/* Gathers pieces, which may be a row of a few bytes, into blocks. */
+struct gathering {
     uint8_t *block;
     uint64_t used, number;
-    uint64_t *sums;
+    uint64_t *sums;        /* takes the blocks' checksums, */
+    const struct sink *to; /* unless this takes the blocks themselves */
 };
 
-static void end_block(struct summing *summing)
+static petal_status end_block(struct gathering *gathering, petal_error *error)
 {
-    if (summing->used == 0) return;
-    summing->sums[summing->number] =
-        petal_index_block_sum(summing->block, summing->used, summing->number);
-    summing->number++;
-    summing->used = 0;
+    petal_status status = PETAL_OK;
+    if (gathering->used == 0) return status;
+    if (gathering->to)
+        status = petal_put(gathering->to, gathering->block, gathering->used, error);
+    else
+        gathering->sums[gathering->number] =
+            petal_index_block_sum(gathering->block, gathering->used, gathering->number);
+    gathering->number++;
+    gathering->used = 0;
+    return status;
 }
 
-static petal_status sum_bytes(void *context, const void *bytes, uint64_t size_bytes,
-                              petal_error *error)
+static petal_status gather(void *context, const void *bytes, uint64_t size_bytes,
+                           petal_error *error)
 {
-    struct summing *summing = context;
+    struct gathering *gathering = context;
     const uint8_t *from = bytes;
-    (void)error;
-    for (uint64_t done = 0, piece; done < size_bytes; done += piece) {
-        piece = at_most(size_bytes - done, PETAL_BLOCK_BYTES - summing->used);
-        memcpy(summing->block + summing->used, from + done, (size_t)piece);
-        summing->used += piece;
-        if (summing->used == PETAL_BLOCK_BYTES) end_block(summing);
+    petal_status status = PETAL_OK;
+    for (uint64_t done = 0, piece; status == PETAL_OK && done < size_bytes; done += piece) {
+        piece = at_most(size_bytes - done, PETAL_BLOCK_BYTES - gathering->used);
+        memcpy(gathering->block + gathering->used, from + done, (size_t)piece);
+        gathering->used += piece;
+        if (gathering->used == PETAL_BLOCK_BYTES) status = end_block(gathering, error);
     }
-    return PETAL_OK;
+    return status;
 }
 
 /* What saving needs, in one allocation. */
@@ -84,31 +90,31 @@ static void arrange(const petal_index *index, const struct saving_room *room)
     }
 }
 
-static petal_status put_groups(const petal_index *index, const struct saving_room *room,
-                               const struct sink *sink, petal_error *error)
+/* Computes the blocks' checksums, or writes the blocks if there is a sink. */
+static petal_status put_blocks(const petal_index *index, const struct saving_room *room,
+                               const struct sink *to, petal_error *error)
 {
+    struct gathering gathering = {.block = room->block, .sums = room->sums, .to = to};
+    struct sink pieces = {gather, &gathering, false};
     petal_status status = PETAL_OK;
     for (uint64_t i = 0; status == PETAL_OK && i < index->group_count; i++) {
         const struct group *group = &index->groups[i];
-        status = petal_index_put_rows(index, group, room->numbers + group->first, room->rows, sink,
-                                      error);
+        status = petal_index_put_rows(index, group, room->numbers + group->first, room->rows,
+                                      &pieces, error);
     }
-    return status;
+    return status == PETAL_OK ? end_block(&gathering, error) : status;
 }
 
 static petal_status put_all(const petal_index *index, const struct index_image *image,
                             const struct saving_room *room, const struct sink *sink,
                             petal_error *error)
 {
-    struct summing summing = {.block = room->block, .sums = room->sums};
-    struct sink to_sums = {sum_bytes, &summing, false};
     arrange(index, room);
-    petal_status status = put_groups(index, room, &to_sums, error);
+    petal_status status = put_blocks(index, room, NULL, error);
     if (status != PETAL_OK) return status;
-    end_block(&summing);
     petal_index_write_tables(index, image, room->sums, room->tables);
     status = petal_put(sink, room->tables, image->bits_offset, error);
-    return status == PETAL_OK ? put_groups(index, room, sink, error) : status;
+    return status == PETAL_OK ? put_blocks(index, room, sink, error) : status;
 }
 
 static petal_status put_made(const petal_index *index, const struct sink *sink, petal_error *error)

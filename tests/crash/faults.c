@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "lib/control.h"
 
+#include <petal/petal_index.h>
+
 /* ---- the commands ---------------------------------------------------------------------------- */
 
 /* Groups of keys: those in the file at the start, those given to the command, and those of other
@@ -17,7 +19,7 @@
 #define GROUP 60u
 enum { OLD = 1, NEW = 2, OTHER = 4, GROUPS = 3 };
 
-enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, STARTS };
+enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, INDEX, STARTS };
 
 struct job {
     const char *name;
@@ -26,7 +28,7 @@ struct job {
     enum start start;
     bool reads_keys;
     bool removes;       /* removes the old keys */
-    const char *format; /* FILE's format afterwards; NULL: petal */
+    const char *format; /* FILE's format afterwards, or "index"; NULL: petal */
 };
 
 #define ONE_THREAD "--threads", "1"
@@ -94,6 +96,27 @@ static const struct job jobs[] = {
      false,
      false,
      NULL},
+    {"index", {"index", "-o", "FILE", "IN", "TWIN"}, NOTHING, false, false, "index"},
+    {"index --keys",
+     {"index", ONE_THREAD, "--keys", "-o", "FILE", "REMOVED", "KEYS"},
+     NOTHING,
+     false,
+     false,
+     "index"},
+    {"index --force, one more",
+     {"index", "--force", "-o", "FILE", "FILE", "IN"},
+     INDEX,
+     false,
+     false,
+     "index"},
+    {"index --force --drop",
+     {"index", "--force", "--drop", "other", "-o", "FILE", "FILE"},
+     INDEX,
+     false,
+     false,
+     "index"},
+    {"which", {"which", "FILE", "-e", "k1"}, INDEX, false, false, "index"},
+    {"verify an index", {"verify", "FILE"}, INDEX, false, false, "index"},
     {"plan", {"plan", "-n", "1M", "-p", "1%"}, NOTHING, false, false, NULL},
     {"plan --chart", {"plan", "-n", "1M", "--chart", "OUT.svg"}, NOTHING, false, false, NULL},
 };
@@ -132,6 +155,11 @@ static petal_filter *filter_of(enum start start)
     return filter;
 }
 
+static bool is_index(const char *format)
+{
+    return format && strcmp(format, "index") == 0;
+}
+
 static void add_groups(petal_filter *filter, unsigned groups)
 {
     for (unsigned group = 0; group < GROUPS; group++)
@@ -148,6 +176,25 @@ static struct bytes image_of(enum start start, unsigned groups)
         petal_save(filter, path, SAVE_AS(start == GUAVA ? "guava" : "petal"), &error);
     if (status != PETAL_OK) give_up("petal_save_as: %s", error.message);
     petal_free(filter);
+    return read_file(path);
+}
+
+/* A filter of the old keys, and another. */
+static struct bytes index_image(void)
+{
+    petal_index *index;
+    petal_error error;
+    petal_filter *old = filter_of(CLEAN), *other = filter_of(CLEAN);
+    add_groups(old, OLD);
+    add_groups(other, OTHER);
+    if (petal_index_create(NULL, &index, &error) != PETAL_OK ||
+        petal_index_add(index, "old", old, &error) != PETAL_OK ||
+        petal_index_add(index, "other", other, &error) != PETAL_OK ||
+        petal_index_save(index, path, NULL, &error) != PETAL_OK)
+        give_up("index: %s", error.message);
+    petal_index_free(index);
+    petal_free(old);
+    petal_free(other);
     return read_file(path);
 }
 
@@ -185,7 +232,9 @@ static void write_keys(char *to, const char *name, unsigned groups)
 static void make_files(void)
 {
     for (enum start start = CLEAN; start < STARTS; start++)
-        if (start != DIRTY) images[start] = image_of(start, OLD);
+        if (start != DIRTY && start != INDEX) images[start] = image_of(start, OLD);
+    images[INDEX] = index_image();
+    unlink(path); /* a petal file replaces no index */
     images[CLEAN] = image_of(CLEAN, OLD);
     images[DIRTY] = dirty_image();
     write_image(in, "in.petal", image_of(CLEAN, OTHER));
@@ -198,9 +247,40 @@ static void make_files(void)
     copy_text(second_output, in_folder("output-2"));
 }
 
+/* Does some filter of the index have all keys of a group? */
+static bool index_has(const petal_index *index, unsigned group)
+{
+    uint64_t all = UINT64_MAX, row;
+    char text[KEY_TEXT];
+    for (unsigned k = 0; k < GROUP; k++) {
+        petal_batch batch = PETAL_BATCH_INIT;
+        petal_key key = {text, key_text(group * GROUP + k, text)};
+        batch.data = &key;
+        batch.count = 1;
+        if (petal_index_query(index, &batch, &row, 1, NULL) != PETAL_OK) return false;
+        all &= row;
+    }
+    return all != 0;
+}
+
+static unsigned groups_in_index(petal_status *status)
+{
+    unsigned groups = 0;
+    petal_index *index;
+    petal_error error;
+    *status = petal_index_open(path, NULL, &index, &error);
+    if (*status != PETAL_OK) return 0;
+    *status = petal_index_verify(index, &error);
+    for (unsigned group = 0; group < GROUPS; group++)
+        if (index_has(index, group)) groups |= 1u << group;
+    petal_index_free(index);
+    return groups;
+}
+
 /* The groups whose keys are all in FILE. *status: the status of opening it. */
 static unsigned groups_in_file(const char *format, unsigned flags, petal_status *status)
 {
+    if (is_index(format)) return groups_in_index(status);
     unsigned groups = 0;
     petal_filter *filter;
     petal_error error;
@@ -268,6 +348,7 @@ static struct command command_of(const struct job *job, const char **arguments)
                              : strcmp(text, "TWIN") == 0    ? twin
                              : strcmp(text, "GUAVA") == 0   ? guava
                              : strcmp(text, "REMOVED") == 0 ? removed
+                             : strcmp(text, "KEYS") == 0    ? keys
                                                             : text;
     }
     arguments[count] = NULL;
