@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "campaign.h"
 
+#include <petal/petal_index.h>
+
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -258,6 +260,12 @@ static int files_in_folder(void)
     return count - 2;
 }
 
+static void judge_folder(void)
+{
+    expect(files_in_folder() == 1, "%d files are in the folder after the next save, wanted 1",
+           files_in_folder());
+}
+
 /* A killed saver leaves its temporary file, which the next saver removes. */
 static void judge_temporaries(void)
 {
@@ -268,8 +276,7 @@ static void judge_temporaries(void)
     expect(status == PETAL_OK, "saving after the kill: %s: %s", petal_status_name(status),
            error.message);
     petal_free(filter);
-    expect(files_in_folder() == 1, "%d files are in the folder after the next save, wanted 1",
-           files_in_folder());
+    judge_folder();
 }
 
 /* ---- through the tool ------------------------------------------------------------------------ */
@@ -371,13 +378,14 @@ static void stream_through_tool(void)
 #define OLD_KEYS 4000u
 #define MORE_KEYS 8000u
 
-enum way { REMOVE, MERGE, PATCH, BUILD, BUILD_STATIC, FOLD, WAYS };
+enum way { REMOVE, MERGE, PATCH, BUILD, BUILD_STATIC, FOLD, INDEX, WAYS };
 
 static const char *const ways[WAYS][10] = {
     [REMOVE] = {"remove", "--threads", "1", "FILE", "INPUT"},
     [MERGE] = {"merge", "--force", "-o", "FILE", "FILE", "INPUT"},
     [PATCH] = {"patch", "FILE", "INPUT"},
     [FOLD] = {"fold", "--force", "-n", "40000", "-o", "FILE", "INPUT"},
+    [INDEX] = {"index", "--force", "-o", "FILE", "FILE", "INPUT"},
     [BUILD] = {"build", "--threads", "1", "--force", "-n", "8000", "-o", "FILE", "INPUT"},
     [BUILD_STATIC] = {"build", "--force", "--scheme", "static", "-o", "FILE", "INPUT"},
 };
@@ -414,6 +422,18 @@ static petal_filter *foldable_filter(uint64_t from, uint64_t to)
     return filter;
 }
 
+/* Replaces FILE by an index of this filter. */
+static void save_index(const petal_filter *filter)
+{
+    petal_index *index;
+    petal_error error;
+    if (petal_index_create(NULL, &index, &error) != PETAL_OK ||
+        petal_index_add(index, "old", filter, &error) != PETAL_OK ||
+        petal_index_save(index, path, NULL, &error) != PETAL_OK)
+        give_up("index: %s", error.message);
+    petal_index_free(index);
+}
+
 /* Writes the old keys to FILE, and the command's input to INPUT: the keys to remove, or
  * MORE_KEYS. */
 static void prepare(enum way way)
@@ -423,8 +443,11 @@ static void prepare(enum way way)
                  *more = way == FOLD ? foldable_filter(OLD_KEYS, MORE_KEYS)
                                      : filter_of(way, way == PATCH ? 0 : OLD_KEYS, MORE_KEYS);
     unlink(path);
-    save_or_give_up(old, path);
-    if (way == MERGE || way == FOLD) save_or_give_up(more, in_folder("input"));
+    if (way == INDEX)
+        save_index(old);
+    else
+        save_or_give_up(old, path);
+    if (way == MERGE || way == FOLD || way == INDEX) save_or_give_up(more, in_folder("input"));
     if (way == REMOVE) write_lines("input", 0, OLD_KEYS / 2);
     if (builds(way)) write_lines("input", OLD_KEYS, MORE_KEYS);
     if (way == PATCH) {
@@ -434,6 +457,45 @@ static void prepare(enum way way)
     }
     petal_free(old);
     petal_free(more);
+}
+
+/* How many of these keys no filter of the index has. */
+static uint64_t missing_in_index(const petal_index *index, uint64_t from, uint64_t to)
+{
+    uint64_t missing = 0, row = 0;
+    char text[KEY_TEXT];
+    for (uint64_t i = from; i < to; i++) {
+        petal_key key = {text, key_text(i, text)};
+        petal_batch batch = PETAL_BATCH_INIT;
+        batch.data = &key;
+        batch.count = 1;
+        if (petal_index_query(index, &batch, &row, 1, NULL) != PETAL_OK) row = 0;
+        missing += row == 0;
+    }
+    return missing;
+}
+
+static void judge_index(bool succeeded)
+{
+    petal_index *index;
+    petal_error error;
+    petal_status status = petal_index_open(path, NULL, &index, &error);
+    if (status == PETAL_OK) status = petal_index_verify(index, &error);
+    if (!expect(status == PETAL_OK, "petal index: the file is \"%s\": %s",
+                petal_status_name(status), error.message))
+        return;
+    uint64_t old = missing_in_index(index, 0, OLD_KEYS),
+             more = missing_in_index(index, OLD_KEYS, MORE_KEYS);
+    expect(old == 0 && (more == 0 || !succeeded),
+           "petal index%s: %" PRIu64 " old keys are missing, %" PRIu64 " new ones",
+           succeeded ? "" : " (killed)", old, more);
+    keys_acknowledged += succeeded ? MORE_KEYS - OLD_KEYS : 0;
+    petal_index_free(index);
+    petal_filter *filter = filter_of(INDEX, 0, OLD_KEYS);
+    save_index(filter);
+    petal_free(filter);
+    judge_folder();
+    unlink(path);
 }
 
 /* Checks that the file is the old one or the new one; after a killed removal, some counters may be
@@ -477,6 +539,10 @@ static void change_whole_file(uint64_t round)
     kill_command(&command, 8000);
     unlink(input);
     free(input);
+    if (way == INDEX) {
+        judge_index(has_succeeded(&command));
+        return;
+    }
     judge_whole_file(way, has_succeeded(&command), round);
     judge_temporaries();
 }
@@ -516,7 +582,7 @@ int main(int argc, char **argv)
     run_rounds(rounds / 8, 2, "kill -9 of petal add: every key of an exit status 0 is there");
     run_rounds(
         rounds / 8, 3,
-        "kill -9 of petal remove, merge, patch, fold and build: the old file or the new one");
+        "kill -9 of petal remove, merge, patch, fold, index and build: the old file or the new one");
     run_rounds(rounds / 8, 4,
                "kill -9 of petal seen -f: every line comes out, now or of the next run");
     run_rounds(rounds / 4, 5,
