@@ -9,7 +9,7 @@
 #define PETAL_TESTS_CAMPAIGN_H
 
 #include "../save_as.h"
-#include "petal/petal.h"
+#include "petal/petal_index.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -269,6 +269,43 @@ static inline uint64_t missing_keys(const petal_filter *filter, uint64_t from, u
 {
     uint64_t missing = 0;
     for (uint64_t i = from; i < to; i++) missing += !has_key(filter, i);
+    return missing;
+}
+
+/* An index with one filter, saved in place of whatever is there. */
+static inline void save_index(const petal_filter *filter, const char *path)
+{
+    petal_index *index;
+    petal_error error;
+    unlink(path);
+    if (petal_index_create(NULL, &index, &error) != PETAL_OK ||
+        petal_index_add(index, "old", filter, &error) != PETAL_OK ||
+        petal_index_save(index, path, NULL, &error) != PETAL_OK)
+        give_up("index: %s", error.message);
+    petal_index_free(index);
+}
+
+/* Compares all of it with its checksums. *index is NULL if it can't be opened. */
+static inline petal_status open_index(const char *path, petal_index **index, petal_error *error)
+{
+    *error = (petal_error){.message = ""};
+    petal_status status = petal_index_open(path, NULL, index, error);
+    return status == PETAL_OK ? petal_index_verify(*index, error) : status;
+}
+
+/* The keys that no filter of an index has; it has at most 64 filters. */
+static inline uint64_t missing_in_index(const petal_index *index, uint64_t from, uint64_t to)
+{
+    uint64_t missing = 0, row = 0;
+    char text[KEY_TEXT];
+    for (uint64_t i = from; i < to; i++) {
+        petal_key key = {text, key_text(i, text)};
+        petal_batch batch = PETAL_BATCH_INIT;
+        batch.data = &key;
+        batch.count = 1;
+        if (petal_index_query(index, &batch, &row, 1, NULL) != PETAL_OK) row = 0;
+        missing += row == 0;
+    }
     return missing;
 }
 

@@ -10,8 +10,6 @@
 #define _GNU_SOURCE
 #include "lib/control.h"
 
-#include <petal/petal_index.h>
-
 /* ---- the commands ---------------------------------------------------------------------------- */
 
 /* Groups of keys: those in the file at the start, those given to the command, and those of other
@@ -247,32 +245,14 @@ static void make_files(void)
     copy_text(second_output, in_folder("output-2"));
 }
 
-/* Does some filter of the index have all keys of a group? */
-static bool index_has(const petal_index *index, unsigned group)
-{
-    uint64_t all = UINT64_MAX, row;
-    char text[KEY_TEXT];
-    for (unsigned k = 0; k < GROUP; k++) {
-        petal_batch batch = PETAL_BATCH_INIT;
-        petal_key key = {text, key_text(group * GROUP + k, text)};
-        batch.data = &key;
-        batch.count = 1;
-        if (petal_index_query(index, &batch, &row, 1, NULL) != PETAL_OK) return false;
-        all &= row;
-    }
-    return all != 0;
-}
-
 static unsigned groups_in_index(petal_status *status)
 {
     unsigned groups = 0;
     petal_index *index;
     petal_error error;
-    *status = petal_index_open(path, NULL, &index, &error);
-    if (*status != PETAL_OK) return 0;
-    *status = petal_index_verify(index, &error);
-    for (unsigned group = 0; group < GROUPS; group++)
-        if (index_has(index, group)) groups |= 1u << group;
+    *status = open_index(path, &index, &error);
+    for (unsigned group = 0; index && group < GROUPS; group++)
+        if (missing_in_index(index, group * GROUP, (group + 1) * GROUP) == 0) groups |= 1u << group;
     petal_index_free(index);
     return groups;
 }

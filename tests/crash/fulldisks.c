@@ -72,14 +72,14 @@ static int files_on_disk(void)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, STARTS };
+enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, INDEX, STARTS };
 
 struct job {
     const char *name;
     const char *arguments[12]; /* FILE, IN and TWIN are replaced by paths */
     enum start start;
     uint64_t from, to;  /* keys that are in the file if the exit status is 0 */
-    const char *format; /* FILE's format; NULL: petal */
+    const char *format; /* FILE's format, or "index"; NULL: petal */
 };
 
 static const struct job jobs[] = {
@@ -131,6 +131,13 @@ static const struct job jobs[] = {
      OLD_KEYS,
      ALL_KEYS,
      NULL},
+    {"index", {"index", "-o", "FILE", "IN"}, NOTHING, OLD_KEYS, ALL_KEYS, "index"},
+    {"index --force",
+     {"index", "--force", "-o", "FILE", "FILE", "IN"},
+     INDEX,
+     0,
+     ALL_KEYS,
+     "index"},
     {"convert", {"convert", "IN", "FILE", "--to", "petal"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
     {"verify --recover", {"verify", "--recover", "FILE"}, DIRTY, 0, OLD_KEYS, NULL},
 };
@@ -194,6 +201,10 @@ static void make_files(void)
     images[GROWING] = read_file(save_image("growing", GROWING, 0, OLD_KEYS));
     images[GUAVA] = read_file(save_image("guava", GUAVA, 0, OLD_KEYS));
     images[DIRTY] = dirty_image(save_image("dirty", CLEAN, 0, OLD_KEYS));
+    petal_filter *filter = filter_of(CLEAN, 0, OLD_KEYS);
+    save_index(filter, in_folder("index"));
+    petal_free(filter);
+    images[INDEX] = read_file(in_folder("index"));
     in = save_image("in", CLEAN, OLD_KEYS, ALL_KEYS);
     twin = save_image("twin", CLEAN, OLD_KEYS, ALL_KEYS);
     keys = save_keys("keys", ALL_KEYS);
@@ -225,11 +236,28 @@ static petal_status open_as(const char *format, unsigned flags, petal_filter **f
     return petal_open(path, &options, filter, error);
 }
 
+static void expect_index_keys(const struct job *job, unsigned kib, uint64_t from, uint64_t to,
+                              const char *said)
+{
+    petal_index *index;
+    petal_error error;
+    petal_status status = open_index(path, &index, &error);
+    if (expect(status == PETAL_OK, "petal %s, %u KiB: the file is \"%s\"; it said: %s", job->name,
+               kib, petal_status_name(status), said))
+        expect(missing_in_index(index, from, to) == 0,
+               "petal %s, %u KiB: keys missing; it said: %s", job->name, kib, said);
+    petal_index_free(index);
+}
+
 static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uint64_t from,
                         uint64_t to, const char *said)
 {
     petal_filter *filter;
     petal_error error;
+    if (job->format && strcmp(job->format, "index") == 0) {
+        expect_index_keys(job, kib, from, to, said);
+        return;
+    }
     petal_status status = open_as(job->format, flags, &filter, &error);
     if (expect(status == PETAL_OK, "petal %s, %u KiB: the file is \"%s\"; it said: %s", job->name,
                kib, petal_status_name(status), said))

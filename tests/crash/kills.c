@@ -10,8 +10,6 @@
 #define _GNU_SOURCE
 #include "campaign.h"
 
-#include <petal/petal_index.h>
-
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -422,18 +420,6 @@ static petal_filter *foldable_filter(uint64_t from, uint64_t to)
     return filter;
 }
 
-/* Replaces FILE by an index of this filter. */
-static void save_index(const petal_filter *filter)
-{
-    petal_index *index;
-    petal_error error;
-    if (petal_index_create(NULL, &index, &error) != PETAL_OK ||
-        petal_index_add(index, "old", filter, &error) != PETAL_OK ||
-        petal_index_save(index, path, NULL, &error) != PETAL_OK)
-        give_up("index: %s", error.message);
-    petal_index_free(index);
-}
-
 /* Writes the old keys to FILE, and the command's input to INPUT: the keys to remove, or
  * MORE_KEYS. */
 static void prepare(enum way way)
@@ -444,7 +430,7 @@ static void prepare(enum way way)
                                      : filter_of(way, way == PATCH ? 0 : OLD_KEYS, MORE_KEYS);
     unlink(path);
     if (way == INDEX)
-        save_index(old);
+        save_index(old, path);
     else
         save_or_give_up(old, path);
     if (way == MERGE || way == FOLD || way == INDEX) save_or_give_up(more, in_folder("input"));
@@ -459,28 +445,11 @@ static void prepare(enum way way)
     petal_free(more);
 }
 
-/* How many of these keys no filter of the index has. */
-static uint64_t missing_in_index(const petal_index *index, uint64_t from, uint64_t to)
-{
-    uint64_t missing = 0, row = 0;
-    char text[KEY_TEXT];
-    for (uint64_t i = from; i < to; i++) {
-        petal_key key = {text, key_text(i, text)};
-        petal_batch batch = PETAL_BATCH_INIT;
-        batch.data = &key;
-        batch.count = 1;
-        if (petal_index_query(index, &batch, &row, 1, NULL) != PETAL_OK) row = 0;
-        missing += row == 0;
-    }
-    return missing;
-}
-
 static void judge_index(bool succeeded)
 {
     petal_index *index;
     petal_error error;
-    petal_status status = petal_index_open(path, NULL, &index, &error);
-    if (status == PETAL_OK) status = petal_index_verify(index, &error);
+    petal_status status = open_index(path, &index, &error);
     if (!expect(status == PETAL_OK, "petal index: the file is \"%s\": %s",
                 petal_status_name(status), error.message))
         return;
@@ -492,7 +461,7 @@ static void judge_index(bool succeeded)
     keys_acknowledged += succeeded ? MORE_KEYS - OLD_KEYS : 0;
     petal_index_free(index);
     petal_filter *filter = filter_of(INDEX, 0, OLD_KEYS);
-    save_index(filter);
+    save_index(filter, path);
     petal_free(filter);
     judge_folder();
     unlink(path);
