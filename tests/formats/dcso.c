@@ -254,6 +254,32 @@ static void packed_lies_get_no_memory(void **state)
     }
 }
 
+/* gzip expands at most 1032 times. A header that promises the most that this file could hold passes
+ * this check, and fails by its checksum, which is 0. One word more is refused as truncated. */
+static void a_promise_is_refused_from_the_first_byte_that_gzip_cannot_hold(void **state)
+{
+    enum { FRAME = 10 + 5, STORED = HEADER_BYTES + 64, SIZE = FRAME + STORED + 8 };
+    static const uint8_t frame[FRAME] = {0x1f, 0x8b,          8,   0, 0, 0, 0, 0, 0, 3, 1, STORED,
+                                         0,    0xff ^ STORED, 0xff};
+    const uint64_t most = (uint64_t)(SIZE + 1) * 1032 / 8 * 8 - 8; /* whole words */
+    (void)state;
+    for (int beyond = 0; beyond <= 1; beyond++) {
+        struct bytes plain = vector("dcso/n100_p0.01.bloom");
+        struct bytes file = {calloc(1, SIZE), SIZE};
+        uint64_t bits = 8 * (most + 8 * (uint64_t)beyond - HEADER_BYTES);
+        memcpy(file.data, frame, FRAME);
+        memcpy(file.data + FRAME, plain.data, HEADER_BYTES);
+        for (int byte = 0; byte < 8; byte++)
+            file.data[FRAME + AT_BITS + byte] = (uint8_t)(bits >> 8 * byte);
+        if (beyond)
+            expect_refused(file, "dcso", PETAL_ERR_TRUNCATED, "promises");
+        else
+            expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "gzip");
+        free(plain.data);
+        free(file.data);
+    }
+}
+
 static void without_memory_nothing_is_lost(void **state)
 {
     (void)state;
@@ -279,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_name_of_the_other_form_is_refused),
         cmocka_unit_test(a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind),
         cmocka_unit_test(packed_lies_get_no_memory),
+        cmocka_unit_test(a_promise_is_refused_from_the_first_byte_that_gzip_cannot_hold),
         cmocka_unit_test(without_memory_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,7 @@ static void no_changed_byte_does_harm(void **state)
 /* A file under construction: Thrift is appended to it. */
 static struct {
     uint8_t data[131072];
-    size_t size;
+    size_t size, listed;
 } made;
 
 static void put(const void *bytes, size_t size)
@@ -357,11 +357,12 @@ enum { I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
 
 /* The metadata of the made file's only column. */
 struct column {
-    int64_t offset, length; /* length 0: not given */
-    const char *path;       /* path parts as a Thrift list, hex; NULL: a, b */
-    const char *extra;      /* more fields of the chunk, hex */
-    const char *end;        /* end of the footer, after the row groups, hex; NULL: 00 */
-    const char *header;     /* the filter's header, hex; NULL: the usual one for 32 bytes */
+    int64_t offset, length; /* 0: length not given */
+    bool has_no_offset;
+    const char *path;   /* path parts as a Thrift list, hex; NULL: a, b */
+    const char *extra;  /* more fields of the chunk, hex */
+    const char *end;    /* end of the footer, after the row groups, hex; NULL: 00 */
+    const char *header; /* the filter's header, hex; NULL: the usual one for 32 bytes */
 };
 
 #define FILTER_AT 4
@@ -374,7 +375,7 @@ static void put_column(const struct column *column)
     put_number(1, I32, 2);
     put_field(3, LIST);
     put_hex(column->path ? column->path : "2801610162");
-    put_number(14, I64, column->offset);
+    if (!column->has_no_offset) put_number(14, I64, column->offset);
     if (column->length) put_number(15, I32, column->length);
     put_byte(0);
     put_hex(column->extra ? column->extra : "");
@@ -403,6 +404,7 @@ static petal_status list_made(const struct column *column, petal_parquet_filter 
     put("PAR1", 4);
     struct bytes file = copy_of(made.data, made.size);
     petal_status status = list_of(file, list, &count, error);
+    made.listed = count;
     free(file.data);
     return status;
 }
@@ -521,6 +523,25 @@ static void columns_of_another_file_are_refused(void **state)
            "other files");
     expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .extra = "080200"},
            NULL); /* an empty name */
+}
+
+/* Field 8, crypto_metadata. Only a column with hidden metadata may have a filter that the footer
+ * doesn't name. */
+static void an_encrypted_column_with_metadata_is_listed_if_it_names_a_filter(void **state)
+{
+    (void)state;
+    for (int named = 0; named <= 1; named++) {
+        const struct column column = {
+            .offset = FILTER_AT, .has_no_offset = !named, .extra = "0c1000"};
+        petal_parquet_filter list[MAX_FILTERS];
+        petal_error error = {0};
+        assert_int_equal(list_made(&column, list, &error), PETAL_OK);
+        assert_int_equal(made.listed, named);
+        if (!named) continue;
+        assert_true(list->encrypted);
+        assert_string_equal(list->column, "a.b");
+        assert_int_equal(list->size_bytes, 0);
+    }
 }
 
 static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state)
@@ -966,6 +987,7 @@ int main(void)
         cmocka_unit_test(headers_in_files_that_lie_are_refused),
         cmocka_unit_test(unknown_fields_of_every_type_are_skipped),
         cmocka_unit_test(columns_of_another_file_are_refused),
+        cmocka_unit_test(an_encrypted_column_with_metadata_is_listed_if_it_names_a_filter),
         cmocka_unit_test(bytes_behind_the_footer_are_refused_unless_it_is_signed),
         cmocka_unit_test(huge_counts_and_deep_nesting_are_refused),
         cmocka_unit_test(headers_that_say_something_else_are_refused),

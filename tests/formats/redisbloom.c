@@ -798,6 +798,24 @@ static void without_memory_there_is_no_harm(void **state)
     free(dump.data);
 }
 
+/* n2 is 1: a link of 2 bits, in one word. */
+static void the_smallest_power_of_two_is_written_as_it_was_read(void **state)
+{
+    (void)state;
+    petal_filter *empty = reserve(1, 0.25);
+    struct bytes header = written(empty, "redisbloom");
+    require_that(little(header.data + HEAD_BYTES, 8), ==, 8);
+    header.data[HEAD_BYTES + LINK_BYTES - 1] = 1;
+    petal_filter *filter = loaded(header, "redisbloom");
+    require_that(info_of(filter).bits, ==, 2);
+    struct bytes back = written(filter, "redisbloom");
+    expect_same(back, header);
+    petal_free(filter);
+    petal_free(empty);
+    free(header.data);
+    free(back.data);
+}
+
 /* An old encoding version is kept, and raised only if necessary. */
 static void old_encodings_are_written_back_and_grow(void **state)
 {
@@ -884,6 +902,7 @@ int main(void)
         cmocka_unit_test(compressed_or_not_a_dump_gives_back_its_bits),
         cmocka_unit_test(without_memory_there_is_no_harm),
         cmocka_unit_test(old_encodings_are_written_back_and_grow),
+        cmocka_unit_test(the_smallest_power_of_two_is_written_as_it_was_read),
         cmocka_unit_test(old_dumps_become_chunks_where_a_header_can_say_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

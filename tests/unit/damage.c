@@ -726,6 +726,54 @@ static void a_recovery_counts_the_blocks_that_differ_from_their_sums(void **stat
     free(changed.data);
 }
 
+static void a_clean_file_has_no_blocks_to_recover(void **state)
+{
+    static const unsigned modes[] = {0,
+                                     PETAL_OPEN_VERIFY,
+                                     PETAL_OPEN_LOAD,
+                                     PETAL_OPEN_WRITABLE,
+                                     PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
+                                     PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER};
+    struct bytes image = large_image();
+    const char *path = temporary("clean.petal");
+    (void)state;
+    write_file(path, image.data, image.size);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        petal_error error;
+        petal_filter *filter = NULL;
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        options.flags = modes[i];
+        require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
+        require_that(file_info_of(filter).compared_blocks, ==, 0);
+        require_that(file_info_of(filter).recovered_blocks, ==, 0);
+        petal_free(filter);
+    }
+    unlink(path);
+    free(image.data);
+}
+
+/* A map's content id is the one in its header: no block is read for it. */
+static void a_map_with_a_damaged_block_gives_the_recorded_content_id(void **state)
+{
+    struct bytes image = large_image();
+    const char *path = temporary("recorded.petal");
+    petal_error error;
+    petal_filter *filter = NULL;
+    uint64_t id = 0;
+    (void)state;
+    require_status(PETAL_OK, petal_load(image.data, image.size, NULL, &filter, &error), error);
+    const uint64_t wanted = content_of(filter);
+    petal_free(filter);
+    payload_of(image)[2 * BLOCK] ^= 4;
+    write_file(path, image.data, image.size);
+    require_status(PETAL_OK, petal_open(path, NULL, &filter, &error), error);
+    require_status(PETAL_OK, petal_content_id(filter, &id, &error), error);
+    require_that(id, ==, wanted);
+    petal_free(filter);
+    unlink(path);
+    free(image.data);
+}
+
 static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
 {
     (void)state;
@@ -881,6 +929,8 @@ int main(void)
         cmocka_unit_test(a_later_version_may_seal_its_slots_in_another_way),
         cmocka_unit_test(a_dirty_file_is_refused_and_can_be_recovered),
         cmocka_unit_test(a_recovery_counts_the_blocks_that_differ_from_their_sums),
+        cmocka_unit_test(a_clean_file_has_no_blocks_to_recover),
+        cmocka_unit_test(a_map_with_a_damaged_block_gives_the_recorded_content_id),
         cmocka_unit_test(a_file_with_both_slots_dirty_is_dirty),
         cmocka_unit_test(a_clean_state_after_a_dirty_one_counts),
         cmocka_unit_test(recovering_a_clean_file_changes_nothing),

@@ -203,6 +203,34 @@ static void it_is_the_smallest_divisor_that_keeps_the_rate(void **state)
 }
 
 /* Repeats raise `items`, but the size depends on the bits. */
+/* The bits only estimate the number of keys. As many keys as a size takes exactly are folded to it,
+ * though some filters look as if they had a few more. */
+static void the_number_of_keys_is_exact_unless_the_bits_contradict_it(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.rate = 0.01;
+    options.memory_bytes = 1 << 20;
+    options.foldable = 1;
+    petal_filter *some = create(&options);
+    add_numbers(some, 0, 10000);
+    petal_filter *folded = fold_to(some, 0, 0, 0);
+    petal_info small = info_of(folded);
+    int look_fuller = 0;
+    petal_free(folded);
+    petal_free(some);
+    for (options.seed = 1; options.seed <= 8; options.seed++) {
+        petal_filter *filter = create(&options);
+        add_numbers(filter, 0, small.capacity);
+        folded = fold_to(filter, 0, 0, 0);
+        require_that(info_of(folded).bits, ==, small.bits);
+        look_fuller += stats_of(filter).estimated_items.value > (double)small.capacity;
+        petal_free(folded);
+        petal_free(filter);
+    }
+    require_that(look_fuller, >, 0);
+}
+
 static void repeated_keys_count_once(void **state)
 {
     (void)state;
@@ -442,6 +470,7 @@ int main(void)
         cmocka_unit_test(so_they_are_in_parquets_and_rocksdbs_filters),
         cmocka_unit_test(a_keyed_filter_folds_with_its_secret),
         cmocka_unit_test(it_is_the_smallest_divisor_that_keeps_the_rate),
+        cmocka_unit_test(the_number_of_keys_is_exact_unless_the_bits_contradict_it),
         cmocka_unit_test(repeated_keys_count_once),
         cmocka_unit_test(capacity_leaves_room_and_a_rate_may_be_another_one),
         cmocka_unit_test(a_foldable_size_has_many_divisors_and_fits),
