@@ -484,6 +484,12 @@ static void offsets_that_go_backwards_or_past_the_data_are_refused(void **state)
     batch.data = past;
     batch.offsets = NULL;
     require_refused(batch, PETAL_NO_OFFSET, "no offsets");
+    batch = offsets_batch(PETAL_LAYOUT_OFFSETS32, past, 1);
+    batch.key_bytes = 2;
+    require_refused(batch, PETAL_NO_OFFSET, "offsets and a size");
+    batch = offsets_batch(PETAL_LAYOUT_OFFSETS64, past64, 1);
+    batch.stride = 8;
+    require_refused(batch, PETAL_NO_OFFSET, "offsets and a stride");
 }
 
 static void sizes_that_overflow_are_refused(void **state)
