@@ -56,6 +56,27 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
     petal_free(filter);
 }
 
+/* Whatever byte is wrong or missing, nothing stays allocated. */
+static void expect_no_leak_of_damaged(struct bytes bytes, const char *format)
+{
+    struct counting count;
+    petal_filter *filter;
+    petal_error error;
+    for (size_t i = 0; i < 32; i++) {
+        size_t at = bytes.size * i / 32;
+        uint8_t own = bytes.data[at];
+        struct bytes cut = {bytes.data, at};
+        bytes.data[at] = '!';
+        (void)open_within(bytes, format, UINT64_MAX, &count, &filter, &error);
+        petal_free(filter);
+        assert_int_equal(count.held_bytes, 0);
+        bytes.data[at] = own;
+        (void)open_within(cut, format, UINT64_MAX, &count, &filter, &error);
+        petal_free(filter);
+        assert_int_equal(count.held_bytes, 0);
+    }
+}
+
 static void expect_format_bounded(const char *format, uint64_t keys, uint64_t too_small)
 {
     petal_filter *filter = planned(format, keys, 0.01);
@@ -63,6 +84,7 @@ static void expect_format_bounded(const char *format, uint64_t keys, uint64_t to
     struct bytes bytes = written(filter, format);
     petal_free(filter);
     expect_bounded(bytes, format, too_small);
+    expect_no_leak_of_damaged(bytes, format);
     free(bytes.data);
 }
 

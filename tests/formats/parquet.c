@@ -657,6 +657,24 @@ static void headers_that_say_something_else_are_refused(void **state)
     }
 }
 
+static void an_unknown_member_is_refused_at_its_union(void **state)
+{
+    static const struct {
+        const char *header;
+        uint64_t offset;
+    } cases[] = {{"15401c2c00001c1c00001c1c000000", 3},
+                 {"15401c1c00001c2c00001c1c000000", 7},
+                 {"15401c1c00001c1c00001c2c000000", 11}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        petal_filter *filter;
+        petal_error error = {0};
+        petal_status status = view_header(cases[i].header, &filter, &error);
+        require_that(status, ==, PETAL_ERR_UNSUPPORTED);
+        require_that(error.offset, ==, cases[i].offset);
+    }
+}
+
 /* The usual fields, which follow those before. */
 #define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
 
@@ -991,6 +1009,7 @@ int main(void)
         cmocka_unit_test(bytes_behind_the_footer_are_refused_unless_it_is_signed),
         cmocka_unit_test(huge_counts_and_deep_nesting_are_refused),
         cmocka_unit_test(headers_that_say_something_else_are_refused),
+        cmocka_unit_test(an_unknown_member_is_refused_at_its_union),
         cmocka_unit_test(long_headers_are_read_and_written_back_through_a_petal_file_too),
         cmocka_unit_test(headers_above_256_bytes_are_refused),
         cmocka_unit_test(sizes_are_those_of_arrow_rs),
