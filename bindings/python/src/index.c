@@ -396,60 +396,6 @@ static PyObject *index_drop(filter_object *self, PyObject *name)
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* The rows of petal_index_query(), one per key. */
-struct rows {
-    uint64_t *words;
-    uint64_t row_words, count, room;
-    bool begun;
-    uint64_t changes; /* of the index at the first batch */
-};
-
-/* The first batch decides of which state of the index the answers are. */
-static bool is_same(filter_object *self, struct rows *rows)
-{
-    if (!rows->begun)
-        *rows = (struct rows){
-            .row_words = info_of(self).row_words, .begun = true, .changes = self->changes};
-    return rows->changes == self->changes;
-}
-
-static bool rows_reserve(struct rows *rows, uint64_t more)
-{
-    uint64_t wanted = rows->count + more;
-    if (wanted <= rows->room || rows->row_words == 0) return true;
-    if (wanted < 2 * rows->room) wanted = 2 * rows->room;
-    if (wanted > PY_SSIZE_T_MAX / sizeof *rows->words / rows->row_words) return false;
-    uint64_t *words = realloc(rows->words, (size_t)(wanted * rows->row_words) * sizeof *words);
-    if (!words) return false;
-    rows->words = words;
-    rows->room = wanted;
-    return true;
-}
-
-static bool fail(struct work *work, petal_status status, const char *message)
-{
-    work->error.status = status;
-    work->error.offset = PETAL_NO_OFFSET;
-    work->error.system_errno = 0;
-    PyOS_snprintf(work->error.message, sizeof work->error.message, "%s", message);
-    return false;
-}
-
-bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers)
-{
-    struct rows *rows = work->rows;
-    uint64_t none = 0;                /* where an index without filters writes nothing */
-    if (!is_same(work->filter, rows)) /* its filters may have other numbers now */
-        return fail(work, PETAL_ERR_ARGUMENT, "the index was changed during the call");
-    if (!rows_reserve(rows, batch->count)) return fail(work, PETAL_ERR_MEMORY, "no memory");
-    uint64_t *at = rows->words ? rows->words + rows->count * rows->row_words : &none;
-    if (petal_index_query(work->filter->index, batch, at, rows->row_words, &work->error) < 0)
-        return false;
-    rows->count += batch->count;
-    if (answers) memset(answers, 1, (size_t)batch->count);
-    return true;
-}
-
 /* Returns a bytearray with one byte per key: ANSWER_NULL if it has no row. */
 static PyObject *run(filter_object *self, struct rows *rows, PyObject *args, PyObject *kwargs)
 {
@@ -497,7 +443,7 @@ static PyObject *index_which_batch(filter_object *self, PyObject *args, PyObject
     struct rows rows;
     PyObject *answers = run(self, &rows, args, kwargs), *lists = NULL;
     if (answers && may_query(self)) {
-        if (is_same(self, &rows))
+        if (rows_are_current(self, &rows))
             lists = lists_of(self, &rows, answers);
         else
             PyErr_SetString(self->state->error, "the index was changed during the call");

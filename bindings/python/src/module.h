@@ -137,6 +137,14 @@ bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 /* WHICH: of an index; COLLECT: adds keys to a builder. */
 enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL, VERB_WHICH, VERB_COLLECT };
 
+/* WHICH: the rows of petal_index_query(), one per key. */
+struct rows {
+    uint64_t *words;
+    uint64_t row_words, count, room;
+    bool begun;
+    uint64_t changes; /* of the index at the first batch */
+};
+
 /* One batch call, processed in pieces. */
 struct work {
     filter_object *filter;
@@ -153,6 +161,9 @@ struct work {
 /* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. False:
  * work->error is set. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
+bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers); /* for WHICH */
+/* The first batch decides of which state of the index the answers are. False: it has changed. */
+bool rows_are_current(filter_object *self, struct rows *rows);
 
 /* Keys in one piece of memory. */
 enum column_kind {
@@ -250,8 +261,6 @@ PyObject *module_parquet_filters(PyObject *module, PyObject *data);
 /* ---- index.c ---- */
 
 extern PyType_Spec index_spec;
-/* Runs one batch of WHICH: see work_run(). */
-bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 
 /* ---- file.c ---- */
 

@@ -1,6 +1,60 @@
 /* work.c - runs one batch in the core, and handles its failure. */
 #include "module.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one batch of an index ------------------------------------------------------------------- */
+
+bool rows_are_current(filter_object *self, struct rows *rows)
+{
+    if (!rows->begun) {
+        petal_index_info info = PETAL_INDEX_INFO_INIT;
+        petal_index_get_info(self->index, &info, NULL);
+        *rows = (struct rows){.row_words = info.row_words, .begun = true, .changes = self->changes};
+    }
+    return rows->changes == self->changes;
+}
+
+static bool rows_reserve(struct rows *rows, uint64_t more)
+{
+    uint64_t wanted = rows->count + more;
+    if (wanted <= rows->room || rows->row_words == 0) return true;
+    if (wanted < 2 * rows->room) wanted = 2 * rows->room;
+    if (wanted > PY_SSIZE_T_MAX / sizeof *rows->words / rows->row_words) return false;
+    uint64_t *words = realloc(rows->words, (size_t)(wanted * rows->row_words) * sizeof *words);
+    if (!words) return false;
+    rows->words = words;
+    rows->room = wanted;
+    return true;
+}
+
+static bool fail(struct work *work, petal_status status, const char *message)
+{
+    work->error.status = status;
+    work->error.offset = PETAL_NO_OFFSET;
+    work->error.system_errno = 0;
+    PyOS_snprintf(work->error.message, sizeof work->error.message, "%s", message);
+    return false;
+}
+
+bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers)
+{
+    struct rows *rows = work->rows;
+    uint64_t none = 0;                         /* where an index without filters writes nothing */
+    if (!rows_are_current(work->filter, rows)) /* its filters may have other numbers now */
+        return fail(work, PETAL_ERR_ARGUMENT, "the index was changed during the call");
+    if (!rows_reserve(rows, batch->count)) return fail(work, PETAL_ERR_MEMORY, "no memory");
+    uint64_t *at = rows->words ? rows->words + rows->count * rows->row_words : &none;
+    if (petal_index_query(work->filter->index, batch, at, rows->row_words, &work->error) < 0)
+        return false;
+    rows->count += batch->count;
+    if (answers) memset(answers, 1, (size_t)batch->count);
+    return true;
+}
+
+/* ---- one batch of a filter ------------------------------------------------------------------- */
+
 static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
