@@ -120,7 +120,7 @@ petal_status petal_format_named(const char *name, const struct format_def **form
 /* The format that a filter was read from or created for; petal if unknown. */
 const struct format_def *petal_format_origin(const petal_filter *filter);
 
-/* The row at a place in the table, from 0; NULL after the last. */
+/* The table's row at this place, counted from 0. NULL after the last. */
 const struct format_def *petal_format_row(uint32_t place);
 
 /* Creates a filter from the description, without bits. `secret` is as for petal_filter_new(). */

@@ -343,7 +343,7 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* The same, but accepts a sign. Returns false if the text is not such a number. */
+/* The same, but accepts a sign. Returns false if the text is no integer, or does not fit. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';
