@@ -27,16 +27,30 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double round_of(uint64_t capacity, double rate, bool growing)
+enum kind { FIXED, CLASSIC, COUNTING, GROWING, WINDOW };
+static const char *const names[] = {"fixed", "classic", "counting", "growing", "window of keys"};
+
+static petal_options options_of(enum kind kind, uint64_t capacity, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.rate = rate;
+    if (kind == WINDOW)
+        options.window_keys = capacity;
+    else
+        options.capacity = capacity;
+    options.growth = kind == GROWING;
+    if (kind == CLASSIC) options.scheme = PETAL_SCHEME_CLASSIC;
+    if (kind == COUNTING) options.scheme = PETAL_SCHEME_COUNTING;
+    return options;
+}
+
+static double round_of(enum kind kind, uint64_t capacity, double rate)
 {
     double begin = cpu_us();
     for (uint64_t i = 0; i < FILTERS; i++) {
-        petal_options options = PETAL_OPTIONS_INIT;
+        petal_options options = options_of(kind, capacity + capacity * i / FILTERS, rate);
         petal_filter *filter;
         petal_error error;
-        options.capacity = capacity + capacity * i / FILTERS;
-        options.rate = rate;
-        options.growth = growing;
         if (petal_create(&options, &filter, &error) != PETAL_OK) {
             fprintf(stderr, "bench create: %s\n", error.message);
             exit(1);
@@ -46,12 +60,12 @@ static double round_of(uint64_t capacity, double rate, bool growing)
     return (cpu_us() - begin) / FILTERS;
 }
 
-static void print_row(const char *kind, uint64_t capacity, bool growing, long rounds)
+static void print_row(enum kind kind, uint64_t capacity, long rounds)
 {
     static double times[MAX_ROUNDS];
-    printf("| %s, %" PRIu64 " to %" PRIu64 " keys |", kind, capacity, 2 * capacity);
+    printf("| %s, %" PRIu64 " to %" PRIu64 " keys |", names[kind], capacity, 2 * capacity);
     for (size_t r = 0; r < RATES; r++) {
-        for (long i = 0; i < rounds; i++) times[i] = round_of(capacity, rates[r], growing);
+        for (long i = 0; i < rounds; i++) times[i] = round_of(kind, capacity, rates[r]);
         qsort(times, (size_t)rounds, sizeof *times, compare);
         printf(" %.1f |", times[rounds / 2]);
     }
@@ -68,9 +82,10 @@ int main(int count, char **words)
     printf("| us of CPU |");
     for (size_t r = 0; r < RATES; r++) printf(" %g %% |", 100 * rates[r]);
     printf("\n| --- | --: | --: | --: | --: | --: |\n");
-    print_row("fixed", 1000, false, rounds);
-    print_row("fixed", 100000, false, rounds);
-    print_row("growing", 1000, true, rounds);
-    print_row("growing", 100000, true, rounds);
+    for (enum kind kind = FIXED; kind <= WINDOW; kind++) {
+        print_row(kind, 100, rounds);
+        print_row(kind, 1000, rounds);
+        print_row(kind, 100000, rounds);
+    }
     return 0;
 }

@@ -289,7 +289,7 @@ typedef struct petal_options {
     double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits */
     uint64_t window_keys; /* with rate, and without capacity */
     uint64_t window_ms;   /* with window_keys */
-    uint32_t generations; /* of a window, 2 to 32; 0: chosen, within 1 % of the least memory */
+    uint32_t generations; /* of a window, 2 to 32; 0: chosen for nearly the least memory */
     uint32_t reserved2;   /* 0 */
 } petal_options;
 #define PETAL_OPTIONS_INIT PETAL_STRUCT_INIT(petal_options)

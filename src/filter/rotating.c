@@ -47,14 +47,16 @@
 #include "base/memory.h"
 #include "filter/permission.h"
 #include "petal/petal_host.h"
+#include "scheme/model.h"
 #include "scheme/plan.h"
 
 #include <string.h>
 
-/* If numbers of generations differ in memory by less than this, the lowest is chosen, since every
- * query reads every generation. */
+/* Among numbers of generations whose memory differs by less than this, the lowest is chosen, since
+ * every query reads every generation. */
 #define NEARLY 1.01
-#define MAX_WORTH_TRYING 16u /* memory is minimal near 8 */
+#define MAX_WORTH_TRYING 16u /* memory is least with 5 (at 10 %) to 14 (at 10^-6) */
+#define LINE_BITS 512.0      /* a generation takes at least a line */
 
 static uint64_t part_of(uint64_t whole, uint32_t generations)
 {
@@ -111,26 +113,43 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
+/* The lines of G full generations by the classic filter's formula. Planning each G would evaluate
+ * the model some 200 times to save a few per cent at best (tests/unit/layers.c). */
+static double guess_lines(const petal_options *options, uint32_t generations)
+{
+    double keys = (double)part_of(options->window_keys, generations), k = options->hashes,
+           rate = options->rate / generations;
+    double bits = k > 0 ? -k * keys / petal_model_ln(1 - petal_model_pow(rate, 1 / k))
+                        : petal_model_optimal_bits(keys, rate);
+    return generations * petal_model_ceil(bits / LINE_BITS);
+}
+
 /* Chooses the number of generations G for which G full ones need the least memory, or nearly so. A
  * time window may temporarily have 2G - 1 of them. But if keys arrive evenly it holds G, and the
  * best number for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
-static petal_status choose_generations(const petal_options *options, uint32_t *generations,
-                                       petal_error *error)
+static uint32_t choose_generations(const petal_options *options)
 {
-    double bits[MAX_WORTH_TRYING + 1] = {0}, least = 0;
-    petal_status status = PETAL_OK;
+    double lines[MAX_WORTH_TRYING + 1], least = 0;
+    uint32_t lowest = 2;
     for (uint32_t i = 2; i <= MAX_WORTH_TRYING; i++) {
-        struct shape shape;
-        petal_status possible =
-            plan_generation(options, i, &shape, status == PETAL_OK ? error : NULL);
-        if (possible != PETAL_OK) status = possible;
-        if (possible == PETAL_OK) bits[i] = (double)shape.bits * i;
-        if (possible == PETAL_OK && (least == 0 || bits[i] < least)) least = bits[i];
+        lines[i] = guess_lines(options, i);
+        if (least == 0 || lines[i] < least) least = lines[i];
     }
-    if (least == 0) return status;
-    for (*generations = 2; bits[*generations] == 0 || bits[*generations] > least * NEARLY;)
-        ++*generations;
-    return PETAL_OK;
+    while (lowest < MAX_WORTH_TRYING && lines[lowest] > least * NEARLY) lowest++;
+    return lowest;
+}
+
+/* With the chosen number, a generation may be too large for the scheme, or its rate too low. Then
+ * the lowest number that is possible is taken. */
+static petal_status plan_best(const petal_options *options, uint32_t *generations,
+                              struct shape *shape, petal_error *error)
+{
+    uint32_t best = choose_generations(options);
+    *generations = best;
+    if (plan_generation(options, best, shape, NULL) == PETAL_OK) return PETAL_OK;
+    for (*generations = 2; *generations <= MAX_WORTH_TRYING; ++*generations)
+        if (plan_generation(options, *generations, shape, NULL) == PETAL_OK) return PETAL_OK;
+    return plan_generation(options, best, shape, error);
 }
 
 petal_status petal_rotating_plan(const petal_options *options, struct policy *policy,
@@ -150,8 +169,8 @@ petal_status petal_rotating_plan(const petal_options *options, struct policy *po
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "a window has 2 to %u generations and at most 2^63 - 1 ms",
                           PETAL_MAX_GENERATIONS);
-    petal_status status = *generations ? PETAL_OK : choose_generations(options, generations, error);
-    if (status == PETAL_OK) status = plan_generation(options, *generations, shape, error);
+    petal_status status = *generations ? plan_generation(options, *generations, shape, error)
+                                       : plan_best(options, generations, shape, error);
     if (status == PETAL_OK) *capacity = part_of(options->window_keys, *generations);
     policy->generations = *generations;
     return status;

@@ -446,6 +446,32 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
+/* In a small window a generation is a few lines: a line more or less is a large part. */
+static void small_windows_need_less_than_twice_the_least_memory(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.1, 0.01, 0.001, 1e-5};
+    double worst[2] = {0};
+    FOR_LAYERED_SCHEMES(scheme)
+    for (size_t i = 0; i < 3 * COUNT(rates); i++)
+        for (uint64_t keys = 10; keys < 1000000; keys = keys * 3 / 2) {
+            petal_options options = window_of_keys(keys, rates[i / 3]);
+            petal_info chosen = PETAL_INFO_INIT, other = PETAL_INFO_INIT;
+            options.scheme = scheme;
+            options.hashes = (uint32_t)(4 * (i % 3)); /* 0: chosen, too */
+            if (petal_plan(&options, &chosen, NULL, NULL) != PETAL_OK) continue;
+            for (options.generations = 2; options.generations <= 16; options.generations++) {
+                if (petal_plan(&options, &other, NULL, NULL) != PETAL_OK) continue;
+                double ratio = (double)chosen.bytes / (double)other.bytes;
+                if (ratio > worst[keys > 10000]) worst[keys > 10000] = ratio;
+            }
+        }
+    printf("# up to 10^4 keys %.2f times the least, up to 10^6 %.2f times\n", worst[0], worst[1]);
+    require_that(worst[0], <, 2);
+    require_that(worst[1], <, 1.2);
+    require_that(worst[1], >, 0);
+}
+
 /* One layer can't hold all these keys, but it can hold half of them. */
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
@@ -1445,6 +1471,7 @@ int main(void)
         cmocka_unit_test(a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering),
         cmocka_unit_test(files_of_twenty_layers_grow_on),
         cmocka_unit_test(the_planner_chooses_the_generations_that_need_nearly_the_least_memory),
+        cmocka_unit_test(small_windows_need_less_than_twice_the_least_memory),
         cmocka_unit_test(a_number_of_generations_that_is_impossible_is_passed_over),
         cmocka_unit_test(a_full_generation_is_the_worst_that_its_keys_can_do),
         cmocka_unit_test(a_window_of_keys_drops_a_generation_at_the_very_key),
