@@ -7,6 +7,9 @@ bench_help() {
 ./dev bench instructions                instructions per key, beside those of the page of that name
 ./dev bench shared [THREADS [ROUNDS]]   several threads adding to one filter, in several ways
 ./dev bench create [ROUNDS]             making a filter: which is mostly planning it
+./dev bench many [ROUNDS]               an index of many filters beside asking them in turn
+./dev bench many logs [FILES]           finding a word in compressed logs: petal which beside zgrep,
+                                        ripgrep and COBS
 ./dev bench verify FILE KEYS            checking blocks before their first use; makes FILE
 ./dev bench redisbloom FOLDER [KEYS...] its scheme in Petal and in its own code, whose
                                         sources are in FOLDER
@@ -40,7 +43,8 @@ bench() {
     case ${1-} in
     help | -h | --help) bench_help && return ;;
     suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
-    billions | instructions | python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
+    many | billions | instructions | stale) what=$1 && shift ;;
+    python | go | java | js | dotnet | redis) what=$1 && shift ;;
     publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
     *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
@@ -141,6 +145,38 @@ bench_run() {
     build_bench
     mkdir -p build/bench # for FILE of verify
     exec "build/release/bench/runs/$program" "$@"
+}
+
+# COBS's program, from its package of sources; without it, the measurement says so.
+set_up_cobs() {
+    [ ! -x "$1/cobs" ] || return 0
+    say "building COBS in $1"
+    mkdir -p "$1" build/logs
+    {
+        python3 -m venv "$1/venv" &&
+            "$1/venv/bin/python" -m pip download --disable-pip-version-check --no-deps \
+                --no-binary cobs-index -d "$1" cobs-index==0.1.2 &&
+            tar -xzf "$1"/cobs_index-*.tar.gz -C "$1" &&
+            cmake -S "$1/cobs_index-0.1.2" -B "$1/cobs_build" -DCMAKE_BUILD_TYPE=Release &&
+            cmake --build "$1/cobs_build" --target cobs -j "$(nproc)" &&
+            cp "$1"/cobs_build/src/cobs* "$1/cobs"
+    } >build/logs/cobs.log 2>&1 </dev/null || say 'COBS was not built (build/logs/cobs.log)'
+}
+
+bench_many() {
+    [ "${1-}" = logs ] || bench_run many "$@"
+    shift
+    needs_build
+    need time [ -x /usr/bin/time ]
+    need mawk have mawk
+    need ripgrep have rg
+    need g++ have c++
+    need python3-venv python3 -c 'import ensurepip'
+    need python3-dev have python3-config
+    set_up
+    build release -DPETAL_BUILD_TESTS=OFF
+    set_up_cobs "$PWD/build/many"
+    exec bench/tool/logs "$PWD/build/release/bin" "$PWD/build/many" "$@"
 }
 
 bench_redisbloom() {

@@ -6,8 +6,13 @@
  *                             = 1 0 0 1 0 ...   columns 0 and 3 of the group: numbers[0], [3]
  *
  * Keys are processed in pieces. A piece queries one group after the other, so that a group's rows
- * stay in the cache. Within a piece, a few keys are processed at a time: all their rows are
- * prefetched before the first one is read, so that the misses overlap. */
+ * stay in the cache. Within a piece, a few keys are processed at a time: if a group is larger than
+ * the cache, all their rows are prefetched before the first one is read, so that the misses
+ * overlap.
+ *
+ * Three cases are faster. A group of one filter has that filter's bits as its rows, so the filter's
+ * kernel answers. Rows of up to 57 bits are read with one load each. And in groups of the scheme
+ * blocked with the same k, a key has the same bits in its line, so they are computed once. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "filter/batch.h"
@@ -17,8 +22,17 @@
 #define PIECE 1024u
 #define FEW 32u
 
+/* Rows of a smaller group are not prefetched: they are in the second-level cache. */
+#define NEAR_BYTES ((uint64_t)1 << 18)
+
 /* Words of a row that are combined at a time. */
 #define CHUNK_WORDS ((uint64_t)64)
+
+/* A row of so many bits fits into the 8 bytes in which it begins. */
+#define NARROW 57u
+
+/* The hashes of a key with one line. */
+#define LINE_HASHES 16u
 
 /* Keys and their rows of answers. */
 struct piece {
@@ -29,6 +43,8 @@ struct piece {
     uint64_t row_words;
     const uint64_t *hashes;
     uint64_t room[PIECE];
+    const struct group *places_of;       /* the group for which `places` was computed, or NULL */
+    uint16_t places[PIECE][LINE_HASHES]; /* of each key's bits in its line */
 };
 
 /* A few keys of a piece, and where their rows begin in a group. */
@@ -40,21 +56,70 @@ struct few {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void find_rows(const uint64_t *hashes, const struct group *group, const uint8_t *rows,
-                      struct few *few)
+static bool has_same_places(const struct group *a, const struct group *b)
+{
+    const struct shape *x = &a->kind.shape, *y = &b->kind.shape;
+    return a->hasher == b->hasher && x->scheme == y->scheme && x->hashes == y->hashes &&
+           x->lines_per_key == y->lines_per_key;
+}
+
+/* Does another group before or after this one have the same bits in its lines? */
+static bool shares_places(const petal_index *index, const struct group *group)
+{
+    const struct group *first = index->groups, *last = first + index->group_count - 1;
+    const struct shape *shape = &group->kind.shape;
+    if (shape->scheme != PETAL_SCHEME_BLOCKED || shape->lines_per_key != 1) return false;
+    return (group != first && has_same_places(group - 1, group)) ||
+           (group != last && has_same_places(group, group + 1));
+}
+
+/* Computes the places of all keys, unless the group before has the same ones. In a filter of one
+ * line, they are the positions. */
+static void find_places(struct piece *piece, const struct group *group)
 {
     const struct scheme_def *scheme = petal_scheme_find(group->kind.shape.scheme);
-    uint64_t row_bytes = (group->stride_bits + 7) / 8;
-    if (row_bytes > CHUNK_WORDS * 8) row_bytes = CHUNK_WORDS * 8;
+    const struct group *before = piece->places_of;
+    struct shape line = group->kind.shape;
+    uint64_t positions[PETAL_MAX_POSITIONS];
+    if (before && has_same_places(before, group)) return;
+    line.bits = PETAL_LINE_BITS;
+    for (size_t i = 0; i < piece->count; i++) {
+        scheme->positions(&line, piece->hashes[i], positions);
+        for (uint32_t j = 0; j < line.hashes; j++) piece->places[i][j] = (uint16_t)positions[j];
+    }
+    piece->places_of = group;
+}
+
+static void find_rows_by_places(const struct piece *piece, const struct group *group,
+                                struct few *few)
+{
+    uint64_t lines = group->kind.shape.bits / PETAL_LINE_BITS;
+    uint32_t hashes = few->places = group->kind.shape.hashes;
+    for (size_t i = 0; i < few->count; i++) {
+        const uint16_t *places = piece->places[few->from + i];
+        uint64_t line = mulhi64(piece->hashes[few->from + i], lines) * PETAL_LINE_BITS;
+        for (uint32_t j = 0; j < hashes; j++)
+            few->bits[i][j] = (line + places[j]) * group->stride_bits;
+    }
+}
+
+static void find_rows(const struct piece *piece, const struct group *group, struct few *few)
+{
+    const struct scheme_def *scheme = petal_scheme_find(group->kind.shape.scheme);
     for (size_t i = 0; i < few->count; i++) {
         uint64_t *bits = few->bits[i];
-        few->places = scheme->positions(&group->kind.shape, hashes[few->from + i], bits);
-        for (uint32_t j = 0; j < few->places; j++) {
-            bits[j] *= group->stride_bits;
-            for (uint64_t at = 0; at < row_bytes; at += PETAL_LINE_BYTES)
-                __builtin_prefetch(rows + bits[j] / 8 + at);
-        }
+        few->places = scheme->positions(&group->kind.shape, piece->hashes[few->from + i], bits);
+        for (uint32_t j = 0; j < few->places; j++) bits[j] *= group->stride_bits;
     }
+}
+
+static void fetch_rows(const struct group *group, const uint8_t *rows, const struct few *few)
+{
+    uint64_t row_bytes = at_most((group->stride_bits + 7) / 8, CHUNK_WORDS * 8);
+    for (size_t i = 0; i < few->count; i++)
+        for (uint32_t j = 0; j < few->places; j++)
+            for (uint64_t at = 0; at < row_bytes; at += PETAL_LINE_BYTES)
+                __builtin_prefetch(rows + few->bits[i][j] / 8 + at);
 }
 
 /* For rows that begin on bytes: a loop that compilers vectorise. */
@@ -98,13 +163,44 @@ static void answer_chunk(const uint64_t *bits, uint32_t places, const uint8_t *r
         if (all[i]) spread(numbers + column + 64 * i, all[i], row);
 }
 
+static void answer_narrow(const uint64_t *bits, uint32_t places, const uint8_t *rows,
+                          const uint32_t *numbers, uint64_t mask, uint64_t *row)
+{
+    for (uint32_t j = 0; j < places; j++) mask &= load64le(rows + bits[j] / 8) >> bits[j] % 8;
+    spread(numbers, mask, row);
+}
+
 static void answer_few(const struct piece *piece, const struct few *few, const struct group *group,
                        const uint8_t *rows, const uint32_t *numbers)
 {
     uint64_t *row = piece->rows + few->from * piece->row_words;
+    uint64_t mask = UINT64_MAX >> (64 - at_most(group->columns, NARROW));
     for (size_t i = 0; i < few->count; i++, row += piece->row_words)
-        for (uint64_t column = 0; column < group->columns; column += CHUNK_WORDS * 64)
-            answer_chunk(few->bits[i], few->places, rows, numbers, column, group->columns, row);
+        if (group->columns <= NARROW)
+            answer_narrow(few->bits[i], few->places, rows, numbers, mask, row);
+        else
+            for (uint64_t column = 0; column < group->columns; column += CHUNK_WORDS * 64)
+                answer_chunk(few->bits[i], few->places, rows, numbers, column, group->columns, row);
+}
+
+/* The filter's kernel expects lines to be aligned, which those of a view may not be. */
+static bool is_one_filter(const struct group *group, const uint8_t *rows)
+{
+    return group->columns == 1 && (uintptr_t)rows % PETAL_LINE_BYTES == 0;
+}
+
+/* Answers for a group of one filter. */
+static void answer_filter(const struct piece *piece, const struct group *group, const uint8_t *rows,
+                          uint32_t number)
+{
+    uint8_t results[PIECE];
+    struct layer layer = {0};
+    petal_layer_set_shape(&layer, &group->kind.shape, group->hasher->hash);
+    layer.array.bytes = (uint8_t *)(uintptr_t)rows; /* which queries only read */
+    petal_scheme_kernel(petal_scheme_find(group->kind.shape.scheme))
+        ->contains_many(&layer.array, piece->hashes, piece->count, results);
+    for (size_t i = 0; i < piece->count; i++)
+        piece->rows[i * piece->row_words + number / 64] |= (uint64_t)results[i] << number % 64;
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -127,7 +223,7 @@ static petal_status check_blocks(const petal_index *index, uint64_t from, uint64
 static petal_status check_few(const petal_index *index, const struct group *group, struct few *few,
                               petal_error *error)
 {
-    for (size_t i = 0; index->blocks && i < few->count; i++)
+    for (size_t i = 0; i < few->count; i++)
         for (uint32_t j = 0; j < few->places; j++) {
             uint64_t from = few->bits[i][j], to = from + group->columns - 1;
             petal_status status =
@@ -139,19 +235,40 @@ static petal_status check_few(const petal_index *index, const struct group *grou
     return PETAL_OK;
 }
 
+/* True: no row of the group needs a check. Many keys read most blocks of a small group anyway, so
+ * all of them are checked at once; if one is damaged, that is reported when a key needs it. */
+static bool is_sound(const petal_index *index, const struct group *group, size_t keys)
+{
+    if (!index->blocks) return true;
+    if (group->bytes / PETAL_BLOCK_BYTES > keys / 64) return false;
+    return check_blocks(index, group->offset, group->offset + group->bytes - 1, NULL) == PETAL_OK;
+}
+
 /* ---- an index that was opened ---------------------------------------------------------------- */
 
 static petal_status query_group(const petal_index *index, const struct group *group,
                                 struct piece *piece, petal_error *error)
 {
     const uint8_t *rows = index->image.bytes + index->image.bits_offset + group->offset;
+    const uint32_t *numbers = index->numbers + group->first;
+    bool sound = is_sound(index, group, piece->count);
     petal_status status = PETAL_OK;
     struct few few = {.from = 0};
+    if (sound && is_one_filter(group, rows)) {
+        answer_filter(piece, group, rows, *numbers);
+        return PETAL_OK;
+    }
+    bool shares = shares_places(index, group);
+    if (shares) find_places(piece, group);
     for (; status == PETAL_OK && few.from < piece->count; few.from += few.count) {
         few.count = at_most(piece->count - few.from, FEW);
-        find_rows(piece->hashes, group, rows, &few);
-        status = check_few(index, group, &few, error);
-        answer_few(piece, &few, group, rows, index->numbers + group->first);
+        if (shares)
+            find_rows_by_places(piece, group, &few);
+        else
+            find_rows(piece, group, &few);
+        if (group->bytes > NEAR_BYTES) fetch_rows(group, rows, &few);
+        if (!sound) status = check_few(index, group, &few, error);
+        answer_few(piece, &few, group, rows, numbers);
     }
     if (status != PETAL_OK) piece->count = few.from;
     return status;
@@ -162,6 +279,7 @@ static petal_status query_rows(const petal_index *index, struct piece *piece, pe
 {
     const petal_filter *hasher = NULL;
     petal_status status = PETAL_OK;
+    piece->places_of = NULL;
     for (uint64_t i = 0; i < index->group_count; i++) {
         const struct group *group = &index->groups[i];
         if (group->hasher != hasher)

@@ -156,21 +156,20 @@ static void groups_of_every_width_answer_as_their_filters_do(void **state)
 /* Every size, hash and seed is a group; a keyed one too. */
 static void filters_of_many_kinds_answer_as_they_do_alone(void **state)
 {
-    enum { FILTERS = 150 };
+    enum { FILTERS = 250 };
     petal_filter *filters[FILTERS];
     petal_index *index = new_index(NULL);
     (void)state;
     for (size_t i = 0; i < FILTERS; i++) {
         static const struct {
             uint32_t scheme, hashes, lines;
-        } kinds[] = {{PETAL_SCHEME_BLOCKED, 6, 1},
-                     {PETAL_SCHEME_BLOCKED, 13, 2},
-                     {PETAL_SCHEME_BLOCKED, 32, 2},
-                     {PETAL_SCHEME_CLASSIC, 7, 0},
+        } kinds[] = {{PETAL_SCHEME_BLOCKED, 6, 1},  {PETAL_SCHEME_BLOCKED, 7, 1},
+                     {PETAL_SCHEME_BLOCKED, 16, 1}, {PETAL_SCHEME_BLOCKED, 13, 2},
+                     {PETAL_SCHEME_BLOCKED, 32, 2}, {PETAL_SCHEME_CLASSIC, 7, 0},
                      {PETAL_SCHEME_CLASSIC, 64, 0}};
         size_t kind = i % COUNT(kinds);
         char name[32];
-        petal_options options = options_of(kinds[kind].scheme, 512 * (1 + i % 7),
+        petal_options options = options_of(kinds[kind].scheme, 512 * (1 + i % 6),
                                            kinds[kind].hashes, kinds[kind].lines);
         options.seed = i % 3 == 0 ? 7 : 0;
         options.secret = i % 11 == 0 ? kinds_secret : NULL;
