@@ -61,6 +61,12 @@ struct arrays {
     uint32_t count;
 };
 
+static inline const struct bit_array *array_at(const struct arrays *layers, uint32_t number)
+{
+    const uint8_t *first = (const uint8_t *)layers->first;
+    return (const struct bit_array *)(const void *)(first + number * layers->stride_bytes);
+}
+
 /* Can kernels query all of them at once? Not in WebAssembly, where code size counts more. */
 #ifdef __wasm__
 #define PETAL_HAS_ANY 0

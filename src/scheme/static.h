@@ -4,6 +4,7 @@
 #define PETAL_SCHEME_STATIC_H
 
 #include "base/bytes.h"
+#include "petal/petal_inline.h"
 #include "scheme/scheme.h"
 
 #define STATIC_BUCKET_STARTS 128u

@@ -4,6 +4,7 @@
  * with a reason.
  *
  * `PETAL_UPDATE_VECTORS=1` rewrites the files in vectors/static instead of comparing them. */
+#define _POSIX_C_SOURCE 200809L
 #include "../amount.h"
 #include "image.h"
 
@@ -876,6 +877,55 @@ static void options_that_have_no_effect_are_refused(void **state)
     o = none, o.hash = 99, require_options(o, PETAL_ERR_ARGUMENT);
 }
 
+/* ---- ways to query --------------------------------------------------------------------------- */
+
+/* A seventh of the keys are present; at this rate, many others are false positives. */
+static petal_filter *build_numbers(const int64_t *numbers, uint64_t count, const char *level)
+{
+    petal_error error;
+    if (level) setenv("PETAL_KERNEL", level, 1);
+    petal_static_builder *builder = begin(0.2, NULL, 1);
+    petal_batch batch = batch_of_numbers(numbers, (size_t)count / 7);
+    require_status(PETAL_OK, petal_static_add(builder, 0, &batch, &error), error);
+    petal_filter *filter = finish(builder, NULL);
+    unsetenv("PETAL_KERNEL");
+    return filter;
+}
+
+static void one_key_or_many_by_bytes_number_or_hash_the_answers_are_equal(void **state)
+{
+    static const char *const levels[] = {"generic", "avx2", "avx512", NULL};
+    static int64_t numbers[COUNT(hashes)];
+    static uint8_t wanted[COUNT(hashes)], found[COUNT(hashes)];
+    (void)state;
+    for (uint64_t i = 0; i < COUNT(hashes); i++) numbers[i] = (int64_t)mix(i);
+    for (uint64_t count = 70; count <= COUNT(hashes); count = count * 5 + 3) {
+        petal_filter *filter = build_numbers(numbers, count, "generic");
+        for (uint64_t i = 0; i < count; i++) {
+            uint8_t key[8];
+            petal_encode_i64(numbers[i], key);
+            hashes[i] = petal_hash_key(filter, key, sizeof key);
+            wanted[i] = petal_contains_hash(filter, hashes[i]);
+        }
+        petal_free(filter);
+        for (size_t l = 0; l < COUNT(levels); l++) {
+            filter = build_numbers(numbers, count, levels[l]);
+            contains_numbers(filter, numbers, (size_t)count, found);
+            assert_memory_equal(found, wanted, (size_t)count);
+            contains_hashes(filter, hashes, (size_t)count, found);
+            assert_memory_equal(found, wanted, (size_t)count);
+            for (uint64_t i = 0; i < count; i++) {
+                uint8_t key[8];
+                petal_encode_i64(numbers[i], key);
+                require_that(petal_contains(filter, key, sizeof key), ==, wanted[i]);
+                require_that(petal_contains_i64(filter, numbers[i]), ==, wanted[i]);
+                require_that(petal_contains_hash(filter, hashes[i]), ==, wanted[i]);
+            }
+            petal_free(filter);
+        }
+    }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Fails each allocation in turn: an error, and no leak. */
@@ -930,6 +980,7 @@ int main(void)
         cmocka_unit_test(until_it_is_frozen_it_has_no_bits),
         cmocka_unit_test(moved_while_it_collects_keys_it_is_built_all_the_same),
         cmocka_unit_test(a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak),
+        cmocka_unit_test(one_key_or_many_by_bytes_number_or_hash_the_answers_are_equal),
         cmocka_unit_test(every_failure_of_memory_is_an_error_and_no_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
