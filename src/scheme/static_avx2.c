@@ -83,6 +83,14 @@ TARGET static inline __m256i upper_product(__m256i a, __m256i b)
         _mm256_add_epi64(_mm256_srli_epi64(middle, 32), _mm256_srli_epi64(other, 32)));
 }
 
+/* The upper half if b has only 32 bits. */
+TARGET static inline __m256i short_upper_product(__m256i a, __m256i b)
+{
+    return _mm256_srli_epi64(_mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), b),
+                                              _mm256_srli_epi64(_mm256_mul_epu32(a, b), 32)),
+                             32);
+}
+
 TARGET static inline __m256i lower_product(__m256i a, __m256i b)
 {
     __m256i across = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), b),
@@ -110,8 +118,14 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
                               struct group *group)
 {
     const struct static_pages *pages = &array->pages;
-    __m256i hash = kept(hashes), start = upper_product(hash, all(array->shape.bits));
-    __m256i number = upper_product(_mm256_srli_epi64(start, 7), all(pages->inverse));
+    __m256i hash = kept(hashes), start, number;
+    if (array->shape.bits <= UINT32_MAX) {
+        start = short_upper_product(hash, all(array->shape.bits));
+        number = short_upper_product(all(pages->inverse), _mm256_srli_epi64(start, 7));
+    } else {
+        start = upper_product(hash, all(array->shape.bits));
+        number = upper_product(_mm256_srli_epi64(start, 7), all(pages->inverse));
+    }
     __m256i is_last = _mm256_cmpeq_epi64(number, all(pages->last_number));
     __m256i wide =
         _mm256_blendv_epi8(all(pages->full.wide_blocks), all(pages->last.wide_blocks), is_last);
@@ -131,8 +145,8 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
     keep(group->second,
          _mm256_add_epi64(first, _mm256_slli_epi64(_mm256_sub_epi64(columns, is_wide), 3)));
     __m256i all_wide = _mm256_cmpgt_epi64(wide, _mm256_add_epi64(block, all(1)));
-    keep(group->there,
-         _mm256_sub_epi64(_mm256_sllv_epi64(all(1), _mm256_sub_epi64(columns, all_wide)), all(1)));
+    uint64_t narrow = ((uint64_t)1 << array->shape.hashes) - 1;
+    keep(group->there, _mm256_blendv_epi8(all(narrow), all(2 * narrow + 1), all_wide));
     __m256i mixed =
         lower_product(_mm256_xor_si256(hash, _mm256_srli_epi64(hash, 32)), all(STATIC_MIX));
     mixed = _mm256_xor_si256(mixed, _mm256_srli_epi64(mixed, 29));
