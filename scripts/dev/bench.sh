@@ -28,6 +28,8 @@ bench_help() {
                                         10000000 ROWS take 4 GB of disk
 ./dev bench billions [KEYS]             five billion keys: 5 GB of memory and of disk, and a few
                                         minutes; or fewer; or more, in shards of as many
+./dev bench spill [KEYS [BYTES]]        a static filter of a billion keys, built in 1 GB of
+                                        memory and 9 GB of disk; or of other numbers
 
 ./dev bench publish [PAGE...]           runs the commands that bench/results/PAGE.md names, and
                                         puts in their output; all pages take 1.5 hours
@@ -43,7 +45,7 @@ bench() {
     case ${1-} in
     help | -h | --help) bench_help && return ;;
     suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
-    many | billions | instructions | stale) what=$1 && shift ;;
+    many | billions | spill | instructions | stale) what=$1 && shift ;;
     python | go | java | js | dotnet | redis) what=$1 && shift ;;
     publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
@@ -135,6 +137,7 @@ bench_instructions() {
 bench_stale() { exec scripts/check-figures --stale; }
 bench_shared() { bench_run shared "$@"; }
 bench_billions() { bench_run billions "$@"; }
+bench_spill() { bench_run spill "$@"; }
 bench_create() { bench_run create "$@"; }
 bench_verify() { bench_run verify "$@"; }
 bench_run() {
