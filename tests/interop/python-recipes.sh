@@ -1,9 +1,10 @@
 #!/bin/sh
 # python-recipes.sh - the examples of bindings/python/example work as described with the real
-# libraries, compared with exact sets.
+# libraries, compared with exact sets; and so do the programs of docs/dataframes.md.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
+. tests/docs/lib/blocks.sh
 needs python3 python3-config java node || finish
 examples=$PWD/bindings/python/example
 here=$PWD/tests/interop/python-recipes
@@ -41,4 +42,8 @@ ok 'mypy --strict accepts the examples' "$python" -m mypy --strict --ignore-miss
 needs npm && node_packages pyright-1.1.414 pyright@1.1.414 && ok 'pyright accepts them, too' \
     node "$interop/pyright-1.1.414/node_modules/pyright/index.js" --pythonpath "$python" \
     "$examples"/*.py
+mkdir "$TMPDIR/here" "$TMPDIR/bin"
+printf '#!/bin/sh\nexec %s "$@"\n' "$python" >"$TMPDIR/bin/python3" && chmod +x "$TMPDIR/bin/python3"
+PATH=$TMPDIR/bin:$PATH
+cd "$TMPDIR/here" && run_blocks docs/dataframes.md
 finish
