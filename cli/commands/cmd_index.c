@@ -129,6 +129,14 @@ static void summarise(const struct indexing *indexing)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
+/* Is the file that will be replaced also read? Then no other process may replace it meanwhile. */
+static bool reads_output(const struct many *many, const struct args *args)
+{
+    for (size_t i = 0; i < many->count; i++)
+        if (is_same_file(many->each[i].name, args->output)) return true;
+    return false;
+}
+
 static bool make_index(struct indexing *indexing, const struct many *many)
 {
     petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
@@ -136,8 +144,10 @@ static bool make_index(struct indexing *indexing, const struct many *many)
     options.scheme = indexing->request.options.scheme;
     indexing->request.options.scheme = PETAL_SCHEME_STATIC; /* collects keys */
     options.fold = indexing->args->folds;
+    if (!indexing->args->no_lock && reads_output(many, indexing->args))
+        options.locked_path = indexing->args->output;
     if (petal_index_create(&options, &indexing->index, &error) != PETAL_OK)
-        return complain(NULL, "%s", error.message);
+        return complain(options.locked_path, "%s", error.message);
     if (!add_all(indexing, many)) return false;
     if (indexing->dropped < indexing->args->literal_count)
         return complain("--drop", "no index has a filter of %s name",

@@ -53,13 +53,18 @@ typedef struct petal_index_options {
     uint8_t fold;
     uint8_t reserved[7];              /* 0 */
     const petal_allocator *allocator; /* copied; NULL: the system's */
+    /* The index file that petal_index_save() will replace. It is locked until the index is freed:
+     * if you add what it has now (petal_index_add_index()), nobody can add something meanwhile that
+     * your save would undo. NULL: a file is locked only while it is being replaced. */
+    const char *locked_path;
 } petal_index_options;
 #define PETAL_INDEX_OPTIONS_INIT PETAL_STRUCT_INIT(petal_index_options)
 
 /* Creates an empty index in memory, to which filters can be added. `options` may be NULL. On
  * failure *index is NULL.
  *   PETAL_ERR_ARGUMENT  a scheme other than blocked and classic; or the struct is not initialised
- *   PETAL_ERR_MEMORY */
+ *   PETAL_ERR_BUSY      another process is changing or replacing locked_path
+ *   PETAL_ERR_MEMORY, PETAL_ERR_IO, PETAL_ERR_UNSUPPORTED (see petal_open()) */
 PETAL_NODISCARD PETAL_API petal_status petal_index_create(const petal_index_options *options,
                                                           petal_index **index, petal_error *error);
 

@@ -42,7 +42,13 @@ petal_status petal_index_create(const petal_index_options *options, petal_index 
         status = petal_sized_take(options, &own, sizeof own, "PETAL_INDEX_OPTIONS_INIT", error);
     if (status == PETAL_OK) status = check_options(&own, error);
     if (status == PETAL_OK) status = petal_index_new(own.allocator, index, error);
-    if (status != PETAL_OK) return status;
+    if (status == PETAL_OK && own.locked_path)
+        status = petal_os_open(own.locked_path, ACCESS_WRITE, &(*index)->file, error);
+    if (status != PETAL_OK) {
+        petal_index_free(*index);
+        *index = NULL;
+        return status;
+    }
     (*index)->scheme = own.scheme ? own.scheme : PETAL_SCHEME_BLOCKED;
     (*index)->fold = own.fold;
     return PETAL_OK;

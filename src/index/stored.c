@@ -142,13 +142,16 @@ petal_status petal_index_save(const petal_index *index, const char *path,
     struct sink sink = {petal_os_put, &made, false};
     struct saving saving;
     petal_error own;
+    /* With locked_path, the lock moves to the new file; that doesn't change what the index has. */
+    struct file *file = (struct file *)(uintptr_t)&index->file;
+    struct file *held = file->is_locked && petal_os_is_owner(file) ? file : NULL;
     if (!error) error = &own;
     petal_status status = petal_saving_take(options, &saving, error);
     if (status == PETAL_OK && saving.format != &petal_format_petal)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "an index has no format; leave it out");
     if (status == PETAL_OK && index->filters == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the index has no filters; add some");
-    if (status == PETAL_OK) status = petal_os_begin(path, saving.flags, NULL, &made, error);
+    if (status == PETAL_OK) status = petal_os_begin(path, saving.flags, held, &made, error);
     if (status != PETAL_OK) return status;
     status = (PETAL_IS_READ_ONLY || index->is_open ? put_opened : put_made)(index, &sink, error);
     petal_status finished =

@@ -34,14 +34,20 @@ enum kind {
     CONVERT,
     CREATE,
     RECOVER,
-    VERIFY,
+    INDEX_ADD,
+    INDEX_DROP,
+    INDEX_NEW,
+    VERIFY, /* from here on, they only read */
     CHECK,
+    WHICH,
     KINDS
 };
 
 struct job {
     const char *name;
-    const char *arguments[10]; /* FILE, OTHER, TWIN, WHOLE (all keys): paths */
+    /* FILE, OTHER, TWIN, WHOLE (all keys), OWN (a filter of the command's own keys): paths.
+     * DROPPED: the name of the filter that this command drops. */
+    const char *arguments[10];
     bool reads_keys;
     bool counts; /* needs a counting filter */
 };
@@ -66,8 +72,15 @@ static const struct job jobs[KINDS] = {
                 false,
                 true},
     [RECOVER] = {"verify --recover", {"verify", "--recover", "FILE"}, false, true},
+    [INDEX_ADD] = {"index F F", {"index", "--force", "-o", "FILE", "FILE", "OWN"}, false, false},
+    [INDEX_DROP] = {"index --drop",
+                    {"index", "--force", "-o", "FILE", "FILE", "--drop", "DROPPED"},
+                    false,
+                    false},
+    [INDEX_NEW] = {"index", {"index", "--force", "-o", "FILE", "OWN"}, false, false},
     [VERIFY] = {"verify", {"verify", "FILE"}, false, true},
     [CHECK] = {"check", {"check", "--threads", "1", "FILE", "-e", "k0"}, false, true},
+    [WHICH] = {"which", {"which", "--threads", "1", "FILE", "-e", "k0"}, false, false},
 };
 
 /* The groups in the file after this command. */
@@ -76,11 +89,14 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
     unsigned own = is_first ? FIRSTS : SECONDS;
     switch (kind) {
     case ADD:
+    case INDEX_ADD:
     case SEEN: return groups | own;
+    case INDEX_DROP:
     case REMOVE: return groups & ~(unsigned)(is_first ? REMOVED_BY_FIRST : REMOVED_BY_SECOND);
     case MERGE_INTO: return groups | OTHER;
     case MERGE:
     case CONVERT: return OTHER;
+    case INDEX_NEW:
     case BUILD: return own;
     case CREATE: return 0;
     default: return groups;
@@ -90,8 +106,9 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The files that the pairs work on. HOLES is only for commands that read: on a tmpfs, holes are
- * read by another path. */
-enum set { BITS, COUNTERS, HOLES, SETS };
+ * read by another path. INDEXES has an index of three filters, one of them for each command to
+ * drop. */
+enum set { BITS, COUNTERS, HOLES, INDEXES, SETS };
 static struct images {
     struct bytes clean, dirty;
     char other[PATH_MAX], twin[PATH_MAX], whole[PATH_MAX];
@@ -99,6 +116,8 @@ static struct images {
 
 static const char *path;             /* the file, alone in its folder */
 static char keys_of[2][2][PATH_MAX]; /* the first's and the second's keys, to add and to remove */
+static char filters_of[2][PATH_MAX]; /* filters of the first's and the second's keys */
+static const char *const dropped_by[2] = {"one", "two"};
 
 static petal_filter *filter_of(enum set set, unsigned groups)
 {
@@ -132,12 +151,34 @@ static struct bytes dirty_image(void)
     return read_file(path);
 }
 
+static struct bytes index_image(void)
+{
+    static const unsigned groups[] = {BASE, REMOVED_BY_FIRST, REMOVED_BY_SECOND};
+    const char *const names[] = {"base", dropped_by[0], dropped_by[1]};
+    petal_index *index;
+    petal_error error;
+    petal_save_options replace = PETAL_SAVE_OPTIONS_INIT;
+    petal_status status = petal_index_create(NULL, &index, &error);
+    for (size_t i = 0; i < COUNT(groups) && status == PETAL_OK; i++) {
+        petal_filter *filter = filter_of(INDEXES, groups[i]);
+        status = petal_index_add(index, names[i], filter, &error);
+        petal_free(filter);
+    }
+    if (status == PETAL_OK) status = petal_index_save(index, path, &replace, &error);
+    if (status != PETAL_OK) give_up("index: %s", error.message);
+    petal_index_free(index);
+    return read_file(path);
+}
+
 static void make_files(void)
 {
     static const char *const others[SETS] = {"other", "other-c", "other-h"},
                              *const twins[SETS] = {"twin", "twin-c", "twin-h"},
                              *const wholes[SETS] = {"whole", "whole-c", "whole-h"};
-    for (enum set set = 0; set < SETS; set++) {
+    images[INDEXES].clean = index_image();
+    save_groups(INDEXES, FIRSTS, "first.petal", filters_of[0]);
+    save_groups(INDEXES, SECONDS, "second.petal", filters_of[1]);
+    for (enum set set = 0; set < INDEXES; set++) {
         char saved[PATH_MAX];
         save_groups(set, AT_START, "w/f.petal", saved);
         images[set].clean = read_file(saved);
@@ -160,9 +201,22 @@ static void make_files(void)
         }
 }
 
-/* The groups whose keys are all in the file. *status: the status of opening it. */
-static unsigned groups_in_file(petal_status *status)
+static unsigned groups_in_index(petal_status *status)
 {
+    unsigned groups = 0;
+    petal_index *index;
+    petal_error error;
+    *status = open_index(path, &index, &error);
+    for (unsigned group = 0; index && group < GROUPS; group++)
+        if (missing_in_index(index, group * GROUP, (group + 1) * GROUP) == 0) groups |= 1u << group;
+    petal_index_free(index);
+    return groups;
+}
+
+/* The groups whose keys are all in the file. *status: the status of opening it. */
+static unsigned groups_in_file(enum set set, petal_status *status)
+{
+    if (set == INDEXES) return groups_in_index(status);
     unsigned groups = 0;
     petal_filter *filter;
     petal_error error;
@@ -197,10 +251,19 @@ static const char *name_of(const struct pair *pair)
     return text;
 }
 
+/* Does the command work on an index? 1: yes, and on nothing else; 0: no; -1: on both. */
+static int wants_index(enum kind kind)
+{
+    if (kind == VERIFY) return -1;
+    return kind == INDEX_ADD || kind == INDEX_DROP || kind == INDEX_NEW || kind == WHICH;
+}
+
 /* Can the two commands work on one file? `seen` can't use the filters that `remove` needs. */
 static bool is_possible(const struct pair *pair)
 {
     enum kind a = pair->kinds[0], b = pair->kinds[1];
+    if (wants_index(a) + wants_index(b) == 1) return false; /* only one of them does */
+    if (a == INDEX_NEW && b == INDEX_NEW) return true;
     if ((a == SEEN && b == REMOVE) || (a == REMOVE && b == SEEN)) return false;
     if (!pair->is_absent) return true;
     return (a == SEEN || a == MERGE || a == BUILD || a == CONVERT || a == CREATE) &&
@@ -209,6 +272,7 @@ static bool is_possible(const struct pair *pair)
 
 static enum set set_of(const struct pair *pair)
 {
+    if (wants_index(pair->kinds[0]) == 1 || wants_index(pair->kinds[1]) == 1) return INDEXES;
     if (pair->kinds[0] == REMOVE || pair->kinds[1] == REMOVE) return COUNTERS;
     return pair->kinds[0] >= VERIFY ? HOLES : BITS;
 }
@@ -223,11 +287,13 @@ static struct command command_of(const struct pair *pair, int which, const char 
     for (size_t i = 0; i < COUNT(job->arguments) && job->arguments[i]; i++) {
         const char *text = job->arguments[i];
         if (pair->is_absent && strcmp(text, "--force") == 0) continue;
-        arguments[count++] = strcmp(text, "FILE") == 0    ? path
-                             : strcmp(text, "OTHER") == 0 ? files->other
-                             : strcmp(text, "TWIN") == 0  ? files->twin
-                             : strcmp(text, "WHOLE") == 0 ? files->whole
-                                                          : text;
+        arguments[count++] = strcmp(text, "FILE") == 0      ? path
+                             : strcmp(text, "OTHER") == 0   ? files->other
+                             : strcmp(text, "TWIN") == 0    ? files->twin
+                             : strcmp(text, "WHOLE") == 0   ? files->whole
+                             : strcmp(text, "OWN") == 0     ? filters_of[which]
+                             : strcmp(text, "DROPPED") == 0 ? dropped_by[which]
+                                                            : text;
     }
     if (set_of(pair) == COUNTERS && (pair->kinds[which] == BUILD || pair->kinds[which] == CREATE)) {
         arguments[count++] = "--scheme";
@@ -268,10 +334,10 @@ static unsigned prepare(const struct pair *pair)
 
 static uint64_t overlaps, refusals;
 
-/* `remove` and `check` exit with status 1 if some keys were absent, which is not a failure. */
+/* `remove`, `check` and `which` exit with status 1 if keys were absent, which is not a failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
-    bool may_miss = kind == REMOVE || kind == CHECK;
+    bool may_miss = kind == REMOVE || kind == CHECK || kind == WHICH;
     return has_succeeded(command) ||
            (may_miss && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
 }
@@ -316,7 +382,7 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
     bool was_paused = atomic_load(&control->paused);
     /* The first is done once the file shows its work and is clean; what happens later is no longer
      * its responsibility. */
-    unsigned groups = groups_in_file(&status);
+    unsigned groups = groups_in_file(set_of(pair), &status);
     bool is_done = status == PETAL_OK && groups == after(a, true, start);
     if (was_paused) {
         start_command(&second);
@@ -337,7 +403,7 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
     if (second_done && !is_done) wanted = after(b, false, wanted);
     if (first_done) wanted = after(a, true, wanted);
     if (second_done && is_done) wanted = after(b, false, wanted);
-    groups = groups_in_file(&status);
+    groups = groups_in_file(set_of(pair), &status);
     expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment,
            petal_status_name(status), first.said, second.said);
     expect(status != PETAL_OK || (groups & wanted) == wanted,

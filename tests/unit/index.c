@@ -511,6 +511,39 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void **state)
     petal_index_free(index);
 }
 
+/* With locked_path, no other handle can replace the file between reading it and saving its
+ * successor. The lock follows the name to the new file, and ends with the index. */
+static void an_index_that_will_be_replaced_stays_as_it_was_read(void **state)
+{
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 512, 3, 1);
+    petal_index *first = new_index(NULL), *none = NULL;
+    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
+    const char *path = temporary("index-locked");
+    petal_error error;
+    (void)state;
+    options.locked_path = path;
+    require_status(PETAL_ERR_IO, petal_index_create(&options, &none, &error), error);
+    add(first, "first", filter);
+    save(first, path);
+    petal_index *second = new_index(&options), *read = open_at(path, NULL);
+    require_status(PETAL_OK, petal_index_add_index(second, read, NULL, 0, &error), error);
+    petal_index_free(read);
+    for (int i = 0; i < 2; i++) {
+        require_status(PETAL_ERR_BUSY, petal_index_save(first, path, NULL, &error), error);
+        require_status(PETAL_ERR_BUSY, petal_index_create(&options, &none, &error), error);
+        require(none == NULL, "no index after a failure");
+        add(second, i ? "third" : "second", filter);
+        save(second, path);
+    }
+    petal_index_free(second);
+    read = open_at(path, NULL);
+    require_that(index_info(read).filters, ==, 3);
+    petal_index_free(read);
+    save(first, path);
+    petal_index_free(first);
+    petal_free(filter);
+}
+
 static void an_opened_index_never_changes_and_calls_check_their_arguments(void **state)
 {
     petal_index *made = mixed_index(), *empty = new_index(NULL), *none = NULL;
@@ -871,6 +904,7 @@ int main(void)
         cmocka_unit_test(equal_sets_of_keys_give_equal_filters),
         cmocka_unit_test(foldable_filters_come_to_share_sizes_and_keep_their_rates),
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_nothing),
+        cmocka_unit_test(an_index_that_will_be_replaced_stays_as_it_was_read),
         cmocka_unit_test(an_opened_index_never_changes_and_calls_check_their_arguments),
         cmocka_unit_test(hashes_are_refused_if_filters_hash_differently),
         cmocka_unit_test(every_changed_byte_is_noticed),
