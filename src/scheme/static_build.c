@@ -14,6 +14,7 @@
  *
  * Wide buckets come first, so their equations only meet each other; in their last column, rows
  * taken by other equations are as good as free. */
+#include "base/cpu.h"
 #include "scheme/static.h"
 
 /* Marks a row taken by an equation of a narrow bucket. */
@@ -134,8 +135,8 @@ static void solve_all(const struct solver *solver, uint8_t *bytes)
     }
 }
 
-uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
-                            uint64_t count, const struct static_room *room)
+static inline uint64_t solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
+                             uint64_t count, const struct static_room *room)
 {
     struct solver solver = {
         .array = array,
@@ -148,6 +149,25 @@ uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64
     uint64_t bumped = insert_all(&solver, bytes, hashes, count);
     solve_all(&solver, bytes);
     return bumped;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* The same code: with these instructions, a parity takes two instead of ten. */
+__attribute__((flatten, target("bmi,bmi2,popcnt"))) static uint64_t
+solve_bmi2(const struct bit_array *array, uint64_t page, uint64_t *hashes, uint64_t count,
+           const struct static_room *room)
+{
+    return solve(array, page, hashes, count, room);
+}
+#endif
+
+uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
+                            uint64_t count, const struct static_room *room)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (petal_cpu_has(CPU_BMI2 | CPU_POPCNT)) return solve_bmi2(array, page, hashes, count, room);
+#endif
+    return solve(array, page, hashes, count, room);
 }
 
 uint64_t petal_static_page_begin(const struct bit_array *array, uint64_t page,
