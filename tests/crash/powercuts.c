@@ -327,6 +327,7 @@ static uint64_t judged, dirty_files, absent_files, recoveries,
     wanted; /* wanted: how many should be judged by now */
 static char origin[160];
 static bool counting; /* keys whose number is a multiple of 5 are removed again */
+static bool indexing; /* the file is an index, which is never dirty */
 
 /* If there are many keys, checks the last ones and 300 others. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
@@ -363,6 +364,16 @@ static void recover(uint64_t keys, struct trail *trail)
     petal_free(filter);
 }
 
+static void judge_index(uint64_t keys)
+{
+    petal_index *index;
+    petal_error error;
+    petal_status status = open_index(path, &index, &error);
+    if (expect(status == PETAL_OK, "%s: %s: %s", origin, petal_status_name(status), error.message))
+        expect(missing_in_index(index, 0, keys) == 0, "%s: saved keys missing", origin);
+    petal_index_free(index);
+}
+
 /* Judges a file that a cut may leave. Its recovery, if any, is recorded in *trail. */
 static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 {
@@ -371,6 +382,10 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
     judged++;
     unlink(path); /* a new inode, as after a restart */
     write_file(path, left.data, left.size);
+    if (indexing) {
+        judge_index(keys);
+        return;
+    }
     petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
     if (status == PETAL_OK) expect_keys(filter, keys, "clean");
     petal_free(filter);
@@ -505,7 +520,7 @@ struct subject {
     const char *name;
     uint32_t scheme;
     uint64_t capacity;
-    bool grows, saves, is_new;
+    bool grows, saves, is_new, is_index;
 };
 
 static petal_filter *make_subject(const struct subject *subject)
@@ -528,6 +543,32 @@ static void remove_some(petal_filter *filter, uint64_t from, uint64_t to)
     for (uint64_t i = from; counting && i < to; i++)
         if (i % 5 == 0 && petal_remove(filter, text, key_text(i, text)) < 0)
             give_up("petal_remove");
+}
+
+/* Saves an index of what is in the file and a filter of 20 keys more, twice. */
+static void work_on_index(const struct subject *subject, uint64_t from)
+{
+    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
+    petal_status status = PETAL_OK;
+    petal_error error;
+    for (int round = 0; round < 2 && status == PETAL_OK; round++, from += 20) {
+        petal_index *index, *old = NULL;
+        petal_filter *filter = make_subject(subject);
+        options.locked_path = from > 0 ? path : NULL;
+        status = petal_index_create(&options, &index, &error);
+        if (status == PETAL_OK && from > 0) status = petal_index_open(path, NULL, &old, &error);
+        if (old) status = petal_index_add_index(index, old, NULL, 0, &error);
+        petal_index_free(old);
+        add_keys(filter, from, from + 20);
+        if (status == PETAL_OK)
+            status = petal_index_add(index, round ? "second" : "first", filter, &error);
+        if (status == PETAL_OK) status = petal_index_save(index, path, NULL, &error);
+        if (status == PETAL_OK) model.synced = from + 20;
+        if (watching) note_moment();
+        petal_index_free(index);
+        petal_free(filter);
+    }
+    if (status != PETAL_OK) give_up("the writer: %s: %s", petal_status_name(status), error.message);
 }
 
 /* Adds keys and makes them durable, at least twice. */
@@ -559,16 +600,23 @@ static void record(const struct subject *subject, struct trail *trail)
                      : subject->grows ? 40 * subject->capacity
                                       : subject->capacity / 2;
     counting = subject->scheme == PETAL_SCHEME_COUNTING;
+    indexing = subject->is_index;
     unlink(path);
     if (!subject->is_new) {
         petal_filter *filter = make_subject(subject);
         if (add_keys(filter, 0, first) < 0) give_up("petal_add");
-        save_or_give_up(filter, path);
+        if (indexing)
+            save_index(filter, path);
+        else
+            save_or_give_up(filter, path);
         petal_free(filter);
     }
     model.synced = first;
     watch(trail);
-    work(subject, first);
+    if (indexing)
+        work_on_index(subject, first);
+    else
+        work(subject, first);
     stop_watching();
     expect(trail->count >= 12, "only %u moments were seen: the writer is not watched",
            trail->count);
@@ -577,12 +625,14 @@ static void record(const struct subject *subject, struct trail *trail)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"saving over a file", PETAL_SCHEME_BLOCKED, 1000, false, true, false},
-        {"saving a new file", PETAL_SCHEME_BLOCKED, 1000, false, true, true},
-        {"adding in place, blocked", PETAL_SCHEME_BLOCKED, 1000, false, false, false},
-        {"adding in place, large", PETAL_SCHEME_CLASSIC, 60000, false, false, false},
-        {"adding and removing in place", PETAL_SCHEME_COUNTING, 200, false, false, false},
-        {"adding in place, six layers", PETAL_SCHEME_BLOCKED, 16, true, false, false},
+        {"saving over a file", PETAL_SCHEME_BLOCKED, 1000, false, true, false, false},
+        {"saving a new file", PETAL_SCHEME_BLOCKED, 1000, false, true, true, false},
+        {"adding in place, blocked", PETAL_SCHEME_BLOCKED, 1000, false, false, false, false},
+        {"adding in place, large", PETAL_SCHEME_CLASSIC, 60000, false, false, false, false},
+        {"adding and removing in place", PETAL_SCHEME_COUNTING, 200, false, false, false, false},
+        {"adding in place, six layers", PETAL_SCHEME_BLOCKED, 16, true, false, false, false},
+        {"adding to an index", PETAL_SCHEME_BLOCKED, 1000, false, true, false, true},
+        {"saving a new index", PETAL_SCHEME_BLOCKED, 1000, false, true, true, true},
     };
     uint64_t amount = amount_of(argc, argv, 6000, 1000000);
     make_folder();

@@ -6,7 +6,9 @@
  * a healthy file: PETAL_OK with every key of the last sync that ended before the call,
  * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
  * file open. Verifying or copying an open map while it is being changed may return PETAL_ERR_BUSY,
- * but must never report damage. The amount is the number of opens. */
+ * but must never report damage. An index is only ever replaced: beside a process that adds filters to
+ * it, every open gives PETAL_OK, sound bits, and every filter that was saved before. The amount is
+ * the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -15,10 +17,12 @@
 
 #define CAPACITY 4000u
 #define READERS 8
+#define FILTERS 60u /* of an index, before it is started anew */
+#define KEYS_OF_EACH 20u
 
-enum { MAPPED, LOADED, VERIFIED, LIVE, USED, MODES };
-static const char *const mode_names[MODES] = {"MAP", "LOAD", "VERIFY", "LIVE",
-                                              "MAP, to be verified and copied,"};
+enum { MAPPED, LOADED, VERIFIED, LIVE, USED, INDEX, MODES };
+static const char *const mode_names[MODES] = {
+    "MAP", "LOAD", "VERIFY", "LIVE", "MAP, to be verified and copied,", "petal_index_open"};
 static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD,
                                            PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
                                            PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
@@ -28,9 +32,11 @@ static struct shared {
     /* keys 0 .. synced - 1 are in the file; the high half is the file's number, since the writer
      * starts anew */
     _Atomic uint64_t synced;
+    /* the same for the index and its filters 0 .. indexed - 1, which have KEYS_OF_EACH keys */
+    _Atomic uint64_t indexed;
     _Atomic uint64_t held; /* odd while the writer certainly holds the lock */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
-    _Atomic uint64_t updates, replacements;
+    _Atomic uint64_t updates, replacements, indexes;
     _Atomic bool stop;
     _Atomic uint64_t left; /* opens left to make */
 } * shared;
@@ -80,6 +86,42 @@ static void write_on(const char *path)
     }
 }
 
+static const char *index_path;
+
+/* Saves an index of what is in the file, if there is any, and one filter more. */
+static void save_one_more(uint64_t number)
+{
+    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
+    petal_index *index, *old = NULL;
+    petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, KEYS_OF_EACH, 0.001);
+    petal_error error;
+    char name[KEY_TEXT];
+    key_text(number, name);
+    options.locked_path = number > 0 ? index_path : NULL;
+    petal_status status = petal_index_create(&options, &index, &error);
+    if (status == PETAL_OK && number > 0) status = petal_index_open(index_path, NULL, &old, &error);
+    if (old) status = petal_index_add_index(index, old, NULL, 0, &error);
+    petal_index_free(old);
+    add_keys(filter, number * KEYS_OF_EACH, (number + 1) * KEYS_OF_EACH);
+    if (status == PETAL_OK) status = petal_index_add(index, name, filter, &error);
+    if (status == PETAL_OK) status = petal_index_save(index, index_path, NULL, &error);
+    if (status != PETAL_OK) give_up("the writer of an index: %s", error.message);
+    petal_index_free(index);
+    petal_free(filter);
+    atomic_fetch_add(&shared->indexes, 1);
+}
+
+static void write_index_on(void)
+{
+    for (uint64_t round = 1; !atomic_load(&shared->stop); round++) {
+        atomic_store(&shared->indexed, round << 32);
+        for (uint64_t i = 0; i < FILTERS && !atomic_load(&shared->stop); i++) {
+            save_one_more(i);
+            atomic_store(&shared->indexed, round << 32 | (i + 1));
+        }
+    }
+}
+
 /* ---- the readers ----------------------------------------------------------------------------- */
 
 /* Counts the missing keys among those synced before the file was opened. Returns 0 if the file has
@@ -104,8 +146,44 @@ static petal_status use(const petal_filter *filter, uint64_t before, petal_error
     return status;
 }
 
+/* Like count_missing(), for the keys of the filters that were saved before. */
+static uint64_t count_missing_in_index(const petal_index *index, uint64_t before)
+{
+    uint64_t keys = (before & UINT32_MAX) * KEYS_OF_EACH, missing = 0;
+    for (uint64_t i = 0; i < 4 && keys > 0; i++) {
+        uint64_t key = i ? random_below(keys) : keys - 1;
+        missing += missing_in_index(index, key, key + 1);
+    }
+    return atomic_load(&shared->indexed) >> 32 == before >> 32 ? missing : 0;
+}
+
+static void note_status(int mode, petal_status status, const petal_error *error)
+{
+    if (atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) > 0) return;
+    printf("# %s: %s: %s\n", mode_names[mode], petal_status_name(status), error->message);
+    fflush(stdout);
+}
+
+static void open_index_once(void)
+{
+    petal_index *index;
+    petal_error error;
+    uint64_t before = atomic_load(&shared->indexed);
+    petal_status status = open_index(index_path, &index, &error);
+    atomic_fetch_add(&shared->opens[INDEX], 1);
+    if (status == PETAL_OK)
+        atomic_fetch_add(&shared->missing[INDEX], count_missing_in_index(index, before));
+    else
+        note_status(INDEX, status, &error);
+    petal_index_free(index);
+}
+
 static void open_once(const char *path, int mode)
 {
+    if (mode == INDEX) {
+        open_index_once();
+        return;
+    }
     petal_filter *filter;
     petal_error error;
     uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
@@ -117,11 +195,7 @@ static void open_once(const char *path, int mode)
         (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
     atomic_fetch_add(&shared->opens[mode], 1);
     if (status == PETAL_OK) atomic_fetch_add(&shared->missing[mode], count_missing(filter, before));
-    if (status != PETAL_OK && !is_honest &&
-        atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
-        printf("# %s: %s: %s\n", mode_names[mode], petal_status_name(status), error.message);
-        fflush(stdout);
-    }
+    if (status != PETAL_OK && !is_honest) note_status(mode, status, &error);
     petal_free(filter);
 }
 
@@ -130,12 +204,13 @@ static void read_on(const char *path, uint64_t seed)
     random_state = seed;
     while (!atomic_load(&shared->stop)) {
         static const int modes[16] = {VERIFIED, LOADED, LIVE, MAPPED, MAPPED, LOADED, LIVE, MAPPED,
-                                      USED,     LOADED, LIVE, MAPPED, MAPPED, LOADED, LIVE, MAPPED};
+                                      USED,     LOADED, LIVE, MAPPED, MAPPED, LOADED, LIVE, INDEX};
         for (int i = 0; i < 256; i++) open_once(path, modes[i % 16]);
         if (atomic_fetch_sub(&shared->left, 256) <= 256) atomic_store(&shared->stop, true);
     }
 }
 
+/* Seed 0: a writer; of the index if there is no path. */
 static pid_t in_child(const char *path, uint64_t seed)
 {
     pid_t pid = fork();
@@ -143,6 +218,8 @@ static pid_t in_child(const char *path, uint64_t seed)
     if (pid > 0) return pid;
     if (seed)
         read_on(path, seed);
+    else if (!path)
+        write_index_on();
     else
         write_on(path);
     _exit(0);
@@ -168,8 +245,9 @@ static void report(void)
                  mode_names[mode]);
         end_case(promise);
     }
-    expect(atomic_load(&shared->updates) > 0 && atomic_load(&shared->replacements) > 0,
-           "the writer did not write");
+    expect(atomic_load(&shared->updates) > 0 && atomic_load(&shared->replacements) > 0 &&
+               atomic_load(&shared->indexes) > 1,
+           "a writer did not write");
 }
 
 int main(int argc, char **argv)
@@ -178,19 +256,21 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) give_up("mmap");
     make_folder();
-    const char *path = in_folder("f.petal");
+    const char *path = strdup(in_folder("f.petal"));
+    index_path = strdup(in_folder("i.petals"));
     atomic_store(&shared->left, amount);
     start_anew(path);
+    save_one_more(0);
     double start = seconds_now();
-    pid_t writer = in_child(path, 0), readers[READERS];
+    pid_t writers[2] = {in_child(path, 0), in_child(NULL, 0)}, readers[READERS];
     for (uint64_t i = 0; i < READERS; i++) readers[i] = in_child(path, i + 1);
     for (int ended = 0, status; ended < READERS;) {
         pid_t pid = wait(&status);
-        if (pid == writer) {
-            expect(status == 0 && atomic_load(&shared->stop), "the writer ended: status %#x",
+        if (pid == writers[0] || pid == writers[1]) {
+            expect(status == 0 && atomic_load(&shared->stop), "a writer ended: status %#x",
                    (unsigned)status);
             atomic_store(&shared->stop, true);
-            writer = 0;
+            writers[pid == writers[1]] = 0;
             continue;
         }
         ended++;
@@ -205,13 +285,15 @@ int main(int argc, char **argv)
             }
     }
     atomic_store(&shared->stop, true);
-    if (writer) waitpid(writer, NULL, 0);
+    for (int i = 0; i < 2; i++)
+        if (writers[i]) waitpid(writers[i], NULL, 0);
     double seconds = seconds_now() - start;
-    end_case("no reader crashes, and the writer goes on");
+    end_case("no reader crashes, and the writers go on");
     report();
     for (int mode = 0; mode < MODES; mode++) opens += atomic_load(&shared->opens[mode]);
-    return end_campaign("%" PRIu64 " opens beside %" PRIu64 " updates and %" PRIu64
-                        " replacements, %" PRIu64 " crashes; %.0f opens per second",
+    return end_campaign("%" PRIu64 " opens beside %" PRIu64 " updates, %" PRIu64
+                        " replacements and %" PRIu64 " new indexes, %" PRIu64
+                        " crashes; %.0f opens per second",
                         opens, atomic_load(&shared->updates), atomic_load(&shared->replacements),
-                        crashes, (double)opens / seconds);
+                        atomic_load(&shared->indexes), crashes, (double)opens / seconds);
 }
