@@ -32,12 +32,14 @@ agrees() { # but the tool, which was built before
     grep -c . "$TMPDIR/differ" | grep -qx 1
 }
 has_heading() { grep -m 1 '^## ' "$copy/CHANGELOG.md" | grep -x '## 98.7.6 - 2031-02-03'; }
+same_again() { "$copy/scripts/set-version" 98.7.6 && has_heading && grep -x '.Dd February 3, 2031' "$copy/docs/man/petal.1"; }
 has_library() { grep -x 'Package: libpetal98.7' "$copy/packaging/debian/control" && ls "$copy/packaging/debian/libpetal98.7.install"; }
 no_section() { "$copy/scripts/set-version" 98.7.7 2>&1 | grep 'has no section for 98.7.7'; }
 ok 'the tree is copied' copies
 ok 'the version is set' sets
 ok 'every place has it' agrees
 ok 'the changelog has it, with the date' has_heading
+ok 'if it is set again, the date stays' same_again
 ok "Debian's library has it in its name" has_library
 ok 'a released section is not the next one'\''s' no_section
 
