@@ -6,9 +6,9 @@
  * a healthy file: PETAL_OK with every key of the last sync that ended before the call,
  * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
  * file open. Verifying or copying an open map while it is being changed may return PETAL_ERR_BUSY,
- * but must never report damage. An index is only ever replaced: beside a process that adds filters to
- * it, every open gives PETAL_OK, sound bits, and every filter that was saved before. The amount is
- * the number of opens. */
+ * but must never report damage. An index is only ever replaced: beside a process that adds filters
+ * to it, every open gives PETAL_OK, sound bits, and every filter that was saved before. The amount
+ * is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
