@@ -62,7 +62,7 @@ const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), conta
 
 /* ---- before it is built ---------------------------------------------------------------------- */
 
-/* As there are no bits yet, every query returns true and every added key counts as new. */
+/* There are no bits yet, so every query returns true, and every added key counts as new. */
 
 static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
 {

@@ -6,7 +6,7 @@
  *                layer 1: these, with another hash, sorted; and so on until none is left
  *
  * This needs at most 16 bytes per key. A chunk is released when its hashes have been moved to their
- * parts, but an allocator may keep the memory. If there is less memory, static_spill.c does it.
+ * parts, but an allocator may keep the memory. With less memory, static_spill.c does the work.
  * Parts and pages are tasks that any number of threads take in turn; the result does not depend on
  * which thread took which. */
 #include "filter/static_builder.h"

@@ -135,7 +135,7 @@ static petal_status empty_chunk(petal_static_builder *builder, struct worker *wo
     return petal_static_add_chunk(builder, worker, builder->max_chunk_hashes, error);
 }
 
-/* Writes the remaining chunks of worker `number`, which may be another one than `worker`. */
+/* Writes the remaining chunks of worker `number`, which need not be `worker`. */
 static void write_rest(petal_static_builder *builder, struct worker *worker, uint64_t number)
 {
     struct worker *owner = &builder->workers[number];
