@@ -1,7 +1,7 @@
-// bundle.mjs - `node bundle.mjs MODULES DIST`: joins the files of src/ into one, in each form in
-// which users load it: ESM for Node and for browsers, CommonJS, and ESM and classic scripts that
-// contain the module and need no other file. It needs no bundler: it just drops the imports and the
-// word "export".
+// bundle.mjs - `node bundle.mjs MODULES DIST`: joins the files of src/ into one file, in each form
+// that users load: ESM for Node, ESM for browsers, CommonJS, and ESM and classic scripts that
+// contain the module and need no other file. No bundler is needed: this script just drops the
+// imports and the word "export".
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -28,7 +28,7 @@ const banner =
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
-// The message if a module is missing.
+// The error message if a module is missing.
 const inBundle = `
 const IN_A_BUNDLE = 'if a bundler left the .wasm files out, import from petal-bloom/inline';
 `;
@@ -83,7 +83,7 @@ for (const [entry, natives] of [
             ) +
             `module.exports = { ${names} };\n`,
     );
-    // Written out so that bundlers find the files.
+    // The paths are written out so that bundlers find the files.
     const urls = [natives, 'full']
         .flatMap((name) => [name, `${name}-simd`])
         .map((name) => `    '${name}': () => new URL('./${name}.wasm', import.meta.url),\n`);

@@ -1,4 +1,4 @@
-// Dedupe.cs - prints each line of standard input once, and remembers the lines in a file for the
+// Dedupe.cs - prints each line of standard input once, and remembers all lines in a file for the
 // next run: Dedupe.exe seen.petal < stream > fresh
 using System;
 using System.IO;

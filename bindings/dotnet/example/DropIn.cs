@@ -1,5 +1,5 @@
 // DropIn.cs - code written for the widely copied BloomFilter<T> in C# runs unchanged, and can then
-// do what that class cannot: use another process's filter.
+// do more than that class: use a filter that another process wrote.
 using System;
 using System.Collections.Generic;
 using System.IO;

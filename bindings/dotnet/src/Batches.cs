@@ -22,7 +22,7 @@ namespace Petal
         internal readonly uint[] Offsets = new uint[Keys + 1];
         internal readonly long[] Numbers = new long[Keys];
 
-        // No two calls share one: a stream or an enumerator that calls back gets its own.
+        // No two calls share buffers: a stream or an enumerator that calls back gets its own.
         internal static Scratch Take()
         {
             Scratch taken = mine ?? new Scratch();
@@ -175,13 +175,14 @@ namespace Petal
             return RunOffsets(Verb.Add, data, offsets);
         }
 
-        /// <summary>Whether each of the consecutive keys is present: see AddBatch.</summary>
+        /// <summary>Whether each key is present. The keys are consecutive, as in
+        /// AddBatch.</summary>
         public bool[] ContainsBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Contains, data, offsets);
         }
 
-        /// <summary>Removes consecutive keys: see AddBatch.</summary>
+        /// <summary>Removes keys. They are consecutive, as in AddBatch.</summary>
         public bool[] RemoveBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Remove, data, offsets);
@@ -354,7 +355,7 @@ namespace Petal
             string text = key as string;
             if (text == null || keyType != KeyType.None && keyType != KeyType.Text)
                 return JoinOther(key, text, scratch, used);
-            const int Short = 1 << 16; // for longer ones, first compute their total length
+            const int Short = 1 << 16; // for longer strings, first compute the total length
             scratch.Reserve(used,
                             text.Length < Short ? 3 * text.Length : Native.Utf8.GetByteCount(text));
             return Native.Utf8.GetBytes(text, 0, text.Length, scratch.Data, used);

@@ -125,8 +125,7 @@ namespace Petal
         /// secret.</summary>
         public ulong HashKey(T key) => Run(Verb.Hash, key);
 
-        // Testing T costs nothing: when the code is compiled for a number type, the tests are
-        // resolved.
+        // Testing T costs nothing: for number types, the compiler resolves the tests.
         private ulong Run(Verb verb, T key)
         {
             if (typeof(T) == typeof(long))
@@ -302,7 +301,7 @@ namespace Petal
 
         /// <summary>Releases the memory, the map and the lock, after running calls have
         /// finished.</summary>
-        /// <remarks>A writable map is synced first, which may fail as Sync() may.</remarks>
+        /// <remarks>A writable map is synced first, which may fail like Sync().</remarks>
         public void Dispose()
         {
             core.Close(Path);

@@ -6,9 +6,9 @@
 // handle and a call leaves through it, so the garbage collector can't free the filter during a
 // call.
 //
-// `state` counts the running queries; a running change subtracts Change from it. Without waiting,
-// entering and leaving are one atomic operation each. A thread that must wait counts itself in
-// `waiters` while holding the monitor, tries again, and sleeps. A thread that leaves looks for
+// `state` counts the running queries; a running change subtracts Change from it. If nobody has to
+// wait, entering and leaving take one atomic operation each. A thread that must wait counts itself
+// in `waiters` while holding the monitor, tries again, and sleeps. A thread that leaves looks for
 // waiters after its own atomic operation, so no waiter sleeps through it. A waiting change takes
 // precedence over new queries, or it might wait forever.
 using System;
@@ -324,9 +324,9 @@ namespace Petal
 
     // Bounds the memory of filters that nobody disposes of. The garbage collector knows how much
     // memory filters take, but that is not enough: on a busy machine its finalizers fall behind,
-    // and Mono's collector ignores it. So a thread that exceeds the limit waits for the finalizers,
-    // and forces a collection if they freed too little. The limit is then set to twice the memory
-    // in use.
+    // and Mono's collector ignores the number. So a thread that exceeds the limit waits for the
+    // finalizers, and forces a collection if they freed too little. The limit is then set to twice
+    // the memory in use.
     internal static class Pressure
     {
         private const long Least = 64 << 20;

@@ -46,7 +46,7 @@ namespace Petal
             return exception.Data[Key] as Failure;
         }
 
-        // ---- making them ----
+        // ---- creating exceptions ----
 
         internal static unsafe Exception Of(NativeError* error, string path)
         {
@@ -73,7 +73,7 @@ namespace Petal
             return made;
         }
 
-        // The core reported the failure for a single key; adds that key's index in the batch.
+        // Adds a key's index in the batch to a failure that the core reported for that key alone.
         internal static void Move(Exception said, long index)
         {
             Failure of = Of(said);

@@ -125,7 +125,8 @@ namespace Petal
                     if (size > MostBytes)
                         throw Failure.TooLarge(size);
                     bytes = new byte[Math.Max(1, (int)size)];
-                    // If there are no bytes, the call gives the reason.
+                    // If the format can't hold the filter, the size is 0, and the call below gives
+                    // the reason.
                     fixed(byte* at = bytes) status =
                         Native.petal_serialize(core.Filter, &options, at, size, &error);
                 }

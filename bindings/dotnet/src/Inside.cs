@@ -316,8 +316,8 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>From now on, threads that add don't wait for each other or for queries; all
-        /// other calls wait for the adding.</summary>
+        /// <summary>Lets threads add concurrently, without waiting for each other or for queries.
+        /// All other calls wait until no thread is adding.</summary>
         /// <exception cref="NotSupportedException">The filter's kind doesn't support
         /// it.</exception>
         public void Share()
@@ -496,11 +496,11 @@ namespace Petal
         /// <summary>Creates a filter from keys whose number is unknown. They are read once, into a
         /// filter of options.Memory (default 64 MiB), which is then folded to the smallest size
         /// that keeps the rate.</summary>
-        /// <remarks>As long as the result needs no more than an eighth of the memory, it is at most
-        /// 1/8 larger than a filter planned for the number of keys. If the memory is too small for
-        /// the keys at that rate, the filter keeps its size and is IsOverfull; with RefuseOverfull
-        /// it throws InvalidOperationException instead. The scheme is Blocked or Classic. Static
-        /// needs no memory in advance: building takes 16 bytes per key.</remarks>
+        /// <remarks>If the result needs at most an eighth of that memory, it is at most 1/8 larger
+        /// than a filter planned for the number of keys. If the memory is too small for the keys at
+        /// that rate, the filter keeps its size and is IsOverfull; with RefuseOverfull it throws
+        /// InvalidOperationException instead. The scheme is Blocked or Classic. Static needs no
+        /// memory in advance: building takes 16 bytes per key.</remarks>
         public static BloomFilter<T> FromKeys(IEnumerable<T> keys, FilterOptions options)
         {
             if (keys == null)

@@ -7,7 +7,7 @@ namespace Petal
     /// <summary>How a hash becomes bit positions.</summary>
     public enum Scheme
     {
-        /// <summary>Blocked.</summary>
+        /// <summary>The default scheme, which is Blocked.</summary>
         Default = 0,
         /// <summary>All bits of a key lie in one or two 64-byte lines: the fastest.</summary>
         Blocked = 1,
@@ -43,8 +43,8 @@ namespace Petal
         Base64 = 7
     }
 
-    /// <summary>The filter to create. Members that are not set, or 0, have their
-    /// defaults.</summary>
+    /// <summary>The filter to create. Members that are not set, or 0, take their default
+    /// values.</summary>
     /// <remarks>
     /// The size follows from two of Capacity, Rate and Memory, from Bits and Hashes, or from
     /// Capacity and Bits.
@@ -145,7 +145,7 @@ namespace Petal
             }
         }
 
-        // .NET's NaN has a sign, which messages would show.
+        // .NET's NaN is negative: messages would show its sign.
         internal static double Canonical(double value)
         {
             return double.IsNaN(value) ? BitConverter.Int64BitsToDouble(Keys.ToBits(value)) : value;

@@ -1,5 +1,5 @@
-// Batches.cs - for each array type, a batch gives the same answers as keys one by one and as the
-// tool, including false positives.
+// Batches.cs - tests that for each array type a batch gives the same answers as single keys and as
+// the tool, including false positives.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -148,7 +148,8 @@ static class BatchesTests
         Check.Equal(0L, filter.Info().Items, "nothing was added");
     }
 
-    // A refused key at any place: the failure names its index, and all keys before it were added.
+    // If a key at any index is refused, the failure names the index, and all keys before it were
+    // added.
     static void RefusedAt<T>(int at, T wrong, Func<int, T> key)
     {
         T[] keys = Enumerable.Range(0, 9000).Select(key).ToArray();

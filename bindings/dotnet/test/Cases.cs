@@ -10,8 +10,8 @@ using Petal;
 
 static class CasesTests
 {
-    // A number above 2^63 - 1 is not a .NET long: the caller's own conversion throws
-    // OverflowException. The table has two.
+    // A number above 2^63 - 1 doesn't fit into a .NET long: the caller's own conversion throws
+    // OverflowException. The table has two such numbers.
     static FilterOptions OptionsOf(IEnumerable<string> words)
     {
         FilterOptions options = new FilterOptions();
@@ -129,7 +129,7 @@ static class CasesTests
                 overflows++;
                 continue;
             }
-            // -1 is refused before the core sees it.
+            // The binding refuses -1 before the core sees it.
             foreach (Action make in new Action[] { () => new BloomFilter<string>(options),
                                                    () => Library.Plan(options) })
             {

@@ -1,5 +1,5 @@
-// Files.cs - files in each mode, streams, the tool's files, two filters, windows, and the classic
-// interface.
+// Files.cs - tests files in each mode, streams, the tool's files, calls on two filters, windows,
+// and the classic interface.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -449,7 +449,7 @@ static class FilesTests
             BloomFilter<long> large = new BloomFilter<long>(
                 new FilterOptions { Rate = 0.01, Memory = 4000000, Foldable = true, Scheme = scheme,
                                     Metadata = Given.Secret });
-            large.AddRange(Given.Integers(1000)); // the number is unknown
+            large.AddRange(Given.Integers(1000)); // far fewer than planned for
             BloomFilter<long> folded = large.Fold();
             FilterInfo info = folded.Info();
             Check.That(info.Bytes < 2000 && info.Items == 1000 && info.Capacity >= 1000, "smaller");

@@ -166,7 +166,7 @@ static class MisuseTests
 
     public static void too_much_memory_is_said()
     {
-        // More than the free address space of any machine: 32 TiB, several times.
+        // Several times 32 TiB: more than any machine's free address space.
         List<BloomFilter<string>> held = new List<BloomFilter<string>>();
         OutOfMemoryException thrown = Check.Throws<OutOfMemoryException>(
             () =>
@@ -227,7 +227,7 @@ static class MisuseTests
                1024;
     }
 
-    // Filters that nobody closes, with a heap that gives the collector no reason to run.
+    // Nobody closes these filters, and the heap is too large to give the collector a reason to run.
     public static void five_thousand_filters_of_a_megabyte_stay_below_512()
     {
         long[] keys = Given.Integers(1000000);
@@ -308,7 +308,7 @@ static class MisuseTests
         string[] texts = Given.Texts(0, 100);
         for (int i = 0; i < 300; i++)
             Everything(image, texts);
-        // A leak shows in every round; the collector's heap grows only in one or two.
+        // A leak would show in every round; the collector's heap grows only in one or two.
         long more = long.MaxValue;
         for (int round = 0; round < 4; round++)
         {

@@ -1,5 +1,5 @@
-// Tap.cs - runs every public static method of classes named *Tests and prints TAP; also their
-// assertions. `Tests.exe [NAME...]` runs only those whose name contains one of these.
+// Tap.cs - runs every public static method of the classes named *Tests, and prints TAP. It also
+// provides their assertions. `Tests.exe [NAME...]` runs only the tests whose name contains a NAME.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;

@@ -1,6 +1,6 @@
-// Vectors.cs - every vector: other libraries' files give the same answers as in the original, are
-// rebuilt byte for byte and survive a round trip through a petal file; petal's own are written byte
-// for byte; broken ones are refused by name.
+// Vectors.cs - tests every vector. Other libraries' files give the same answers as the original
+// library, are rebuilt byte for byte, and survive a round trip through a petal file. Petal's own
+// files are rewritten byte for byte. Broken files are refused with the right error.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -8,7 +8,7 @@ using System.Linq;
 using System.Text;
 using Petal;
 
-// Another library's file; tests/formats/vectors.c describes the language.
+// A file of another library; tests/formats/vectors.c describes the language.
 class Foreign
 {
     readonly string format, path;
@@ -80,7 +80,7 @@ class Foreign
         ExpectOfItsName();
     }
 
-    // C# can pass every key of a Guava funnel as that funnel's type.
+    // Every key of a Guava funnel can be passed as the funnel's C# type.
     void ExpectOfItsName()
     {
         string funnel = Path.GetFileName(path).Split('_')[0];
@@ -291,7 +291,7 @@ static class VectorsTests
         Check.Fails(() => Library.ParquetFilters(Given.Utf8("PAR1")), "no parquet");
     }
 
-    // ---- petal's own; vectors/README.md describes them in words ----
+    // ---- petal's own files, which vectors/README.md describes ----
 
     class Recipe
     {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# In an empty project that has nothing else, the package reads every vector and passes every test,
-# on .NET 8 and on Mono.
+# In a project that has only this package, it reads every vector and passes every test, on .NET 8
+# and on Mono.
 #
 # .NET 8 (bindings/dotnet/needs) stays in build/interop. It is installed by ./dev test --all and by
 # ./dev test bindings/dotnet; without it, its part is a skip.
@@ -73,7 +73,7 @@ dedupe() {
 ok 'it passes each line on once, in all its runs' dedupe
 ok 'the example DropIn compiles' example DropIn
 ok 'it holds what it claims' mono "$mono/DropIn.exe"
-every_call() { # docs/csharp.md mentions each public member
+every_call() { # fails unless docs/csharp.md mentions each public member
     ! cat "$here"/src/*.cs | grep -v ' override ' |
         sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| =>\| *$\).*/\3/p' |
         sort -u | while read -r name; do

@@ -15,7 +15,7 @@ type Keys interface {
 	one(f *Filter, do uint32, i int) (bool, error)
 }
 
-// Slices of keys. petal.Strings(list) converts without a copy.
+// Slices of keys. A conversion such as petal.Strings(list) makes no copy.
 type (
 	Strings  []string
 	Bytes    [][]byte
@@ -187,8 +187,8 @@ func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	return count, err
 }
 
-// lockBatch is like lock, but for calls into the library, which must first be told of all keys
-// added on the Go side.
+// lockBatch is like lock, but for calls into the library: keys that Go added itself must be
+// reported to the library first.
 func (f *Filter) lockBatch(do uint32) (exclusive bool) {
 	if do != doAdd && do != doRemove {
 		return f.share()

@@ -35,5 +35,5 @@ func coreEnter(at uint64) unsafe.Pointer {
 }
 func coreLeave() {}
 
-// holdsWriters: no lock is held while a writer runs.
+// holdsWriters is false here: writers run without a lock.
 const holdsWriters = false

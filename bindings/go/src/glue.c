@@ -1,9 +1,9 @@
 /* glue.c - the library's functions for Go, using only numbers and flat memory.
  *
  * cgo refuses structs in Go memory that contain Go pointers, and WebAssembly has its own memory. So
- * no function here takes a struct: a call's arguments and results are an array of 64-bit words, one
- * byte buffer in and one out. Both use this file: internal/native compiles it with cgo,
- * internal/wasm runs it as WebAssembly.
+ * no function here takes a struct: each call gets an array of 64-bit words for arguments and
+ * results, an input buffer and an output buffer. Both use this file: internal/native compiles it
+ * with cgo, internal/wasm runs it as WebAssembly.
  *
  * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are a
  * failure's errno and offset; its message goes into the caller's 240 bytes. For words that hold a

@@ -2,9 +2,9 @@ package petal
 
 import "sync/atomic"
 
-// Any number of calls may query a filter concurrently; a change needs it alone. WriteTo calls its
-// writer without holding the lock, so that the writer, and whatever it waits for, may query the
-// filter. A change waits until all streams have ended.
+// Any number of calls may query a filter concurrently; a change needs exclusive access. WriteTo
+// calls its writer without holding the lock, so that the writer, and whatever it waits for, may
+// query the filter. A change waits until all streams have ended.
 
 // own locks the filter for a change.
 func (f *Filter) own() {
@@ -14,8 +14,9 @@ func (f *Filter) own() {
 	}
 }
 
-// share locks the filter for a query by the library; queries run concurrently. If keys were added
-// here that the library doesn't know of (lines.go), it locks the filter exclusively to report them.
+// share locks the filter for a query by the library; queries run concurrently. If Go has added keys
+// that the library doesn't know about yet (lines.go), it locks the filter exclusively to report
+// them.
 func (f *Filter) share() (exclusive bool) {
 	f.mu.RLock()
 	if !f.lines.adding {
@@ -107,7 +108,7 @@ func (f *Filter) endStream() {
 	f.ended.Broadcast()
 }
 
-// askedOften is the number of queries between two checks whether all blocks were verified.
+// askedOften is the number of queries after which we check again whether all blocks are verified.
 const askedOften = 4096
 
 // relieve allows keys to be looked up in Go once the library has verified every block of a file.

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Filters lie outside Go's heap, and each looks like a few hundred bytes to the garbage collector.
-// Left alone, it might not run until unreachable filters hold gigabytes. So this file counts their
-// bytes, and runs the collector when they have grown by as much as filters or Go's heap held
-// before: the meaning of GOGC=100.
+// Filters lie outside Go's heap, and each looks like a few hundred bytes to the garbage collector,
+// which might not run until unreachable filters hold gigabytes. So this file counts the filters'
+// bytes. It runs the collector when they have grown by as much as the filters or Go's heap held
+// before, which is the rule of GOGC=100.
 
 // leastOutside is the smallest growth worth a collection.
 const leastOutside = 64 << 20

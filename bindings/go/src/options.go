@@ -74,9 +74,9 @@ func schemeOf(list []Option) Scheme {
 // WithKeyType records the type of the keys in the file.
 func WithKeyType(t KeyType) Option { return slotOption(optionKeyType, uint64(t)) }
 
-// WithMemory limits the bits to this many bytes: if no rate is given, New uses the best rate that
-// fits; if no capacity is given, as many keys as the rate allows. (Pass 0 to New for the one to be
-// computed.)
+// WithMemory limits the bits to this many bytes. If no rate is given (0 passed to New), New uses
+// the best rate that fits. If no capacity is given, New uses the largest capacity that the rate
+// allows.
 func WithMemory(bytes uint64) Option { return slotOption(optionMemoryBytes, bytes) }
 
 // WithBits sets the size in bits; capacity and rate may be 0 if WithHashes is also given.
@@ -247,7 +247,7 @@ func Locked() OpenOption { return openFlag(flagLocked) }
 
 const flagLocked = 128
 
-// NoLock takes no lock, for file systems without locks; make sure that nobody else writes.
+// NoLock takes no lock, for file systems without locks; make sure that nobody else writes the file.
 func NoLock() OpenOption { return openFlag(256) }
 
 // WithMaxBytes refuses longer files and streams with ErrLimit.

@@ -1,6 +1,6 @@
-// Package petal provides Bloom filters: fast ones, stored in files that C, the shell and other
-// languages also read. It also opens the filters of Guava, Spark, Redis, bits-and-blooms and others
-// as they are.
+// Package petal provides fast Bloom filters, stored in files that C, the shell and other languages
+// also read. It also opens the filters of Guava, Spark, Redis, bits-and-blooms and other libraries
+// without conversion.
 //
 // A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
 // bits per key. It never misses a key that was added. For other keys, it wrongly says "probably" at
@@ -9,12 +9,12 @@
 // Keys are strings and []byte, used as they are, and int64 and float64, converted to 8
 // little-endian bytes (with one zero and one NaN), as in every other language. Any number of
 // goroutines may use one Filter: queries run concurrently; a change waits for running calls, and
-// other calls wait for it. Nothing panics: a call that fails returns an error, in which errors.Is
-// finds a Status such as ErrReadOnly.
+// other calls wait for it. Nothing panics: a call that fails returns an error, which errors.Is
+// matches with a Status such as ErrReadOnly.
 //
 // With cgo, the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
 // as WebAssembly (wazero): the API is the same, but there are no file maps or locks, all filters
-// together have 4 GiB, and one call runs at a time. Backend says which one is in use.
+// share 4 GiB of memory, and one call runs at a time. Backend says which one is in use.
 package petal
 
 import (
@@ -49,7 +49,7 @@ type Filter struct {
 	unweighed int    // keys added since the size was last checked
 }
 
-// origin is what the library's filter does not record.
+// origin holds what the library's filter does not record.
 type origin struct {
 	path    string
 	mapped  bool    // the bits belong to a file
@@ -252,9 +252,9 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 // Clear removes every key.
 func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
 
-// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. Freeze is what
-// builds a Static filter; until then, the filter keeps 8 bytes per key, answers "probably" for
-// every key, and can't be saved.
+// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. Freeze builds a
+// Static filter; until then, that filter keeps 8 bytes per key, answers "probably" for every key,
+// and can't be saved.
 func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 
 // Share lets goroutines add concurrently instead of waiting for each other; each add then costs an

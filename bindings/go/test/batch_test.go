@@ -16,7 +16,7 @@ import (
 
 const batchCount = 10_000 // more than one piece
 
-// Many false positives: equal wrong answers prove more.
+// Makes many false positives: if those agree as well, the filters are equal.
 func small(list ...petal.Option) *petal.Filter {
 	return must(petal.New(0, 0, append(list, petal.WithBits(1<<15), petal.WithHashes(3))...))
 }

@@ -26,7 +26,7 @@ func saved(t *testing.T) string {
 	return path
 }
 
-// isWasm: there are no maps and locks, and calls that need them must say so.
+// isWasm means that there are no maps and locks: calls that need them must fail.
 var isWasm = petal.Backend == "wasm"
 
 func TestReadOnlyFilesAnswerAndRefuse(t *testing.T) {
@@ -300,7 +300,7 @@ func TestFiltersPackedWithGzipAreOpenedAndBrokenOnesRefused(t *testing.T) {
 
 func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
 	f := must(petal.New(100, 0.001, petal.WithFormat("guava")))
-	must(f.AddMany(petal.Bytes{{5, 0, 0, 0}, {255, 255, 255, 255}})) // as its integerFunnel writes them
+	must(f.AddMany(petal.Bytes{{5, 0, 0, 0}, {255, 255, 255, 255}})) // as Guava's integerFunnel
 	data := must(f.Bytes("guava"))
 	read := must(petal.FromBytes(data, petal.FromFormat("guava"), petal.OfKeys(petal.Int32Keys)))
 	expect(t, must(read.ContainsInt64(5)) && must(read.ContainsAll(petal.Int64s{-1, 5})), "missed")
@@ -317,8 +317,8 @@ func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
 
 // ---- damage ----
 
-// Makes a file of 100,000 members with that many bytes zeroed, and finds a member that a map then
-// denies.
+// Makes a file of 100,000 members with that many bytes zeroed, and finds a member for which a map
+// then answers "no".
 func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, denied int) {
 	path, members = t.TempDir()+"/damaged.petal", texts("key-%d", 0, 100_000)
 	f := must(petal.New(uint64(len(members)), 0.01))

@@ -140,7 +140,7 @@ func TestAFoldedFilterIsTheOneMadeSmall(t *testing.T) {
 	for _, scheme := range []petal.Scheme{petal.Blocked, petal.Classic} {
 		large := must(petal.New(0, 0.01, petal.WithMemory(4_000_000), petal.WithFoldable(),
 			petal.WithScheme(scheme), petal.WithMetadata([]byte("kept"))))
-		must(large.AddMany(integers(0, 1000))) // how many keys are new is unknown
+		must(large.AddMany(integers(0, 1000))) // far fewer than planned for
 		folded := must(large.Fold(0, 0))
 		info := must(folded.Info())
 		expect(t, info.Abilities&petal.CanFold != 0 && info.Bytes < 2000, "%v", info)

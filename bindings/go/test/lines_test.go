@@ -1,8 +1,8 @@
 package project
 
-// Keys that Go adds and looks up itself, without a call of the library: bits and answers must be
-// the library's, whatever the parameters, and everything else that the filter reports stays true. A
-// filter with a capacity and WithRefuseOverfull goes through the library, so it is used for
+// Keys that Go adds and looks up itself, without calling the library. For all parameters, bits and
+// answers must equal the library's, and everything else that the filter reports must stay correct.
+// A filter with a capacity and WithRefuseOverfull always calls the library, so it is used for
 // comparison.
 
 import (

@@ -129,7 +129,7 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 }
 
 func TestTooMuchMemoryIsAnError(t *testing.T) {
-	// More than the free address space of any machine: 32 TiB, several times.
+	// Several times 32 TiB: more than any machine's free address space.
 	var held []*petal.Filter
 	var err error
 	for i := 0; i < 8 && err == nil; i++ {

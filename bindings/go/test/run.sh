@@ -1,6 +1,7 @@
 #!/bin/sh
-# An empty project gets the module from a proxy of files, reads every vector and misuses every call,
-# with cgo, with the race detector and as WebAssembly; its documents and examples run.
+# An empty project gets the module from a file-based proxy. Its tests read every vector and misuse
+# every call, with cgo, with the race detector and as WebAssembly. The examples and the documents'
+# code run too.
 #
 # What it needs (bindings/go/needs) stays in build/interop. It is installed by ./dev test --all and
 # by ./dev test bindings/go; without it, this is a skip.

@@ -1,8 +1,8 @@
 package project
 
-// Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
-// for byte and survive a round trip through a petal file; petal's own are written byte for byte;
-// broken ones are refused by name.
+// Tests every vector. Other libraries' files give the same answers as the original library, are
+// rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
+// rewritten byte for byte. Broken files are refused with the right error.
 
 import (
 	"bytes"
@@ -77,8 +77,8 @@ func (f *file) key(verb string, key []byte) {
 	f.asked, f.expected = append(f.asked, key), append(f.expected, expected)
 }
 
-// askTyped queries the same bytes by each call whose keys can have them, in the file opened with
-// OfKeys.
+// askTyped queries the same bytes with every call whose keys can have these bytes, in the file
+// opened with OfKeys.
 func (f *file) askTyped(key []byte, expected bool) (asked int) {
 	if f.ofType == nil {
 		f.ofType = map[petal.KeyType]*petal.Filter{}
@@ -322,7 +322,7 @@ func typed(f *petal.Filter) {
 	must(f.AddMany(petal.Float64s{math.Copysign(0, -1), 1.5, math.NaN()}))
 }
 
-// vectors/README.md describes them in words.
+// vectors/README.md describes these files.
 func recipes() map[string]recipe {
 	type list = []petal.Option
 	bits := func(bits uint64, hashes uint32, more ...petal.Option) list {

@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import petal.BloomFilter;
 
 /**
- * Tests whether a URL is probably known, according to a filter file: a function for Spark or Flink
- * jobs that doesn't depend on their classes. Only the path is sent to the workers. Each JVM maps
- * the file once, so the filter allocates no memory, however many tasks query it.
+ * Tests whether a filter file probably contains a URL. Works as a function for Spark and Flink
+ * jobs, but doesn't depend on their classes. Only the path is sent to the workers. Each JVM maps
+ * the file once, so no memory is allocated for the filter, however many tasks query it.
  *
  * <pre>{@code
  * KnownUrls known = new KnownUrls("/data/known.petal");

@@ -1,5 +1,5 @@
-# docs.awk - turns a document's Java (the blocks of ```java) into one program, Docs. For a line
-# `EXPRESSION; // => X` the value must be X; comments below a loop are its expected output.
+# docs.awk - turns a document's Java (its ```java blocks) into one program, Docs. In a line
+# `EXPRESSION; // => X` the value must be X. Comments below a loop are its expected output.
 BEGIN {
     print "import java.nio.file.Path; import java.util.*; import java.util.stream.*; import petal.*;"
     print "final class Docs {"

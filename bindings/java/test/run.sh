@@ -1,7 +1,7 @@
 #!/bin/sh
-# Maven builds the jar and deploys it to a repository, from which a project with nothing else uses
-# it: every vector, batches compared with the tool, misuse, threads, Kotlin. All of it runs with
-# -Xcheck:jni.
+# Maven builds the jar and deploys it to a repository. A project that depends only on this jar runs
+# the tests: every vector, batches compared with the tool, misuse, threads, Kotlin. All of them run
+# with -Xcheck:jni.
 #
 # What Maven needs (pom.xml, test/pom.xml) stays in build/interop. It is installed by
 # ./dev test --all and by ./dev test bindings/java; without it, this is a skip.
@@ -45,7 +45,7 @@ install "$folder" 'what Maven needs' fill_store || finish
 repository=$TMPDIR/repository
 ok 'the jar is built offline' build_with "$store" "$work" "$repository" -o package
 ok 'it is deployed to a repository' build_with "$store" "$work" "$repository" deploy
-rm -rf "$store/$group_path" "$work/test" # what an earlier run took from its repository
+rm -rf "$store/$group_path" "$work/test" # what an earlier run fetched from its repository
 ok 'a project that has nothing else is built with it, offline' \
     use_with "$store" "$work/test" "$repository" -o -Daether.offline.protocols=file
 rm -rf "$store/$group_path"
@@ -91,7 +91,7 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
-# With a heap as large as a server's, and a login shell's limit of file descriptors.
+# Runs with a heap as large as a server's, and with a login shell's limit on file descriptors.
 leaks() { (ulimit -n 1024 && run_java -Xmx1g Tap LeakTest); }
 relay leaks
 
@@ -168,7 +168,7 @@ kotlin() {
         sed '1,/^\/\*\*/d' "$here/example/AntiJoin.kt" | cmp - "$TMPDIR/kotlin"
 }
 ok 'the Kotlin of docs/java.md is the example' kotlin
-calls() { # the document mentions each public method
+calls() { # fails unless the document mentions each public method
     javap -public -cp "$jar" petal.BloomFilter petal.Builder petal.OpenOptions petal.ParquetFilter |
         sed -n 's/.* \([a-z][A-Za-z]*\)(.*/\1/p' | sort -u >"$TMPDIR/calls"
     getters='toString|rowGroup|columnNumber|physicalType|offset|bytes|isEncrypted|column'

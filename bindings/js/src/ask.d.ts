@@ -26,7 +26,7 @@ export type {
     Update,
 } from './petal.mjs';
 
-/** A read-only filter: it lacks petal-bloom's other calls. */
+/** A read-only filter: petal-bloom's calls that create or change filters are missing. */
 export interface Filter extends Pick<
     Whole,
     | 'has'
@@ -43,7 +43,7 @@ export interface Filter extends Pick<
 }
 export const Filter: {
     load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** Opens a filter that stays on its host, and is queried with HTTP range requests. */
+    /** Opens a filter that stays on its host and is queried with HTTP range requests. */
     range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 };

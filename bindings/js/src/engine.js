@@ -251,7 +251,7 @@ const start = async (name) => {
     }
 };
 
-// The engine with this name, which is started only once.
+// Returns the engine with this name; starts it on the first call.
 export const engineOf = (wanted) => {
     const name = wanted === 'native' ? host.native : wanted;
     if (!engines.has(name)) {

@@ -1,5 +1,6 @@
-// errors.js - what this package throws: PetalError for what the core refuses, with its message
-// unchanged; TypeError and RangeError for values of the wrong kind; AbortError from signals.
+// errors.js - what this package throws: PetalError, with the core's message, if the core refuses a
+// call; TypeError and RangeError for values of the wrong kind; AbortError if a signal aborts the
+// call.
 
 /**
  * A call that was refused. `code` is the name of the core's status ("damaged", "not a filter", "bad

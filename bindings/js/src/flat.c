@@ -1,5 +1,6 @@
-/* flat.c - petal.h as calls that a WebAssembly host can make: integers, doubles and addresses in,
- * one number out. The JavaScript package and Go's build without cgo both use it.
+/* flat.c - petal.h as functions that a WebAssembly host can call: the arguments are integers,
+ * doubles and addresses, and the result is one number. The JavaScript package and Go's build
+ * without cgo both use it.
  *
  * The module is a reactor without imports: call _initialize() once, then any of these, from one
  * thread. A "text" is the address of UTF-8 bytes terminated by 0; address 0 means NULL. Sizes are
@@ -306,7 +307,7 @@ petal_status flat_verify_block(const petal_filter *filter, uint64_t offset, cons
     return petal_verify_block(filter, offset, block, block_bytes, sum, sum_bytes, &last_error);
 }
 
-/* ---- what makes, changes, measures and writes filters ---------------------------------------- */
+/* ---- creating, changing, measuring and writing filters --------------------------------------- */
 
 #ifndef PETAL_READ_ONLY
 

@@ -4,7 +4,7 @@ import { engineOf, HEADER_ONLY, hostFile } from './engine.js';
 import { isBytes } from './keys.js';
 
 const PIECE = 64 * 1024;
-const TURN_MS = 10; // of work before yielding
+const TURN_MS = 10; // of work before it yields
 const MAX_MEMORY = 4 * 1024 ** 3;
 
 const nextTurn = () =>
@@ -249,8 +249,8 @@ export const readFilter = async (
     }
 };
 
-// The limit that petal_load() would apply to all the bytes. A known length comes from the source
-// itself, so its memory is allocated immediately; untouched pages cost nothing.
+// The limit that petal_load() would apply to the complete bytes. If the source tells the length,
+// the memory is allocated immediately; untouched pages cost nothing.
 const limitOf = (expected) =>
     expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));
 

@@ -43,7 +43,7 @@ export function f32(value: number): TypedKey;
 /** The UTF-16 code units of a string: Guava's unencodedCharsFunnel(). */
 export function utf16(value: string): TypedKey;
 
-/** A refusal. */
+/** Thrown if the core refuses a call. */
 export class PetalError extends Error {
     /** The name of the core's status, such as "damaged", "truncated", "bad argument"; or "disposed". */
     readonly code: string;
@@ -209,10 +209,10 @@ export class Filter {
     /**
      * Creates a filter from keys whose number is unknown. They are read once, into a filter of
      * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate
-     * (0.01). As long as the result needs no more than an eighth of memoryBytes, it is at most 1/8
-     * larger than a filter from create(). If memoryBytes is too small for the keys, the filter
-     * keeps its size and isOverfull is true; with refuseOverfull, that is an error. The scheme is
-     * 'blocked' or 'classic'. 'static' needs no memory in advance: building takes 16 bytes per key.
+     * (0.01). If the result needs at most an eighth of memoryBytes, it is at most 1/8 larger than a
+     * filter from create(). If memoryBytes is too small for the keys, the filter keeps its size and
+     * isOverfull is true; with refuseOverfull, that is an error. The scheme is 'blocked' or
+     * 'classic'. 'static' needs no memory in advance: building takes 16 bytes per key.
      */
     static fromKeys(
         keys: Iterable<Key> | AsyncIterable<Key>,
@@ -233,7 +233,7 @@ export class Filter {
     /** Describes what create() would create. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** Opens a filter that stays on its host, and is queried with HTTP range requests. */
+    /** Opens a filter that stays on its host and is queried with HTTP range requests. */
     static range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     /** Accepts the result of serialize(), or an npm class's JSON, as an object or a string. */
     static deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
@@ -265,8 +265,8 @@ export class Filter {
     compare(other: Filter): Comparison;
     clear(): void;
     /**
-     * Makes the filter permanently read-only. This is what builds a 'static' filter: until then, it
-     * keeps 8 bytes per key, has() is true for every key, and it can't be saved.
+     * Makes the filter permanently read-only. A 'static' filter is built by this call: until then,
+     * it keeps 8 bytes per key, has() is true for every key, and it can't be saved.
      */
     freeze(): void;
     advance(now: number | bigint | Date): void;

@@ -7,7 +7,7 @@ import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
-const MAX_RANGES = 128; // per key, in the engine's table; more than that need another table
+const MAX_RANGES = 128; // per key, in the engine's table; more ranges need another table
 const MAX_CACHED_LINES = 65536; // 4 MiB
 const MAX_CACHED_BLOCKS = 256; // 16 MiB
 const MAX_GAP = 256; // largest gap between two ranges that one request bridges
@@ -62,8 +62,8 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     return { bytes, tag };
 };
 
-/** A filter on a static host, queried with HTTP range requests. It answers as the whole file
- * would. */
+/** A filter on a static host, queried with HTTP range requests. Its answers are those of the whole
+ * file. */
 export class RangeFilter {
     #url;
     #options;
@@ -124,7 +124,7 @@ export class RangeFilter {
         }
         this.#etag = etag;
         this.#inTurn = this.#filter.info.scheme === 'static';
-        this.#cache = new Map(); // a running query keeps the old one
+        this.#cache = new Map(); // a running query keeps the old cache
     }
 
     #open() {
@@ -171,7 +171,7 @@ export class RangeFilter {
         return Uint8Array.from(answers);
     }
 
-    // For each key 1, 0, or the error if its block is damaged.
+    // Returns for each key 1, 0, or the error if its block is damaged.
     async #answers(keys, signal) {
         for (let reloads = 0; ; reloads++) {
             const etag = this.#etag;

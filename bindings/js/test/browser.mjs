@@ -1,7 +1,7 @@
 // browser.mjs - the package in Debian's Chromium, with playwright-core, over a server that honours
 // Range: building, download, upload, queries, progress, abort, damage, ranges, patches, workers,
-// offline, no network at all (file:), and a policy that forbids WebAssembly. `browser.mjs PACKAGE
-// PLAYWRIGHT FILES`: FILES has million.petal, made by the command petal, and its answers.
+// offline use, pages without a network (file:), and a policy that forbids WebAssembly. `browser.mjs
+// PACKAGE PLAYWRIGHT FILES`: FILES has million.petal, made by the command petal, and its answers.
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

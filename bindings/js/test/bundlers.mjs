@@ -1,7 +1,8 @@
 // bundlers.mjs - a program that uses the packed package, built by each bundler and run in Chromium.
-// vite and webpack emit the modules; esbuild, rollup and bun don't: there petal-bloom/inline works,
-// or modules copied beside the bundle, and without either the error says so. bun also runs it.
-// `bundlers.mjs BUNDLERS PLAYWRIGHT`: where their packages are; next to a folder node_modules.
+// vite and webpack emit the modules; esbuild, rollup and bun don't: with these, petal-bloom/inline
+// works, and so does copying the modules beside the bundle; without either, the error says what to
+// do. bun also runs the program. `bundlers.mjs BUNDLERS PLAYWRIGHT` names the folders of their
+// packages; it runs next to a folder node_modules.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -59,7 +60,7 @@ const answerOf = async (url) => {
 };
 const built = (name) => answerOf(`${server.url}out/${name}/index.html`);
 
-// ---- those that emit the modules -----------------------------------------------------------------
+// ---- bundlers that emit the modules -------------------------------------------------------------
 
 // Not by require(): in Node 18 that form of vite 6 has no named exports.
 const { build, createServer } = await import(
@@ -134,7 +135,7 @@ test('rollup with its plugin for assets', async () => {
     same(wasm('rollup-assets').length, 4);
 });
 
-// ---- those that leave them out -------------------------------------------------------------------
+// ---- bundlers that don't ------------------------------------------------------------------------
 
 const bundle = {
     esbuild: async (name, to) => {

@@ -1,4 +1,4 @@
-// cases.mjs - vectors/bindings/cases.txt: what every binding does alike.
+// cases.mjs - runs the table of cases that every binding runs, vectors/bindings/cases.txt.
 import { readFileSync } from 'node:fs';
 import { check, fails, read, same, test, unhex, vectors, petal } from './tap.mjs';
 

@@ -1,7 +1,7 @@
 // keys.mjs - makes every query of vectors/*/vectors.txt as a program would: with the string, the
-// BigInt or the key function whose bytes the other library hashed, one by one, in batches, and with
-// the key type given to load(). Lists the queries that only bytes can express, and the folders
-// without queries.
+// BigInt or the key function that gives the bytes which the other library hashed; one by one, in
+// batches, and with the key type given to load(). Lists the queries that only bytes can express,
+// and the folders without queries.
 import { readdirSync } from 'node:fs';
 import { check, fails, petal, read, rows, same, sameBytes, test, unhex, vectors } from './tap.mjs';
 
@@ -68,7 +68,8 @@ const kinds = {
     bytes: [null, (b) => b, 'hex', (b) => b, (keys) => keys],
 };
 
-// A file's kind of keys by the beginning of its name; all others are text if possible.
+// The kind of keys in a file, by the beginning of its name. In all other files, keys are text if
+// possible.
 const files = [
     [/^guava\/unencoded/, 'utf16'],
     [/^guava\/int/, 'i32'],
@@ -238,7 +239,7 @@ test('the key type of load(), for files that record none; another than theirs is
     await fails(() => Filter.load(guava, { format: 'guava', keyType: 'int' }), RangeError);
 });
 
-// What Java's getBytes() and the npm packages turn an unpaired surrogate into.
+// The bytes that Java's getBytes() and the npm packages use for an unpaired surrogate.
 test('half of a surrogate pair is what the library of the format makes of it', async () => {
     const text = 'x\ud800y';
     for (const [format, hex] of [
@@ -315,7 +316,7 @@ test('a folded filter is the one made small', async () => {
         const metadata = Uint8Array.of(7);
         const options = { rate: 0.01, memoryBytes: 4e6, foldable: true, scheme, metadata };
         const large = await Filter.create(options);
-        large.addMany(counted(1000)); // the number is unknown
+        large.addMany(counted(1000)); // far fewer than planned for
         const folded = large.fold(),
             { bits, bytes, hashes, items, capacity, targetRate, abilities } = folded.info;
         check(abilities.includes('fold') && bytes < 2000 && items === 1000 && capacity >= 1000);

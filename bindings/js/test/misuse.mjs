@@ -1,5 +1,5 @@
-// misuse.mjs - batches equal keys one by one for each key type, and misuse is refused, never
-// answered wrongly.
+// misuse.mjs - for each key type, a batch gives the same answers as single keys; misuse throws, and
+// never gives a wrong answer.
 import { constants } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { f64, Filter, i32, i64, PetalError, recognize } from 'petal-bloom';
@@ -17,7 +17,7 @@ const joined = (keys) => {
     return { bytes: new Uint8Array(Buffer.concat(parts)), ends: Uint32Array.from(ends) };
 };
 
-// For each key type: the keys of a batch, in two halves, and key i for a single call.
+// For each key type: a batch in two halves, and its key i for a single call.
 const texts = range.map((i) => `key-${i}`);
 const wide = range.map((i) => ['ż', '日本', '🙂', 'a', ''][i % 5] + i + ['', 'é', '🙂'][i % 3]);
 const split = range.map((i) => (i % 2 ? `\udc00low${i}` : `high${i}\ud800`));
@@ -243,7 +243,7 @@ test('petal-bloom/ask reads; what it lacks is an error, and not among its types'
     const asking = await ask.Filter.load(f.toBytes(), { keyType: 'text' });
     sameBytes(asking.hasMany(texts), f.hasMany(texts));
     same(asking.hashKey('a'), f.hashKey('a'));
-    await fails(() => asking.has(i64(5)), TypeError); // a key of another entry, refused by its type
+    await fails(() => asking.has(i64(5)), TypeError); // another entry's key
     same(asking.contentId(), f.contentId());
     const types = readFileSync(
         new URL('../node_modules/petal-bloom/dist/ask.d.mts', import.meta.url),

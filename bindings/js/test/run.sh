@@ -59,7 +59,7 @@ relay commonjs vectors
 relay commonjs keys
 relay commonjs cases
 
-# Both kernels set the same bits: runs again with the module without SIMD128 in place of the other.
+# Both kernels must set the same bits: run the tests again with the module that lacks SIMD128.
 without_simd() {
     cp -r "$TMPDIR/bare" "$TMPDIR/scalar" && cd "$TMPDIR/scalar/node_modules/petal-bloom/dist" &&
         for module in ask native full; do cp $module.wasm $module-simd.wasm; done

@@ -1,4 +1,4 @@
-// tap.mjs - test(name, run) runs tests in sequence and prints TAP; also what tests compare with.
+// tap.mjs - test(name, run) runs tests in sequence and prints TAP. Also provides assertions.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -51,7 +51,7 @@ export const sameBytes = (a, b, message = '') => {
         throw new Error(`${message} bytes differ (${a.length} and ${b.length})`);
 };
 
-// The error that this throws, or rejects with.
+// Returns the error that `run` throws or rejects with.
 export const fails = async (run, kind = Error) => {
     try {
         await run();

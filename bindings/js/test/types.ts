@@ -21,7 +21,7 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
     f.has(f64(5));
     f.has(f32(5));
     f.hasMany([utf16('a'), 'b', askingI32(5)]);
-    // @ts-expect-error a key comes from its function
+    // @ts-expect-error a typed key must come from its function
     f.has({ type: 'i32', value: 5n });
     // @ts-expect-error a number has no type
     f.has(5);
@@ -55,9 +55,9 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
     console.log(await recognize(patch), await shardOf('a', 5), (await Asking.load(patch)).has('a'));
     const asking: Asking = await Asking.load(patch);
     console.log((await AskingInline.load(patch)).has(f32(5).value === 5 ? 'a' : 'b'));
-    // @ts-expect-error it reads only
+    // @ts-expect-error this filter is read-only
     asking.add('a');
-    // @ts-expect-error it makes none
+    // @ts-expect-error this entry creates no filters
     await Asking.create(options);
     const askingHosted = await AskingHosted.open('https://example.com/manifest.json', { filter: asking });
     console.log(asking.hasMany(keys), asking.info.keyType, askingHosted.filter?.has('a'));

@@ -1,6 +1,6 @@
-// vectors.mjs - every vector: other libraries' files give the same answers as in the original, are
-// rebuilt byte for byte and survive a round trip through a petal file; petal's own are written byte
-// for byte; broken ones are refused by name.
+// vectors.mjs - tests every vector. Other libraries' files give the same answers as the original
+// library, are rebuilt byte for byte, and survive a round trip through a petal file. Petal's own
+// files are rewritten byte for byte. Broken files are refused with the right error.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
@@ -174,7 +174,7 @@ const typed = (f) => {
     for (const key of keys) f.add(key);
 };
 const metadata = new Uint8Array(Buffer.from('{"made": "for a test"}\0\xff\0', 'latin1'));
-// vectors/README.md describes them in words.
+// vectors/README.md describes these files.
 const recipes = {
     textbook: [two, { scheme: 'classic', bits: 11, hashes: 2, seed: 197072 }],
     'one-bit': [two, { scheme: 'classic', bits: 1, hashes: 1 }],

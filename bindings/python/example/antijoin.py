@@ -1,5 +1,5 @@
-"""antijoin.py - prints which rows of a big table have a key that a small table doesn't have. The
-small table's keys are sent as the bytes of a filter."""
+"""antijoin.py - prints the rows of a big table whose keys a small table doesn't have. The small
+table's keys are sent as the bytes of a filter."""
 
 from itertools import compress
 

@@ -1,8 +1,8 @@
-"""A small asyncio crawler that remembers pages in a filter, which takes 3 bytes per page and is
-saved in a file.
+"""A small asyncio crawler that remembers pages in a filter (3 bytes per page), which it saves to a
+file.
 
-A page is queued once: add() returns whether it was new. The filter is saved when the queue is
-empty. So after a crash, the crawl is repeated from its start, and no page is lost.
+Each page is queued only once, since add() returns whether it was new. The filter is saved when the
+queue is empty, so after a crash the crawl starts over and no page is lost.
 
     python asyncio_crawler.py https://example.com/
 """
@@ -65,7 +65,7 @@ async def crawl(
 async def crawl_new_pages(
     start: str, path: str, visit: Callable[[str, str], Awaitable[None]]
 ) -> None:
-    """Like crawl(); the next call knows the pages of this one."""
+    """Like crawl(), but the next call knows the pages that this one visited."""
     try:
         seen = petal.open(path, "load", locked=True)
     except FileNotFoundError:

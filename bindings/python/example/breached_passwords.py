@@ -2,7 +2,7 @@
 Been Pwned.
 
 The 40 GB list becomes a 2 GB file, which is mapped: it opens in milliseconds, and all processes of
-a server share its memory. A password in the list is always refused, and so is one in a thousand
+a server share its memory. Every password in the list is refused, and so is one in a thousand of all
 others.
 
     python breached_passwords.py pwned-passwords-sha1.txt breached.petal 1000000000

@@ -1,4 +1,4 @@
-"""A Flask sign-up form that refuses leaked passwords (and one in a thousand others).
+"""A Flask sign-up form that refuses leaked passwords (and one in a thousand of all others).
 
     BREACHED=breached.petal flask --app flask_signup run
 """

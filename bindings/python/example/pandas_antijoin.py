@@ -1,8 +1,9 @@
-"""Which rows of a pandas frame are not in a set of a billion? Uses a filter in place of a merge.
+"""Finds the rows of a pandas frame that are not in a set of a billion keys, with a filter instead
+of a merge.
 
-If the filter says no, the key is certainly new, so no old row is ever kept. If it says probably,
-only the set can decide: some new rows (the rate) are dropped with the old ones. Where that matters,
-get those rows from maybe_known and look them up in the set.
+If the filter says no, the key is certainly new, so no old row is ever kept. If it says "probably",
+only the set can decide: at the filter's rate, new rows are dropped together with the old ones. If
+that matters, get those rows from maybe_known and look them up in the set.
 """
 
 import pandas as pd

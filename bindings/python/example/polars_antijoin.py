@@ -1,8 +1,8 @@
-"""The rows of a Polars frame whose key is certainly not in a filter: an anti-join without a second
-table.
+"""Finds the rows of a Polars frame whose keys are certainly not in a filter: an anti-join without a
+second table.
 
-The filter returns its answers as an Arrow column, which Polars uses directly. The answer for a
-missing key is missing too, so its row is left out, as in a join.
+The filter returns its answers as an Arrow column, which Polars uses directly. For a null key the
+answer is null, so its row is left out, as in a join.
 """
 
 import polars as pl

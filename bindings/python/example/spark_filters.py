@@ -1,4 +1,4 @@
-"""Filters in PySpark, built and queried on the executors, and Spark's own filter, queried without a
+"""Builds and queries filters on PySpark's executors, and queries Spark's own filter without a
 JVM."""
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
     once.
 
     frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter, and a
-    few others (at the rate): join only those rows with the large table.
+    few others (at the filter's rate): join only those rows with the large table.
     """
     sent = spark.sparkContext.broadcast(filter.to_bytes())
 
@@ -54,7 +54,7 @@ def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> p
     stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)
     text = frame.schema[key].dataType.typeName() == "string"
-    key_type = "text" if text else "i64"  # the bytes don't tell
+    key_type = "text" if text else "i64"  # the file doesn't record it
     return petal.Filter.from_bytes(bytes(stream.toByteArray()), format="spark", key_type=key_type)
 
 

@@ -1,7 +1,7 @@
-/* answers.c - petal.Answers: the answers for an Arrow column. A sequence of True, False and None
+/* answers.c - petal.Answers: the answers for an Arrow column, a sequence of True, False and None
  * (for a null). pyarrow.array(), polars.Series() and so on accept it as a bool column with nulls
- * (__arrow_c_array__), and numpy as a bool array. numpy can't express nulls, so if there are any,
- * that conversion is refused. */
+ * (__arrow_c_array__), and numpy as a bool array. numpy can't express nulls, so a conversion to
+ * numpy fails if there are any. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -152,7 +152,8 @@ PyObject *answers_numpy(PyObject *bytes)
     return made;
 }
 
-/* numpy calls this if it gets no buffer. Without it, numpy would turn the items into objects. */
+/* numpy calls this if the object exports no buffer. Without it, numpy would make an array of
+ * objects. */
 static PyObject *as_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};

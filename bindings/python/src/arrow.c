@@ -131,7 +131,7 @@ static bool read_rows(const struct ArrowArray *array, struct kinds *kinds)
     return true;
 }
 
-/* Processes one array, and appends the answers. */
+/* Processes one array and appends its answers. */
 static bool run_array(struct work *work, const struct ArrowArray *array, struct kinds *kinds,
                       PyObject *answers)
 {

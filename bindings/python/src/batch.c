@@ -225,7 +225,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     return good;
 }
 
-/* False at the end, or if an exception is set, by the iterator or for a key. */
+/* False at the end, or if the iterator or a key raised an exception. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
     uint32_t key_type = work->key_type;
@@ -384,8 +384,8 @@ static bool read_offsets(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* To the core, data_bytes 0 means "unknown", so if there is no data, this checks that each offset
- * is 0. */
+/* The core takes data_bytes 0 as "unknown", so if there is no data, this checks that each offset is
+ * 0. */
 static bool checks_empty_data(const struct column *column)
 {
     bool good = true;
@@ -435,7 +435,7 @@ static int is_numpy(PyObject *keys)
     return is_of(keys, "numpy", "ndarray");
 }
 
-/* Is it an object for which pandas needs an answer that it accepts as a mask? */
+/* True if the object is pandas', which needs answers that it accepts as a mask. */
 static int is_pandas(PyObject *keys)
 {
     static const char *const classes[][2] = {
@@ -451,7 +451,7 @@ static bool is_one_key(PyObject *keys)
     return PyUnicode_Check(keys) || PyBytes_Check(keys) || PyByteArray_Check(keys);
 }
 
-/* Do the answers get the form that suits the keys? */
+/* True if the answers take the form that suits the keys. */
 static bool converts(const struct work *work, bool flags)
 {
     return flags && work->verb != VERB_WHICH;
@@ -543,7 +543,7 @@ PyObject *batch_run(struct work *work, bool flags, PyObject *keys, PyObject *off
 {
     filter_object *self = work->filter;
     work->error.offset = PETAL_NO_OFFSET;
-    /* The call must fail even if there are no keys. */
+    /* An unsupported call must fail even if there are no keys. */
     if (!(changes(work->verb) ? may_change(self) : may_query(self))) return NULL;
     return offsets && offsets != Py_None ? offsets_run(work, keys, offsets, flags)
                                          : any_keys(work, keys, flags);

@@ -100,7 +100,7 @@ static uint64_t place_of(const struct column *column, uint64_t row)
     return load(index, item(index, row), index->width);
 }
 
-/* Does the row refer to a value that doesn't exist? Then the producer made an error. */
+/* True if the row refers to a value that doesn't exist: an error of the producer. */
 static bool is_stray(const struct column *column, uint64_t row)
 {
     return column->index && has_bit(column->index, row) &&
@@ -157,7 +157,7 @@ static petal_key load_string(const struct column *column, uint64_t row)
         key.data = column->data + from;
         key.size_bytes = (size_t)(to - from);
         break;
-    case COLUMN_VIEWS: { /* size, then 12 bytes; or 4 of them, a buffer number and an offset */
+    case COLUMN_VIEWS: { /* a size, then 12 bytes; or 4 bytes, a buffer number and an offset */
         const uint8_t *view = column->data + 16 * row;
         int32_t head[4];
         memcpy(head, view, sizeof head);

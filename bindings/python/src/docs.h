@@ -32,8 +32,8 @@
     "                 freeze())\n" \
     "seed             only filters with equal seeds and sizes can be merged\n" \
     "secret           16 bytes: creates a keyed filter, for keys that strangers choose\n" \
-    "grow             adds layers as keys come; the rate holds for any number\n" \
-    "window           remembers at least the last this many keys, and forgets older ones\n" \
+    "grow             adds layers as keys are added; the rate holds for any number\n" \
+    "window           remembers at least this many of the latest keys, and forgets older ones\n" \
     "window_time      remembers keys for a timedelta or seconds (see advance()); window is then\n" \
     "                 the maximum number of keys in that time\n" \
     "format           'guava', 'redisbloom', ...: creates the filter that this library would\n" \
@@ -91,7 +91,7 @@
     "contains_batch($self, keys, /, offsets=None)\n--\n\n" \
     "Queries all keys, in the forms of update(). Returns answers like add_batch(): True,\n" \
     "probably present, or False, certainly absent. For nulls in Arrow columns the answer is\n" \
-    "None; in pandas, which needs an array of bool, they raise ValueError.\n\n" \
+    "None. pandas needs an array of bool, so its nulls raise ValueError.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> from itertools import compress\n" \
     ">>> f = Filter(1000)\n" \
@@ -123,7 +123,7 @@
 #define DOC_DEEPCOPY "__deepcopy__($self, memo, /)\n--\n\nLike copy()."
 #define DOC_SIZEOF \
     "__sizeof__($self, /)\n--\n\n" \
-    "Bytes of memory, including those outside Python's heap, without maps."
+    "The bytes of memory used, including those outside Python's heap; maps are not counted."
 #define DOC_REDUCE \
     "__reduce_ex__($self, protocol, /)\n--\n\n" \
     "For pickle: the bytes of to_bytes(). A keyed filter raises TypeError."
@@ -155,11 +155,11 @@
     "          refuse_overfull=False)\n--\n\n" \
     "Creates a filter of keys whose number is unknown: an iterator, which is read once.\n\n" \
     "The keys go into a filter of `memory` bytes, which is then folded to the smallest size\n" \
-    "that keeps the rate. Up to an eighth of `memory`, the result takes at most 1/8 more than\n" \
-    "Filter(number, rate). If `memory` is too small for the keys at that rate, the filter keeps\n" \
-    "its size and is_overfull is true; with refuse_overfull=True that is an error. scheme:\n" \
-    "'blocked' or 'classic'; or 'static', which needs no `memory`: it takes 16 bytes per key\n" \
-    "while it is built.\n\n" \
+    "that keeps the rate. If the result needs at most an eighth of `memory`, it is at most\n" \
+    "1/8 larger than Filter(number, rate). If `memory` is too small for the keys at that\n" \
+    "rate, the filter keeps its size and is_overfull is true; with refuse_overfull=True that\n" \
+    "is an error. scheme: 'blocked' or 'classic'; or 'static', which needs no `memory`: it\n" \
+    "takes 16 bytes per key while it is built.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> squares = Filter.from_keys(n * n for n in range(10_000))\n" \
     ">>> 144 in squares, squares.info().bytes < 15_000\n" \
@@ -175,8 +175,8 @@
 #define DOC_FREEZE \
     "freeze($self, /)\n--\n\n" \
     "Makes the filter permanently read-only. A writable map is synced first.\n\n" \
-    "A static filter is built by this call. Before it, the filter keeps 8 bytes per key, `in`\n" \
-    "is always true, add() too, and the filter can't be saved.\n\n" \
+    "This call builds a static filter. Until then, the filter keeps 8 bytes per key, `in` and\n" \
+    "add() are always true, and the filter can't be saved.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> f = Filter(rate=0.001, scheme='static')\n" \
     ">>> f.update(str(n) for n in range(10_000))\n" \
@@ -298,7 +298,7 @@
 
 #define DOC_INDEX \
     "Index(*, scheme=None, fold=False)\n--\n\n" \
-    "Many filters in one file, and one question to all of them.\n\n" \
+    "Many filters in one file, which a single call queries.\n\n" \
     ">>> import os, tempfile\n" \
     ">>> from petal import Filter, Index\n" \
     ">>> index = Index()\n" \
@@ -309,39 +309,39 @@
     ">>> with Index.open(path) as index:     # mapped\n" \
     "...     index.which('bob'), index.which('cid'), 'dan' in index, len(index)\n" \
     "(['january', 'february'], ['february'], False, 2)\n\n" \
-    "key in index: False: the key is certainly in none of the filters. len(index): how many\n" \
-    "filters there are. An index is not pickled: save() it, and open it elsewhere.\n\n" \
+    "`key in index` is False if the key is certainly in none of the filters. len(index) is\n" \
+    "the number of filters. An index can't be pickled: save() it, and open it elsewhere.\n\n" \
     "scheme  of filters made by add_keys(): 'blocked' (default) or 'classic'\n" \
     "fold    fold each filter that is added, so that foldable ones share sizes"
 
 #define DOC_INDEX_ADD \
     "add($self, name, filter, /)\n--\n\n" \
-    "Adds a copy of a filter: blocked or classic, of one layer, with keys of the type that the\n" \
-    "others have. Filters of equal size are queried fastest. If a filter doesn't record a key\n" \
-    "type, its keys count as text: give filters of ints a key_type."
+    "Adds a copy of a filter, which must be blocked or classic, with one layer and the key\n" \
+    "type of the other filters. Filters of equal size are queried fastest. If a filter\n" \
+    "doesn't record a key type, its keys count as text: give filters of ints a key_type."
 
 #define DOC_INDEX_ADD_KEYS \
     "add_keys($self, name, keys, /, rate=0.01, *, offsets=None, seed=0, secret=None,\n" \
     "         key_type=None)\n--\n\n" \
-    "Adds a filter of these keys, in the forms of Filter.update(), which need not be counted\n" \
-    "before. Its size is rounded up, by at most an eighth, so that sets of similar size get the\n" \
-    "same. key_type is 'text' if the index has no filters yet."
+    "Adds a filter of these keys, which are given as for Filter.update(); their number need\n" \
+    "not be known. Its size is rounded up, by at most an eighth, so that sets of similar size\n" \
+    "get filters of equal size. key_type is 'text' if the index has no filters yet."
 
 #define DOC_INDEX_UPDATE \
     "update($self, other, /, *, without=())\n--\n\n" \
-    "Adds the filters of another index, except those named in `without`. This is how a saved\n" \
-    "index, which never changes, is extended: make a new one, update() it with the old one, and\n" \
-    "save() it in its place."
+    "Adds the filters of another index, except those named in `without`. A saved index never\n" \
+    "changes. To extend it, make a new one, update() it with the old one, and save() it in\n" \
+    "its place."
 
 #define DOC_INDEX_DROP \
     "drop($self, name, /)\n--\n\n" \
-    "Drops a filter of an index that is being made. It copies all others: to drop many, use\n" \
-    "update()."
+    "Drops a filter from an index that is being built. This copies all others; to drop many,\n" \
+    "use update()."
 
 #define DOC_INDEX_NAMES \
     "names($self, /)\n--\n\n" \
-    "The names of the filters, in the order in which they were added. Bytes that are no UTF-8\n" \
-    "are as in os.fsdecode()."
+    "The names of the filters, in the order in which they were added. Names that aren't UTF-8\n" \
+    "are decoded as os.fsdecode() does."
 
 #define DOC_INDEX_WHICH \
     "which($self, key, /)\n--\n\n" \
@@ -354,8 +354,9 @@
 
 #define DOC_INDEX_BITS_BATCH \
     "bits_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "The same as bits: a memoryview of 64-bit words, info().row_words for each key. Bit f % 64 of\n" \
-    "word f // 64 is 1 if filter number f probably has the key. Nulls have only zeros.\n\n" \
+    "Like which_batch(), but returns bits: a memoryview of 64-bit words, info().row_words per\n" \
+    "key. Bit f % 64 of word f // 64 is 1 if filter number f probably has the key. The rows\n" \
+    "of nulls are zero.\n\n" \
     ">>> from petal import Index\n" \
     ">>> index = Index()\n" \
     ">>> index.add_keys('evens', range(0, 100, 2), 0.0001, key_type='i64')\n" \
@@ -365,22 +366,23 @@
 
 #define DOC_INDEX_INFO \
     "info($self, /)\n--\n\n" \
-    "A petal.IndexInfo."
+    "Describes the index, as a petal.IndexInfo."
 
 #define DOC_INDEX_OPEN \
     "open($type, path, *, secret=None, verify=None, memory_limit=None)\n--\n\n" \
     "Maps an index file for reading; verify as in Filter.open(). A saved index is much faster\n" \
-    "than one that is being made, which queries its filters one after the other."
+    "than one that is being built, which queries its filters one after the other."
 
 #define DOC_INDEX_SAVE \
     "save($self, path, *, replace=True, no_lock=False, new_owner=False)\n--\n\n" \
-    "Writes a file: at every moment the path names the old one or the complete new one. Those\n" \
-    "who have opened the old one keep it. replace=False: raises FileExistsError if it exists."
+    "Writes a file: at every moment the path names the old one or the complete new one.\n" \
+    "Processes that have opened the old one keep it. replace=False: raises FileExistsError if\n" \
+    "it exists."
 
 #define DOC_INDEX_VERIFY \
     "verify($self, /)\n--\n\n" \
-    "Compares an opened index with its checksums; raises petal.Error if they differ. False: it\n" \
-    "is being made, and has none."
+    "Compares an opened index with its checksums; raises petal.Error if they differ. False:\n" \
+    "the index is being built, and has no checksums yet."
 
 #define DOC_INDEX_CLOSE \
     "close($self, /)\n--\n\n" \

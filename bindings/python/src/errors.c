@@ -18,7 +18,7 @@ static int errno_of(const petal_error *error, PyObject *path)
     int known = error->system_errno;
     switch (error->status) {
     case PETAL_ERR_IO: return known ? known : EIO;
-    case PETAL_ERR_EXISTS: return !path ? 0 : known ? known : EEXIST; /* an index has names, too */
+    case PETAL_ERR_EXISTS: return !path ? 0 : known ? known : EEXIST; /* of a name in an index */
     case PETAL_ERR_BUSY: return known ? known : EAGAIN;
     case PETAL_ERR_REPLACED: return known ? known : ESTALE;
     default: return 0;

@@ -119,7 +119,7 @@ static petal_status why(filter_object *self, const struct key *key, bool removes
     return answer ? PETAL_OK : removes ? PETAL_ABSENT : PETAL_SEEN;
 }
 
-/* 1: new, or removed; 0: neither; -1: an exception is set. */
+/* Returns 1 if the key was new or was removed, 0 if not, -1 if an exception is set. */
 static int change_one(filter_object *self, PyObject *object, bool removes)
 {
     struct key key;
@@ -173,7 +173,7 @@ static int sound(filter_object *self, const struct key *key, int found)
     batch.data = &one;
     batch.count = 1;
     if (petal_contains_batch(self->core, &batch, NULL, NULL, &error) >= 0) return found;
-    error.offset = PETAL_NO_OFFSET; /* an index of 0 says nothing */
+    error.offset = PETAL_NO_OFFSET; /* index 0 would say nothing */
     raise_error(self->state, &error, self->path);
     return -1;
 }
@@ -233,7 +233,7 @@ static PyObject *filter_copy(filter_object *self, PyObject *unused)
     return copy_by(self, petal_clone);
 }
 
-/* What a subclass stored in the object; NULL: nothing, or an exception. */
+/* Returns the attributes that a subclass has set. NULL: none, or an exception is set. */
 static PyObject *attributes_of(PyObject *object)
 {
     PyObject *attributes = PyObject_GetAttrString(object, "__dict__");
@@ -328,7 +328,7 @@ static bool set_default(PyObject *options, const char *name, PyObject *value)
     return set;
 }
 
-/* A static filter allocates what it needs when it is frozen. */
+/* A static filter allocates its memory when it is frozen. */
 static bool wants_static(PyObject *options)
 {
     PyObject *scheme = PyDict_GetItemString(options, "scheme");
@@ -443,7 +443,7 @@ static struct state *state_of_object(PyObject *object)
     return state;
 }
 
-/* Are both filters? */
+/* True if both objects are filters. */
 static bool are_filters(PyObject *a, PyObject *b)
 {
     struct state *state = state_of_object(a);

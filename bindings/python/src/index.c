@@ -1,5 +1,5 @@
-/* index.c - the type Index: many filters in one file, and one question to all of them. The object
- * is a filter_object with an index in place of a filter, so it has the same gate. */
+/* index.c - the type Index: many filters in one file, which a single call queries. The object is a
+ * filter_object that holds an index instead of a filter, so it has the same gate. */
 #include "module.h"
 
 #include <petal/petal_build.h>
@@ -11,7 +11,7 @@
 
 typedef struct index_object {
     filter_object object;
-    petal_index_options options; /* of an index that is being made */
+    petal_index_options options; /* for an index that is being built */
 } index_object;
 
 static petal_index_info info_of(filter_object *self)
@@ -125,7 +125,7 @@ static PyObject *index_exit(filter_object *self, PyObject *args)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Names are bytes; those that are no UTF-8 are as in os.fsdecode(). */
+/* Names are bytes. Those that aren't UTF-8 are decoded as os.fsdecode() does. */
 static PyObject *decoded(const char *name)
 {
     return PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "surrogateescape");
@@ -140,7 +140,7 @@ static PyObject *encoded(PyObject *name)
         return NULL;
     }
     PyObject *made = PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape");
-    if (made && PyBytes_AsStringAndSize(made, &bytes, NULL) < 0) Py_CLEAR(made); /* a NUL in it */
+    if (made && PyBytes_AsStringAndSize(made, &bytes, NULL) < 0) Py_CLEAR(made); /* has a NUL */
     return made;
 }
 
@@ -170,7 +170,7 @@ static Py_ssize_t index_length(PyObject *object)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* After a change, and after one that failed: some filters may be in. */
+/* Called after every change, even a failed one, which may have added some of the filters. */
 static PyObject *changed(filter_object *self, petal_status status, const petal_error *error)
 {
     self->changes++;
@@ -236,7 +236,7 @@ static PyObject *add_builder(filter_object *self, const char *name, petal_static
     return changed(self, status, &error);
 }
 
-/* All filters of an index have the same type of keys, text if none is recorded. */
+/* All filters of an index have the same key type: text if none is recorded. */
 static bool choose_key_type(filter_object *self, PyObject *given, uint32_t *key_type)
 {
     uint32_t asked;
@@ -358,7 +358,7 @@ static PyObject *index_update(filter_object *self, PyObject *args, PyObject *kwa
     return changed(self, status, &error);
 }
 
-/* Makes the index again, without this filter. */
+/* Rebuilds the index without this filter. */
 static petal_status without(filter_object *self, const char *name, petal_index **made,
                             petal_error *error)
 {
@@ -408,7 +408,8 @@ static PyObject *run(filter_object *self, struct rows *rows, PyObject *args, PyO
     return batch_run(&work, true, keys, offsets);
 }
 
-/* The names of the filters that a row has, if the index is still the one that was queried. */
+/* Returns the names of the filters whose bits are set in a row, unless the index has changed since
+ * the query. */
 static PyObject *names_in(filter_object *self, const struct rows *rows, uint64_t number)
 {
     const uint64_t *row = rows->words + number * rows->row_words;
@@ -453,7 +454,7 @@ static PyObject *index_which_batch(filter_object *self, PyObject *args, PyObject
     return lists;
 }
 
-/* The rows of all keys as bytes; nulls get rows of zeros. */
+/* Returns the rows of all keys as bytes; the rows of nulls are zero. */
 static PyObject *bytes_of(const struct rows *rows, PyObject *answers)
 {
     size_t row_bytes = (size_t)rows->row_words * sizeof *rows->words;
@@ -503,7 +504,7 @@ static bool query_one(filter_object *self, PyObject *object, struct rows *rows)
     bool may = may_query(self), good = may && which_run(&work, &batch, NULL);
     key_release(&key);
     if (good || !may) return good;
-    work.error.offset = PETAL_NO_OFFSET; /* an index of 0 says nothing */
+    work.error.offset = PETAL_NO_OFFSET; /* index 0 would say nothing */
     raise_it(self, &work.error);
     return false;
 }

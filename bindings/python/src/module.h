@@ -9,8 +9,8 @@
  *   column.c   many keys in one piece of memory -> batches of the core
  *   batch.c    lists, iterables, buffers (numpy) and bytes with offsets
  *   arrow.c    the Arrow C data interface
- *   answers.c  what Arrow arrays are answered with
- *   inside.c   info, stats and comparisons, formats, Parquet files: as dataclasses
+ *   answers.c  the answers for Arrow arrays
+ *   inside.c   info, stats, comparisons, formats and Parquet filters, as dataclasses
  *   file.c     opening, saving, bytes, file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
  *   index.c    the type Index: many filters in one file
@@ -45,12 +45,12 @@ extern struct PyModuleDef petal_module;
 
 /* ---- the Filter ---- */
 
-/* An Index is the same object, with an index in place of a filter: both have the gate. */
+/* An Index is the same object, with an index instead of a filter: both need the gate. */
 typedef struct filter_object {
     PyObject_HEAD petal_filter *core; /* NULL: closed */
-    petal_index *index;               /* of an Index; NULL: closed */
+    petal_index *index;               /* an Index's; NULL: closed */
     bool is_index;
-    uint64_t changes; /* of an Index: how often it was changed */
+    uint64_t changes; /* an Index's: how often it was changed */
     struct state *state;
     PyObject *path;    /* the file's, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
@@ -98,8 +98,8 @@ bool enter_queries(filter_object *a, filter_object *b);
 bool enter_both(filter_object *changed, filter_object *queried);
 void leave(filter_object *self);
 
-/* For a call that has entered and then calls Python, which might make the thread wait for
- * itself. */
+/* For a call that has entered and then calls Python: a Python call on the same filter would make
+ * the thread wait for itself. */
 struct writing {
     unsigned long thread;
     struct writing *next;
@@ -123,7 +123,7 @@ bool key_read(PyObject *object, uint32_t key_type, struct key *key);
 void key_release(struct key *key);
 
 enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
-/* Does a filter with this key type accept keys of this kind? If not, TypeError is set. */
+/* True if a filter with this key type accepts keys of this kind. False: TypeError is set. */
 bool key_kind_fits(int kind, uint32_t key_type);
 
 /* Parses "text", "i64", ... from None or str. False: an exception is set. */
@@ -134,7 +134,7 @@ bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
 /* ---- batch.c and column.c ---- */
 
-/* WHICH: of an index; COLLECT: adds keys to a builder. */
+/* WHICH queries an index; COLLECT adds keys to a builder. */
 enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL, VERB_WHICH, VERB_COLLECT };
 
 /* WHICH: the rows of petal_index_query(), one per key. */
@@ -142,14 +142,14 @@ struct rows {
     uint64_t *words;
     uint64_t row_words, count, room;
     bool begun;
-    uint64_t changes; /* of the index at the first batch */
+    uint64_t changes; /* the index's, at the first batch */
 };
 
 /* One batch call, processed in pieces. */
 struct work {
     filter_object *filter;
     enum verb verb;
-    uint32_t key_type;    /* by which keys are read */
+    uint32_t key_type;    /* how keys are read */
     uint64_t rows_before; /* rows in earlier columns, for indices in messages */
     uint64_t done, positive, empty_skipped;
     bool decided, answer;          /* for ANY and ALL */
@@ -162,7 +162,7 @@ struct work {
  * work->error is set. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers); /* for WHICH */
-/* The first batch decides of which state of the index the answers are. False: it has changed. */
+/* The answers describe the index as it was at the first batch. False: it has changed since. */
 bool rows_are_current(filter_object *self, struct rows *rows);
 
 /* Keys in one piece of memory. */

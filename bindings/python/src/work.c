@@ -41,8 +41,8 @@ static bool fail(struct work *work, petal_status status, const char *message)
 bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     struct rows *rows = work->rows;
-    uint64_t none = 0;                         /* where an index without filters writes nothing */
-    if (!rows_are_current(work->filter, rows)) /* its filters may have other numbers now */
+    uint64_t none = 0;                         /* for an index without filters: no row is written */
+    if (!rows_are_current(work->filter, rows)) /* its filters may have been renumbered */
         return fail(work, PETAL_ERR_ARGUMENT, "the index was changed during the call");
     if (!rows_reserve(rows, batch->count)) return fail(work, PETAL_ERR_MEMORY, "no memory");
     uint64_t *at = rows->words ? rows->words + rows->count * rows->row_words : &none;

@@ -1,5 +1,5 @@
 """bare.py [MODULE...] - runs the test functions of modules that need only the standard library, in
-a Python that has nothing but petal-bloom. Prints TAP."""
+a Python in which only petal-bloom is installed. Prints TAP."""
 
 import importlib
 import sys

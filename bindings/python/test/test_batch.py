@@ -19,7 +19,7 @@ COUNT = 10_000  # more than one piece
 
 
 def small(**options):
-    """Many false positives: equal wrong answers prove more."""
+    """Makes many false positives: if those agree as well, the filters are equal."""
     return Filter(bits=1 << 15, hashes=3, **options)
 
 
@@ -46,7 +46,8 @@ def floats(kind=float):
 
 
 def octets(low):
-    """The first half, which are fewer numbers, so that some of the second half are absent."""
+    """Returns the first half, which has fewer distinct numbers, so that some of the second half are
+    absent."""
     return (integers(low, low + 99) + integers(low, low + 255))[COUNT // 2 : -COUNT // 2]
 
 
@@ -198,7 +199,7 @@ def test_answers_are_of_the_kind_of_the_keys():
 
 @pytest.mark.parametrize("name", CASES)
 def test_answers_choose_the_right_rows(name):
-    """As a mask for numpy and pandas: bytes of 0 and 1 would be interpreted as row numbers."""
+    """numpy and pandas need a bool mask: they would take bytes of 0 and 1 for row numbers."""
     keys, _, make = CASES[name]
     f = small()
     f.update((make or iter)(keys[:100]))
@@ -352,7 +353,7 @@ def test_bytes_with_offsets_are_their_pieces():
 
 
 def test_lists_take_texts_of_every_length_among_other_keys():
-    """Short texts take another path than long ones, and than keys that run code of their own."""
+    """Short strings, long strings and keys with Python code of their own take different paths."""
     for start in range(0, 20, 3):
         keys = [("é" if i % 3 == 0 else "x") * i for i in range(start, start + 150)]
         for i in range(0, len(keys), 17):

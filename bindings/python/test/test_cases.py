@@ -40,10 +40,10 @@ def test_what_no_filter_can_be_is_refused_in_the_words_of_the_core():
     for words, outcome in cases("refuse"):
         for make in (Filter, petal.plan):
             options = options_of(words)
-            if not words:  # no argument at all means that one is missing
+            if not words:  # no arguments: a test that one is required
                 assert "how many keys" in str(raises(TypeError, make))
                 continue
-            if options.get("rate") == 0:  # the core reads it as "not given"
+            if options.get("rate") == 0:  # the core takes 0 as "not given"
                 assert str(raises(ValueError, make, **options)).endswith("below 1, not 0")
                 continue
             error = raises(petal.Error, make, **options)

@@ -276,8 +276,8 @@ MEMBERS = [f"key-{i}" for i in range(100_000)]
 
 @pytest.fixture(params=[1, 8192], ids=["one byte", "8 KiB"])
 def damaged(request, tmp_path):
-    """A file of MEMBERS in which this many bytes were zeroed, and the members that a map then
-    denies."""
+    """Returns a file of MEMBERS with this many bytes zeroed, and the members for which a map then
+    answers "no"."""
     path = tmp_path / "damaged.petal"
     f = Filter(len(MEMBERS), 0.01)
     f.update(MEMBERS)

@@ -37,7 +37,7 @@ def test_length_is_estimated_and_truth_means_not_empty():
     full = Filter(bits=64, hashes=1)
     full.update(range(10_000))
     assert full.stats().saturated and len(full) == 10_000
-    # Guava's files don't record the number: the bits show that the filter is not empty.
+    # Guava's files don't record the number of keys: the bits show that the filter is not empty.
     foreign = Filter.from_bytes(filled(format="guava").to_bytes("guava"), format="guava")
     assert foreign.info().items == 0 and foreign and len(foreign) > 900
 
@@ -106,7 +106,7 @@ def test_union_and_intersection():
     assert a is same and a.to_bytes() == union.to_bytes()
     a &= b
     assert a.contains_all(range(400, 1000))
-    before |= before  # with itself: no new keys
+    before |= before  # merging with itself adds no new keys
     assert before.contains_all(range(600)) and before.stats().bits_set < union.stats().bits_set
     twice = filled(scheme="counting")
     twice |= twice
@@ -146,7 +146,7 @@ def test_counts_are_dropped():
 @pytest.mark.parametrize("scheme", ["blocked", "classic"])
 def test_a_folded_filter_is_the_one_made_small(scheme):
     large = Filter(rate=0.01, memory=4_000_000, foldable=True, scheme=scheme, metadata=b"kept")
-    large.update(n for n in range(1000))  # the number is unknown
+    large.update(n for n in range(1000))  # a generator has no length
     folded = large.fold()
     info = folded.info()
     assert "fold" in info.abilities and info.bytes < 2000 and folded.metadata == b"kept"

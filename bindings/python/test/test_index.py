@@ -1,5 +1,6 @@
-"""An index names the filters that each of its filters alone says yes for, for every form of keys;
-it is made of filters, keys and other indexes; and misuse raises Python's own exceptions."""
+"""An index names exactly those filters that contain the key when queried alone, for keys in every
+form. It can be built from filters, keys and other indexes. Misuse raises Python's own
+exceptions."""
 
 import copy
 import json
@@ -401,7 +402,7 @@ def test_threads_query_one_index_and_a_change_waits(each, path):
             made.add(f"more {i}", each["filter 0"])
             made.drop(f"more {i}")
 
-    # 70 filters and one more still take two words; only the bit of the added one varies.
+    # With 71 filters a row still has two words; only the added filter's bit may differ.
     def query_made():
         mask = np.array([2**64 - 1, 2**6 - 1], "uint64")
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""Single keys: what is a key, and what isn't."""
+"""Single keys: which objects are keys, and which aren't."""
 
 import mmap
 

@@ -114,7 +114,7 @@ def test_wrong_options_are_pythons_own_exceptions(kind, options):
 
 
 def test_too_much_memory_is_a_memory_error():
-    # More than the free address space of any machine: 32 TiB, several times.
+    # Several times 32 TiB: more than any machine's free address space.
     held = []
     with pytest.raises(MemoryError) as caught:
         for _ in range(8):

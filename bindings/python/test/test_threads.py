@@ -130,7 +130,7 @@ def test_closing_while_others_ask_ends_in_a_value_error(mode, tmp_path):
 
 
 def test_the_gil_is_released_in_batches_and_in_files(tmp_path):
-    """While one call works, another thread makes progress. The test uses no clock."""
+    """While one call runs, another thread makes progress. The test doesn't depend on time."""
     f = Filter(50_000_000)
     keys = np.arange(4_000_000)
     progress = [0]

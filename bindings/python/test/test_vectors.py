@@ -1,6 +1,6 @@
-"""Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
-for byte and survive a round trip through a petal file; petal's own are written byte for byte;
-broken ones are refused by name."""
+"""Tests every vector. Other libraries' files give the same answers as the original library, are
+rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
+rewritten byte for byte. Broken files are refused with the right error."""
 
 import struct
 from pathlib import Path
@@ -224,7 +224,7 @@ def update(keys):
 
 texts, integers, two, nothing = update(TEXTS), update(range(100)), update("a b".split()), update([])
 METADATA = b'{"made": "for a test"}\0\xff\0'
-# vectors/README.md describes them in words.
+# vectors/README.md describes these files.
 RECIPES = {
     "textbook": (two, dict(scheme="classic", bits=11, hashes=2, seed=197072)),
     "one-bit": (two, dict(scheme="classic", bits=1, hashes=1)),

@@ -2,12 +2,12 @@
  *
  *   petal_build(key [, rate [, capacity]])
  *       Without a capacity: a static filter, the smallest, which collects 8 bytes per key until the
- *       last row. With one: a blocked filter for so many keys, which can be merged with others of
+ *       last row. With one: a blocked filter for this many keys, which can be merged with others of
  *       the same capacity and rate.
  *   petal_merge(filter [, format])
  *       The union of filters.
  *
- * NULL keys and NULL filters are skipped; without any other the result is NULL. */
+ * NULL keys and NULL filters are skipped. If nothing is left, the result is NULL. */
 #include "glue.h"
 
 /* What SQLite keeps for a group, zeroed at first. SQLite makes the final call after a failure,
@@ -102,7 +102,7 @@ void sql_build_final(sqlite3_context *context)
 
 /* ---- petal_merge ----------------------------------------------------------------------------- */
 
-/* The group's first filter: a copy that takes in the others. */
+/* Copies the group's first filter; the others are merged into the copy. */
 static bool copy_first(sqlite3_context *context, const struct source *source, struct build *build)
 {
     petal_error error;

@@ -57,7 +57,7 @@ int sqlite3_petal_init(sqlite3 *base, char **message, const sqlite3_api_routines
     int status = shelf ? SQLITE_OK : SQLITE_NOMEM;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && status == SQLITE_OK; i++) {
         const struct function *f = &functions[i];
-        /* If this fails, SQLite releases the share immediately. */
+        /* If this fails, SQLite drops the reference immediately. */
         status =
             sqlite3_create_function_v2(base, f->name, f->arguments, f->flags, shelf_share(shelf),
                                        f->call, f->step, f->final, shelf_release);

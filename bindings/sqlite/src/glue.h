@@ -4,10 +4,10 @@
  *   contains.c    petal_contains()
  *   build.c       the aggregates petal_build() and petal_merge()
  *   info.c        petal_info(): JSON
- *   source.c      the first argument, a file's name or a blob, becomes a filter
- *   shelf.c       the filters of files that a connection keeps
- *   key.c         an SQL value becomes key bytes
- *   result.c      failures and filters become results; memory comes from SQLite
+ *   source.c      opens the first argument, a file's name or a blob, as a filter
+ *   shelf.c       keeps a connection's filters from files
+ *   key.c         converts an SQL value to key bytes
+ *   result.c      returns failures and filters as results; allocates memory from SQLite
  *
  * SQLite runs the functions of a connection one at a time, so nothing here takes a lock. */
 #ifndef PETAL_SQLITE_GLUE_H
@@ -79,7 +79,7 @@ struct held *shelf_take(sqlite3_context *context, const char *path, const char *
 /* One per connection, owned by its functions. */
 struct shelf;
 struct shelf *shelf_create(void); /* NULL if there is no memory */
-void shelf_release(void *shelf);  /* gives up one share; the last one frees the shelf */
+void shelf_release(void *shelf);  /* drops one reference; the last one frees the shelf */
 struct shelf *shelf_share(struct shelf *shelf);
 
 /* Wraps the filter; on failure, frees it and returns NULL. */

@@ -1,5 +1,5 @@
-/* info.c - petal_info(filter [, format]): a JSON object, whose names are those of
- * `petal info --json`. What is unknown is null. */
+/* info.c - petal_info(filter [, format]): a JSON object with the same names as in `petal info
+ * --json`. Unknown values are null. */
 #include "glue.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* result.c - failures and filters become results of SQL functions; memory comes from SQLite. */
+/* result.c - returns failures and filters as results of SQL functions; allocates memory from
+ * SQLite. */
 #include "glue.h"
 
 #include <stdarg.h>
@@ -6,8 +7,8 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* SQLite aligns to 8 bytes, the library wants malloc's 16. The byte before the memory says how far
- * it was moved. */
+/* SQLite aligns memory to 8 bytes, but the library needs 16, like malloc's. The byte before the
+ * memory holds the distance by which it was moved. */
 enum { ALIGNMENT = 16 };
 
 static void *alloc_zeroed(void *context, size_t size_bytes)

@@ -4,8 +4,8 @@
  * Files are read into memory, not mapped: if somebody truncates a mapped file, the next access ends
  * the process. A filter on the shelf serves later statements as long as stat() reports the same
  * device, inode number, size and modification times for its file. These times are in whole seconds,
- * so a filter is reused only if its file was at least 2 seconds old when it was read; a younger
- * file is read again.
+ * so a filter is reused only if its file was at least 2 seconds old when it was read; a newer file
+ * is read again.
  *
  * The shelf has 8 places, and its filters together take at most SQLITE_LIMIT_LENGTH bytes. The
  * least recently used filter is dropped first; a statement that still uses it keeps it. */

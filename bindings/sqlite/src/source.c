@@ -1,5 +1,5 @@
-/* source.c - the first argument of a function, a file's name (TEXT) or a file's bytes (BLOB),
- * becomes a filter.
+/* source.c - opens a function's first argument, a file's name (TEXT) or a file's bytes (BLOB), as a
+ * filter.
  *
  * If the arguments are constant in a statement (literals, parameters), the filter is opened once:
  * sqlite3_set_auxdata() keeps it until the statement ends. So a statement sees one state of a file,
@@ -25,7 +25,7 @@ static void forget(void *memory)
     sqlite3_free(memo);
 }
 
-/* Takes over a share of `held`. If there is no memory, the filter is opened again for the next
+/* Takes over a reference to `held`. If memory runs out, the filter is opened again for the next
  * row. */
 static void remember(sqlite3_context *context, struct held *held, const char *format)
 {
@@ -132,7 +132,7 @@ static bool open_any(sqlite3_context *context, sqlite3_value *value, const char 
     }
 }
 
-/* The name of a format, "auto" without one; NULL after an error. */
+/* Returns the name of a format, "auto" if none is given; NULL after an error. */
 static const char *format_of(sqlite3_context *context, sqlite3_value *value)
 {
     if (!value) return "auto";

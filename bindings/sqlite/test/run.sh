@@ -44,8 +44,8 @@ relay run_tests
 
 # ---- AddressSanitizer ----------------------------------------------------------------------------
 
-# In Debian's SQLite, in which the sanitizer can replace the allocator. Leaks are those of one
-# process of the shell: Python has its own.
+# Uses Debian's SQLite, in which the sanitizer can replace the allocator. Leaks are checked in a
+# process of SQLite's shell, since Python has leaks of its own.
 sanitized=$PWD/build/bindings/sqlite
 build_sanitized() {
     cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPETAL_BUILD_SQLITE=ON \
@@ -86,7 +86,7 @@ SQL
     ok 'nothing is reported' no_reports
 fi
 
-# ---- what the page shows -------------------------------------------------------------------------
+# ---- the document's examples ---------------------------------------------------------------------
 
 . tests/docs/lib/blocks.sh
 top=$PWD
@@ -94,7 +94,7 @@ mkdir "$TMPDIR/page" "$TMPDIR/bin"
 PETAL_SQLITE=$PETAL_BUILD_DIR/bindings/sqlite/petal
 cd "$TMPDIR/page" && cp "$PETAL_SQLITE.so" . && run_blocks docs/sqlite.md
 cd "$top" || exit 2
-every_function() { # docs/sqlite.md and README.md have each function
+every_function() { # fails unless docs/sqlite.md and README.md mention each function
     for name in $(sed -n 's/^    {"\(petal_[a-z]*\)", .*/\1/p' "$here/src/extension.c" | sort -u); do
         grep -q "$name(" docs/sqlite.md && grep -q "$name(" "$here/README.md" ||
             echo "not documented: $name"

@@ -1,5 +1,5 @@
-"""sql.py - a connection that has the extension, and what the tests share. They run from the top of
-the tree; PETAL_SQLITE is the extension's file without its ending."""
+"""sql.py - opens connections with the extension, and has what the tests share. Tests run at the top
+of the tree; PETAL_SQLITE is the extension's file without its ending."""
 
 import os
 import sqlite3
@@ -19,7 +19,7 @@ def connect(path=":memory:"):
 
 
 def one(base, query, *values):
-    """The only value of the only row."""
+    """Returns the only value of the query's only row."""
     rows = base.execute(query, values).fetchall()
     assert len(rows) == 1 and len(rows[0]) == 1, rows
     return rows[0][0]
@@ -30,7 +30,7 @@ def column(base, query, *values):
 
 
 def error_of(base, query, *values):
-    """The message of the error that the query ends with; the connection still works."""
+    """Returns the error message of the query; the connection must still work."""
     try:
         base.execute(query, values).fetchall()
     except MemoryError:  # SQLITE_NOMEM
@@ -44,14 +44,15 @@ def error_of(base, query, *values):
 
 
 def table(base, keys, name="keys"):
-    """The keys in order, each with its own type: a column without affinity."""
+    """Makes a table of the keys, in order, in a column without affinity: each key keeps its
+    type."""
     base.execute(f"drop table if exists {name}")
     base.execute(f"create table {name} (k blob)")
     base.executemany(f"insert into {name} values (?)", ((key,) for key in keys))
 
 
 def typed_keys(key):
-    """The SQL values that are this key if a file records no type."""
+    """The SQL values that give this key if the file records no key type."""
     yield key
     try:
         yield key.decode()

@@ -23,7 +23,7 @@ def cases(verb):
 
 
 def tool_build(path, key_type, keys, options):
-    """The filter of these options, made by the tool; None if it has none of them."""
+    """Lets the tool make the filter of these options; None if the tool lacks one of them."""
     names = dict(capacity="-n", rate="-p", scheme="--scheme", seed="--seed", format="--to")
     names.update(bits="--bits", hashes="--hashes")
     words = ["petal", "build", "--force", "--key-type", key_type, "-o", path]
@@ -83,7 +83,7 @@ def test_keys_have_the_hashes_of_the_core():
         else:
             keys[type].append(struct.unpack(">d", bytes.fromhex(value))[0])
     for type, values in keys.items():
-        # SQLite treats a NaN as NULL, and for the tool no line is an empty key.
+        # SQLite treats a NaN as NULL, and the tool can't read an empty key from a line.
         values = [value for value in values if value == value and value != ""]
         options = {"capacity": "100", "rate": "1e-9"}
         tool_build(path, type, [repr(v) if type == "f64" else v for v in values], options)

@@ -1,4 +1,4 @@
-"""The functions as seen from SQL: types, NULL, options, flags, statements that keep a filter, files
+"""Tests the functions in SQL: types, NULL, options, flags, statements that keep a filter, files
 that change, limits, misuse, and connections in several threads."""
 
 import json
@@ -17,7 +17,7 @@ SERIES = "with recursive s(i) as (select {0} union all select i + 1 from s where
 
 
 def filter_file(name, keys, *options):
-    """A file with these text keys, made by the tool, and old enough to be kept."""
+    """Lets the tool make a file with these text keys, old enough to be kept."""
     path = f"{HERE}/{name}"
     words = ["petal", "build", "--force", "-n", "1000", "-o", path, *options]
     subprocess.run(words, input="".join(f"{key}\n" for key in keys), text=True, check=True)

@@ -1,5 +1,5 @@
-"""Every vector: other libraries' files and Petal's own give the expected answers, by name and as
-blobs, for each SQL type; broken ones are refused with the core's messages."""
+"""Tests every vector: other libraries' files and Petal's own give the expected answers, as files
+and as blobs, for each SQL type. Broken files are refused with the core's messages."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from sql import VECTORS, column, connect, error_of, one, rows, table, typed_keys
 
 
 def read_script(path):
-    """-> format, file, [(key, whether it is in)] of each file of a vectors.txt."""
+    """Yields (format, file, [(key, whether it is present)]) for each file of a vectors.txt."""
     format, file, asked = None, None, []
     for verb, *words in rows(path.relative_to(VECTORS)):
         if verb in ("format", "file"):
@@ -79,7 +79,7 @@ def test_golden_files_answer_and_describe_themselves_as_the_tool_says():
             info = json.loads(one(base, "select petal_info(?)", filter))
             assert info == {name: expected[name] for name in info}, file
             assert len(info) >= 25
-        # The tool queries a time window as of now, SQL as of the file's clock.
+        # The tool queries a time window at the current time, SQL at the file's clock.
         if expected["key_type"] not in (None, "text") or expected["policy"] == "last time":
             continue
         ask = ["petal", "check", "-n", "--key-type", "text", file]

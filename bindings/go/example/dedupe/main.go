@@ -1,5 +1,5 @@
-// dedupe [FILE] - copies each input line that it has certainly not seen in this run or, if FILE
-// remembers them, in earlier runs. It wrongly drops 1 in 1,000 of the other lines.
+// dedupe [FILE] - copies each input line that is new in this run. If FILE is given, it remembers
+// the lines of earlier runs as well. About 1 in 1,000 new lines is dropped by mistake.
 package main
 
 import (

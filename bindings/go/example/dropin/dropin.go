@@ -1,7 +1,7 @@
 // Package dropin has the calls of github.com/bits-and-blooms/bloom/v3, implemented by Petal's
-// filters: change the import, and a program works unchanged. Files are the same byte for byte, and
-// so are all answers. In addition there are batches, memory maps, and checksums with WriteFormat(w,
-// "petal").
+// filters: change the import, and a program works unchanged. The files it writes are identical,
+// byte for byte, and so are all answers. In addition there are batches, memory maps, and checksums
+// with WriteFormat(w, "petal").
 //
 // These calls return no errors. If memory runs out or the filter was closed, they panic where the
 // original cannot fail.

@@ -1,6 +1,6 @@
 /* batch.c - arrays of keys, copied in pieces that stay in the cache. `base` is the number of keys
- * before the first one, for the index in a failure. The functions return how many results are 1 or,
- * for ANY and ALL, 1 or 0. */
+ * in earlier calls of the same batch; it is added to the index of a key that fails. The functions
+ * return how many results are 1 or, for ANY and ALL, 1 or 0. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static petal_status do_each(struct work *work, const petal_batch *batch, petal_e
     return status;
 }
 
-/* Calls no JVM function. */
+/* Doesn't call the JVM. */
 static petal_status run(struct work *work, const petal_batch *batch, petal_error *error)
 {
     bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
@@ -91,7 +91,7 @@ static jint smaller(jint a, jint b)
 }
 
 /* Reads numbers and writes answers in place: copies would take a third longer. The garbage
- * collector has to wait for that, so one piece is processed at a time, which takes tens of
+ * collector has to wait meanwhile, so only one piece is processed at a time, which takes tens of
  * microseconds. */
 static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
                              petal_error *error)
@@ -177,7 +177,7 @@ static jint marks_of(const char *bytes, size_t size)
 }
 
 /* Java has checked the offsets, but another thread may have changed them since. Sets an exception
- * unless the copy ascends and ends within the data. */
+ * unless the copied offsets ascend and end within the data. */
 static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
                          jint keys)
 {
@@ -205,7 +205,7 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
         if (!copy_offsets(env, source, offsets, first, keys)) return;
-        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* unsure text is one piece */
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* unsure text stays one piece */
         jint from = at[0], size = at[keys] - from;
         const char *bytes = bytes_of_piece(env, source, from, size);
         if (size > 0 && !bytes) return;

@@ -1,9 +1,9 @@
 /* glue.h - what the JNI functions share.
  *
- *   load.c     the library is loaded; the core's failures become Java's exceptions
+ *   load.c     loads the library; converts the core's failures to Java's exceptions
  *   one.c      one key: bytes, text, numbers
  *   batch.c    arrays of keys
- *   filter.c   making, opening, whole filters, files, what is inside
+ *   filter.c   creating and opening filters, whole filters, files, information
  *
  * Core.java declares every function. Its gate keeps others from freeing or changing a filter during
  * a call, so nothing here takes a lock. Arrays are copied in pieces, so that no call keeps the

@@ -7,8 +7,8 @@
 
 enum { STACK_BYTES = 1024 };
 
-/* Is a block of the map damaged? It may be one that holds other keys, but "true" may not be a valid
- * answer. */
+/* True if a block of the map is damaged. It may be one that holds other keys, but "true" may be a
+ * wrong answer. */
 static bool is_doubtful(const petal_filter *filter)
 {
     return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;

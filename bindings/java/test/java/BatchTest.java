@@ -23,13 +23,13 @@ import petal.PetalException;
 import petal.Scheme;
 
 /**
- * Every kind of batch gives the same answers as keys one by one and as the tool. Anything else is
- * refused.
+ * Every kind of batch gives the same answers as single keys and as the tool. Everything that is not
+ * a batch is refused.
  */
 final class BatchTest {
     private static final int COUNT = 10_000; // more than one piece
 
-    /** Many false positives: equal wrong answers prove more. */
+    /** Makes many false positives: if those agree as well, the filters are equal. */
     private static Builder small() {
         return BloomFilter.builder().bits(1 << 15).hashes(3);
     }
@@ -495,7 +495,8 @@ final class BatchTest {
     }
 
     /**
-     * A refused key at any place: the failure names its index, and all keys before it were added.
+     * If a key at any index is refused, the failure names the index, and all keys before it were
+     * added.
      */
     static void testAllKeysBeforeOneThatIsRefusedAreIn() {
         for (int at : new int[] {0, 1, 3, 500, 1024, 8999}) {

@@ -131,7 +131,7 @@ final class CasesTest {
         int beyond = 0;
         for (Case one : cases("refuse")) {
             String words = String.join(" ", one.words);
-            if (words.contains("=18446744073709551615")) { // not a Java long: refused earlier
+            if (words.contains("=18446744073709551615")) { // doesn't fit into a Java long
                 Tap.raises(IllegalArgumentException.class, () -> options(one.words, 0), words);
                 beyond++;
                 continue;

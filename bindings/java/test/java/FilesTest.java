@@ -100,7 +100,7 @@ final class FilesTest {
         try (BloomFilter map = BloomFilter.open(path)) {
             Tap.raises(PetalIOException.class, map::verify, "verify");
         }
-        // A call that doesn't declare IOException.
+        // This call doesn't declare IOException.
         try (BloomFilter map = BloomFilter.open(path, Mode.WRITE);
                 BloomFilter other = map.emptyLike()) {
             Tap.raises(UncheckedIOException.class, () -> other.merge(map), "merge");
@@ -327,7 +327,7 @@ final class FilesTest {
         for (Scheme scheme : List.of(Scheme.BLOCKED, Scheme.CLASSIC)) {
             try (BloomFilter large = BloomFilter.builder().rate(0.01).memory(4_000_000).foldable()
                     .scheme(scheme).metadata("kept".getBytes(UTF_8)).build()) {
-                large.addAll(VectorsTest.longs(1000)); // the number is unknown
+                large.addAll(VectorsTest.longs(1000)); // far fewer than planned for
                 try (BloomFilter folded = large.fold();
                         BloomFilter small = BloomFilter.builder().bits(folded.info().bits())
                                 .hashes(folded.info().hashes()).scheme(scheme).build();

@@ -6,8 +6,8 @@ import petal.BloomFilter;
 import petal.Mode;
 
 /**
- * Filters that nobody closes, with a heap that is large compared to them: they are freed, although
- * the heap alone would never need a collection.
+ * Filters that nobody closes are freed even if the heap is so large that it would never need a
+ * collection.
  */
 final class LeakTest {
     private static final long[] KEYS = VectorsTest.longs(1_000_000);

@@ -164,7 +164,7 @@ final class MisuseTest {
 
     static void testTooMuchMemoryIsAnOutOfMemoryError() {
         List<BloomFilter> held = new ArrayList<>();
-        // More than the free address space of any machine: 32 TiB, several times.
+        // Several times 32 TiB: more than any machine's free address space.
         Tap.raises(OutOfMemoryError.class, () -> {
             for (int i = 0; i < 8; i++)
                 held.add(BloomFilter.builder().bits(1L << 48).hashes(2).build());

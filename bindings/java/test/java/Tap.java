@@ -45,7 +45,7 @@ public final class Tap {
         text.toString().lines().limit(25).forEach(line -> System.out.println("# " + line));
     }
 
-    // ---- what tests say ----
+    // ---- assertions ----
 
     interface Call {
         void run() throws Exception;

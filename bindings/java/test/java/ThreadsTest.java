@@ -180,7 +180,7 @@ final class ThreadsTest {
         return runAll(calls);
     }
 
-    /** Native code must check its own copy, not trust what Java checked earlier. */
+    /** Native code must check its own copy of the offsets: what Java checked may have changed. */
     static void testOffsetsThatAnotherThreadChangesBreakNothing() throws Exception {
         int count = 8000;
         byte[] data = new byte[count];

@@ -27,9 +27,9 @@ import petal.PetalIOException;
 import petal.Scheme;
 
 /**
- * Every vector: other libraries' files give the same answers as in the original, are rebuilt byte
- * for byte and survive a round trip through a petal file; petal's own are written byte for byte;
- * broken ones are refused by name.
+ * Tests every vector. Other libraries' files give the same answers as the original library, are
+ * rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
+ * rewritten byte for byte. Broken files are refused with the right error.
  */
 final class VectorsTest {
     static final Path VECTORS = Path.of("vectors");
@@ -208,7 +208,7 @@ final class VectorsTest {
             kinds.keys.forEach((type, keys) -> typed.merge(type.name(), keys.size(), Integer::sum));
         }
 
-        /** Java can pass every key of a Guava funnel as that funnel's type. */
+        /** Every key of a Guava funnel can be passed as the funnel's Java type. */
         private void expectOfItsName(Kinds kinds) {
             String funnel = path.getFileName().toString().replaceAll("_n?[0-9].*", "");
             KeyType type = FUNNELS.get(funnel);
@@ -217,8 +217,8 @@ final class VectorsTest {
         }
 
         /**
-         * A truncated file is refused, or, in formats where that can't be detected, is another
-         * filter.
+         * A truncated file is refused. In formats where truncation can't be detected, it is a
+         * different filter.
          */
         private void cut(int size) {
             byte[] start = Arrays.copyOf(bytes, size);
@@ -233,7 +233,7 @@ final class VectorsTest {
     private static final Map<String, KeyType> FUNNELS = Map.of("utf8", KeyType.TEXT, "unencoded",
             KeyType.UTF16LE, "int", KeyType.I32, "long", KeyType.I64);
 
-    /** Keys as the types that have their bytes. */
+    /** The types whose keys can have these bytes. */
     private static final class Kinds {
         final Map<KeyType, List<Object>> keys = new TreeMap<>();
         final Map<KeyType, List<Boolean>> in = new TreeMap<>();
@@ -366,7 +366,7 @@ final class VectorsTest {
                 Double.NaN));
     }
 
-    /** vectors/README.md describes them in words. */
+    /** vectors/README.md describes these files. */
     private static void recipes() {
         Consumer<BloomFilter> texts = f -> f.addAll(TEXTS);
         Consumer<BloomFilter> two = f -> f.addAll(new String[] {"a", "b"});

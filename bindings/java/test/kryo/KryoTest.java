@@ -8,11 +8,12 @@ import petal.BloomFilter;
 import petal.KeyType;
 import petal.Scheme;
 
-/** Kryo transports filters, alone and within other objects, by default and when configured to. */
+/** Kryo serializes filters, alone and inside other objects, by default and with Java's
+ * serializer. */
 final class KryoTest {
     private static final byte[] SECRET = new byte[16];
 
-    /** Like a closure that a job sends to its workers. */
+    /** Stands for a closure that a job sends to its workers. */
     static final class Job implements Serializable {
         private static final long serialVersionUID = 1;
         BloomFilter known;

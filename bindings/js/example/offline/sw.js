@@ -1,5 +1,5 @@
-// sw.js - a service worker that answers GET has?key=... by itself, so that the page works offline.
-// It stores the filter and the script when it is installed.
+// sw.js - a service worker that answers GET has?key=... itself, so that the page works offline.
+// When it is installed, it stores the filter and the script.
 importScripts('petal/petal-native.js');
 
 const CACHE = 'petal-offline-1';

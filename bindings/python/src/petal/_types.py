@@ -43,7 +43,7 @@ class Info:
     #: The number of keys added, including repeats (growing: only new keys), minus those removed.
     items: int
     bits: int
-    #: The size of the bits, in whole lines of 64.
+    #: The size of the bits, in whole lines of 64 bytes.
     bytes: int
     #: All memory allocated; maps are not counted.
     memory_bytes: int
@@ -72,8 +72,9 @@ class Info:
     verifies: bool
     #: The number of blocks that have not been checked yet.
     unchecked_blocks: int
-    #: The format of the file or stream that it was read from; None if it was made in memory. A
-    #: petal file may hold a filter of another format: then this is "petal", and format the other.
+    #: The format of the file or stream that the filter was read from; None if it was created in
+    #: memory. A petal file may hold a filter of another format: then this is "petal", and format is
+    #: the other format.
     file_format: str | None
     #: The kernel used on this CPU: "avx2", "generic", ...
     kernel: str
@@ -83,7 +84,7 @@ class Info:
 
     @property
     def bits_per_key(self) -> float | None:
-        """Bits of memory per key at capacity."""
+        """Bits per key at capacity."""
         return self.bits * (self.counter_bits or 1) / self.capacity if self.capacity else None
 
     def rate_at(self, keys: int) -> float | None:
@@ -146,22 +147,22 @@ class IndexInfo:
     """Describes an index of many filters without reading any bits."""
 
     filters: int
-    #: Filters of different sizes or hashes; a query reads each group.
+    #: The number of groups (filters of equal size and hashes); a query reads each group.
     groups: int
     #: The 64-bit words of a key's row in bits_batch(): filters / 64, rounded up.
     row_words: int
-    #: Of the file that save() writes, or that is open.
+    #: The size of the file that save() would write, or of the open file.
     bytes: int
-    #: Of it: the groups' rows.
+    #: The part of the file that holds the groups' rows.
     bits_bytes: int
-    #: Of the filters' bits, as they would be outside the index.
+    #: The total size of the filters' bits outside the index.
     filter_bytes: int
     #: All memory allocated; maps are not counted.
     memory_bytes: int
-    #: Of all filters; None: there are none yet.
+    #: The key type of all filters; None: there are no filters yet.
     key_type: str | None
     secret_id: int | None
-    #: Whether it was opened from a file, and is read-only.
+    #: Whether the index was opened from a file and is read-only.
     opened: bool
 
 

@@ -11,9 +11,9 @@
 
 The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster distributes over its servers. A key
 belongs to the filter of its shard: petal.shard_of(), the same in every language and in `petal
-shard`. The filters are those of BF.*, in Petal's module or RedisBloom. A single server,
-redis.Redis, works too. A cluster acknowledges a key once the master has it; use WAIT if a replica
-must have it as well.
+shard`. The filters are those that BF.* commands use, in Petal's module or RedisBloom. A single
+server, redis.Redis, works too. A cluster acknowledges a key once the master has it; use WAIT if a
+replica must have it as well.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each instead of 100.
+"""A dupefilter for Scrapy that remembers requests in a Bloom filter: 5 bytes each instead of 100.
 
 In settings.py, or in a spider's custom_settings:
 
     DUPEFILTER_CLASS = "petal.scrapy.DupeFilter"
     PETAL_DUPEFILTER_FILE = "seen.petal"
 
-PETAL_DUPEFILTER_FILE      remembers what finished crawls have requested, for later crawls; only one
-crawl at a time may use it. Not set: each crawl starts with nothing. PETAL_DUPEFILTER_CAPACITY
-requests expected (1,000,000); with more, the filter grows PETAL_DUPEFILTER_RATE      share of new
-requests that are mistaken for seen ones (0.000001) DUPEFILTER_DEBUG           as for Scrapy's own
-filter: log every duplicate, not only the first
+PETAL_DUPEFILTER_FILE      remembers what finished crawls have requested, for later crawls; only
+                           one crawl at a time may use it. Not set: each crawl starts with nothing.
+PETAL_DUPEFILTER_CAPACITY  requests expected (1,000,000); with more, the filter grows
+PETAL_DUPEFILTER_RATE      share of new requests that are mistaken for seen ones (0.000001)
+DUPEFILTER_DEBUG           as for Scrapy's own filter: log every duplicate, not only the first
 
-Requests that are forgotten in a crash are made again, so none is lost. The file is replaced,
-atomically, only when a crawl has ended as "finished", with nothing pending. To continue a crawl
+Requests that a crash makes the filter forget are repeated, so none is lost. The file is replaced,
+atomically, only when a crawl has ended as "finished", with no request pending. To continue a crawl
 that was stopped, use Scrapy's JOBDIR, where this filter is stored next to the queue. Without
 JOBDIR, or after a crash, the next crawl uses the file of the last finished one. If a continued job
 crashes, Scrapy's queue is damaged, and a crawl that continued with it might never end, so the next

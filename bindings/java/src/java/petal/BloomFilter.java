@@ -207,8 +207,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     // ---- one key ----
 
     /**
-     * A string's bytes are checked inside the gate: by the time the lock is taken, they are in the
-     * cache.
+     * A string's bytes are checked inside the gate: by then they have reached the cache.
      */
     private int query(int verb, byte[] key, String text) {
         int slot = core.enter();
@@ -736,7 +735,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return count == answers[0].length ? answers[0] : Arrays.copyOf(answers[0], (int) count);
     }
 
-    /** A hint: the collection's own size. */
+    /** The collection's own size, as a hint. */
     private static int sizeOf(Iterable<?> batch) {
         return batch instanceof Collection ? Math.max(0, ((Collection<?>) batch).size()) : 16;
     }
@@ -978,7 +977,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new Stats(slots);
     }
 
-    /** Whether the filter certainly holds more keys than its capacity: time for a larger one. */
+    /** Whether the filter certainly holds more keys than its capacity, and should be replaced. */
     public boolean isOverfull() {
         int slot = core.enter();
         try {

@@ -44,8 +44,8 @@ public final class Builder {
         return this;
     }
 
-    /** The maximum number of bytes for the bits, in place of the rate (which is then the best that
-     * fits) or of the capacity. */
+    /** The maximum number of bytes for the bits. Replaces the rate, which is then the best that
+     * fits, or the capacity. */
     public Builder memory(long bytes) {
         return set(Slots.OPTION_MEMORY_BYTES, bytes, "memory");
     }
@@ -160,13 +160,13 @@ public final class Builder {
     }
 
     /**
-     * Creates a filter from keys whose number is unknown, such as {@code stream::iterator}. They
-     * are read once, into a filter of memory() (default 64 MiB), which is then folded to the
-     * smallest size that keeps the rate. As long as the result needs no more than an eighth of the
-     * memory, it is at most 1/8 larger than a filter created with capacity(). If the memory is too
-     * small for the keys at that rate, the filter keeps its size and {@link BloomFilter#isOverfull}
-     * is true; with refuseOverfull() it fails instead. The scheme is BLOCKED or CLASSIC. STATIC
-     * needs no memory in advance: building takes 16 bytes per key.
+     * Creates a filter from keys whose number is unknown, such as {@code stream::iterator}. The
+     * keys are read once, into a filter of memory() bytes (default 64 MiB), which is then folded to
+     * the smallest size that keeps the rate. If the result needs at most an eighth of that memory,
+     * it is at most 1/8 larger than a filter created with capacity(). If the memory is too small
+     * for the keys at that rate, the filter keeps its size and {@link BloomFilter#isOverfull} is
+     * true; with refuseOverfull() it fails instead. The scheme is BLOCKED or CLASSIC. STATIC needs
+     * no memory in advance: building takes 16 bytes per key.
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");

@@ -41,8 +41,9 @@ final class Core extends AbstractCollection<byte[]> {
     static final int ALL = 4;
 
     /**
-     * Added to a verb: the bytes come from a string, so a '?' may have been an unpaired surrogate.
-     * If there are any '?', nothing is done, and the result is their number, negated.
+     * Added to a verb if the bytes come from a string, in which case a '?' may have been an
+     * unpaired surrogate. If there are any '?', the call does nothing and returns their number,
+     * negated.
      */
     static final int UNSURE = 8;
 
@@ -194,7 +195,8 @@ final class Core extends AbstractCollection<byte[]> {
     }
 
     private int enterSlowly() {
-        // A thread that is writing this filter is already inside: a changer is only waiting.
+        // A thread that is writing this filter is already inside the gate, so a changer can only be
+        // waiting.
         boolean inside = writing.contains(Thread.currentThread());
         if (!inside) turn.lock();
         try {
@@ -324,7 +326,7 @@ final class Core extends AbstractCollection<byte[]> {
         return (long) WORD.get(key, from);
     }
 
-    /** Passes a short key as numbers: JNI calls on an array take longer. */
+    /** Passes a short key as numbers, which is faster than JNI calls on an array. */
     private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);

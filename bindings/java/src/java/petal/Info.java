@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Describes a filter, or one of its layers, without reading its bits. Unknown doubles are NaN; in a
- * plan, key counts and times are 0.
+ * plan, counts of keys and times are 0.
  */
 public final class Info {
     private static final String[] ABILITIES = {"add", "remove", "hashes", "merge", "intersect",

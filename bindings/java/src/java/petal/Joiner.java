@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Iterator;
 
-/** Joins the keys of a batch piece by piece: the bytes of all keys, and the keys' offsets. */
+/** Concatenates the keys of a batch, piece by piece, into one array of bytes and one of offsets. */
 final class Joiner {
     private static final int PIECE_BYTES = 1 << 18;
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // maximum array length
@@ -30,8 +30,8 @@ final class Joiner {
     }
 
     /**
-     * Joins keys until the piece is full. Returns the first failure of a key or of the iterator, or
-     * null.
+     * Appends keys until the piece is full. Returns the first failure of a key or of the iterator,
+     * or null.
      */
     RuntimeException fill(Iterator<?> rest) {
         try {

@@ -44,8 +44,8 @@ final class NativeBytes {
         System.gc();
         boolean interrupted = false;
         long before = Long.MAX_VALUE;
-        // The cleaner is a separate thread: wait until it has reached this cycle and made no
-        // progress since the last poll.
+        // The cleaner is a separate thread: wait until it has reached this cycle and has made no
+        // more progress between two polls.
         for (int poll = 0; poll < MOST_POLLS; poll++) {
             try {
                 boolean isReached = reached.await(1L << poll, TimeUnit.MILLISECONDS);

@@ -10,7 +10,7 @@ import java.util.Locale;
 /**
  * Loads the native library: the file that the property petal.native names, or the library in the
  * jar for this platform. The latter is copied to a file with a random name that only this user can
- * read or write, loaded, and deleted: two programs never share the file, and nothing is left
+ * read or write, loaded, and deleted: two programs never share the file, and none is left
  * behind.
  */
 final class NativeLibrary {

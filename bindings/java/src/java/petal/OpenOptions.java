@@ -49,7 +49,7 @@ public final class OpenOptions {
         return this;
     }
 
-    /** The size of a stream. A header that promises more is refused immediately. */
+    /** The size of a stream. If the header promises more, opening fails immediately. */
     public OpenOptions expectedBytes(long bytes) {
         expectedBytes = bytes;
         return this;

@@ -6,8 +6,8 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Converts strings to bytes. JNI's own strings are not real UTF-8, so only bytes are passed to
- * native code. */
+/** Converts strings to bytes. JNI's strings are in modified UTF-8, so native code gets only
+ * bytes. */
 final class Texts {
     /** The charset in which the JVM encodes file names. */
     static final Charset PATHS =

@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 
 /**
  * XXH3 (64 bits, with seed) for keys of {@link #LEAST} to {@link #MOST} bytes, as in xxhash.h of
- * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. For a single key, the
- * library would read the bytes back before the copy has reached the cache, and the CPU would wait
- * for the copy longer than the hash takes.
+ * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. A single key would
+ * have to be copied for the library, which would read the copy before it has reached the cache; the
+ * CPU would wait for it longer than the hash takes.
  */
 final class Xxh3 {
     static final int LEAST = 4;
