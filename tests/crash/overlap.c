@@ -345,7 +345,9 @@ static bool has_done(const struct command *command, enum kind kind)
 static bool is_good_reason(const char *said)
 {
     static const char *const reasons[] = {"another process", "replaced", "exists", "dirty",
-                                          "being changed"};
+                                          "being changed",
+                                          /* --drop, if `index` has just replaced it */
+                                          "no index has a filter of that name"};
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (strstr(said, reasons[i])) return true;
     return false;
