@@ -1,4 +1,4 @@
-/* amount.h - the length of a long test: all of it in ./dev nightly, a tenth in every other run. */
+/* amount.h - the length of a long test: full in ./dev nightly, a tenth in every other run. */
 #ifndef PETAL_TESTS_AMOUNT_H
 #define PETAL_TESTS_AMOUNT_H
 

@@ -55,7 +55,7 @@ static inline petal_status add_hash_batch(petal_filter *filter, const uint64_t *
     return add_whole_batch(filter, batch_of_hashes(hashes, count), was_new, new_count);
 }
 
-/* The number of keys found; SIZE_MAX if the call is refused. */
+/* Returns the number of keys found, or SIZE_MAX if the call is refused. */
 static inline size_t contains_batch(const petal_filter *filter, petal_batch batch, uint8_t *found)
 {
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
@@ -81,7 +81,7 @@ static inline size_t contains_hashes(const petal_filter *filter, const uint64_t 
     return contains_batch(filter, batch_of_hashes(hashes, count), found);
 }
 
-/* False if the call is refused. */
+/* Returns false if the call is refused. */
 static inline bool contains_any(const petal_filter *filter, const petal_key *keys, size_t count)
 {
     bool answer = false;
@@ -124,7 +124,7 @@ static inline petal_status hash_keys(const petal_filter *filter, const petal_key
     return petal_hash_batch(filter, &batch, hashes, NULL);
 }
 
-/* petal_add() and petal_contains() of petal_encode_f64(value). */
+/* Like petal_add() and petal_contains(), with petal_encode_f64(value) as the key. */
 static inline petal_status add_f64(petal_filter *filter, double value)
 {
     uint8_t key[8];

@@ -1,4 +1,4 @@
-/* require.h - assertions that print what was compared: the place, both sides as written, and both
+/* require.h - assertions that print what they compared: the place, both expressions, and both
  * values. */
 #ifndef PETAL_TESTS_REQUIRE_H
 #define PETAL_TESTS_REQUIRE_H
@@ -25,8 +25,8 @@
         } \
     } while (0)
 
-/* Fails the test unless a call returned the expected status. `error` is the petal_error passed to
- * the call. */
+/* Fails the test unless the call returned the expected status. `error` is the petal_error that was
+ * passed to the call. */
 #define require_status(wanted, call, error) \
     do { \
         petal_status require_status_got = (call); \

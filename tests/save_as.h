@@ -4,7 +4,7 @@
 
 #include "petal/petal.h"
 
-/* Valid until the end of the block. */
+/* The result is valid until the end of the block. */
 #define SAVE_OPTIONS(format_, flags_) \
     (&(petal_save_options){ \
         .struct_size = sizeof(petal_save_options), .flags = (flags_), .format = (format_)})

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# add.bats - petal add changes a file in place. A change that was cut short is never taken for a
+# add.bats - petal add changes a file in place. An interrupted change is never mistaken for a
 # complete one.
 load helper
 
-@test "added keys are in, those before too, and the file is clean" {
+@test "after adding, old and new keys are in the filter, and the file is clean" {
     petal create -o f.petal -n 1000
     seq 1 100 | petal add f.petal
     seq 101 200 | petal add f.petal -
@@ -14,7 +14,7 @@ load helper
     petal verify f.petal
 }
 
-@test "adding in parts, or in one go, gives the same bits" {
+@test "adding keys in parts gives the same bits as adding them all at once" {
     petal create -o one.petal -n 1000
     petal create -o two.petal -n 1000
     seq 1000 | petal add one.petal
@@ -23,7 +23,7 @@ load helper
     is "$(petal info --json one.petal | field content_id)" "$(petal info --json two.petal | field content_id)"
 }
 
-@test "a filter that is filled beyond its plan says so once, with the rate" {
+@test "if a filter is filled beyond its plan, one message says so, with the rate" {
     petal create -o f.petal -n 1000 -p 1%
     run -0 --separate-stderr petal add f.petal <<<"$(seq 900)"
     is "$stderr" ""
@@ -34,7 +34,7 @@ load helper
     contains "$stderr" "%, planned 1 %; plan a larger one"
 }
 
-@test "repeats of planned keys are no overfilling" {
+@test "repeats of planned keys do not overfill the filter" {
     petal create -o f.petal -n 1000 -p 1%
     for i in 1 2 3; do
         run -0 --separate-stderr petal add f.petal <<<"$(seq 1000)"
@@ -43,7 +43,7 @@ load helper
     is "$(petal info --json f.petal | field items)" 3000
 }
 
-@test "a filter whose every bit is set is called full, not infinite" {
+@test "a filter with all bits set is called full; no number is infinite" {
     petal create -o f.petal --scheme classic --bits 8 --hashes 1 -n 3
     run -0 --separate-stderr petal add f.petal <<<"$(seq 1000)"
     contains "$stderr" "every bit is set"
@@ -53,7 +53,7 @@ load helper
     is "$(petal info --json f.petal | field saturated)" true
 }
 
-@test "a writer killed with kill -9 after its first store leaves a dirty file, never one that passes for good" {
+@test "if a writer is killed with kill -9 after its first store, the file is dirty and never looks clean" {
     petal create -o f.petal -n 100000
     seq 1000 | petal add f.petal
     mkfifo pipe
@@ -78,7 +78,7 @@ load helper
     petal verify f.petal
 }
 
-@test "a second writer is turned away while the first is at work" {
+@test "a second writer is refused while the first is at work" {
     petal create -o f.petal -n 1000
     mkfifo pipe
     "$PETAL" add f.petal pipe 3>&- &
@@ -117,7 +117,7 @@ stopped_by() {
     done
 }
 
-@test "keys before a line that is none are in, and the file is clean" {
+@test "keys before an invalid line are added, and the file is clean" {
     petal create -o f.petal -n 1000 --key-type i64
     printf '1\n2\nthree\n4\n' >numbers
     run -2 --separate-stderr petal add f.petal numbers
@@ -127,20 +127,20 @@ stopped_by() {
     petal verify f.petal
 }
 
-@test "a missing key file is noticed before anything is added" {
+@test "a missing key file is reported before anything is added" {
     petal create -o f.petal -n 1000
     echo a >a
     refuses "missing: cannot open it: No such file or directory; if it is a key, pass it with -e" petal add f.petal a missing
     is "$(petal info --json f.petal | field items)" 0
 }
 
-@test "the filter is not its own list of keys" {
+@test "the filter can't be its own list of keys" {
     petal create -o f.petal -n 1000
     refuses "f.petal: is read from as well" petal add f.petal f.petal
     petal verify f.petal
 }
 
-@test "a file that may only be read is not written" {
+@test "a read-only file is not changed" {
     petal create -o f.petal -n 1000
     chmod 444 f.petal
     if [ "$(id -u)" -eq 0 ]; then

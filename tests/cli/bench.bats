@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# bench.bats - petal bench reports what it measured, and its counts are right. Durations are not
-# tested.
+# bench.bats - petal bench reports what it measured, and counts correctly. The tests don't check
+# durations.
 load helper
 
-@test "a new filter: what it is, a row for each thing measured, and the rate beside the predicted" {
+@test "a new filter: what it is, a row per measurement, and the measured rate next to the predicted one" {
     run -0 --separate-stderr petal bench -n 100k -p 1% --seconds 1
     is "$stderr" ""
     contains "${lines[0]}" "blocked, k 6, xxh3, kernel "
@@ -15,20 +15,20 @@ load helper
     ! awk 'length > 80' <<<"$output" | grep .
 }
 
-@test "every time is more than nothing, and the measured rate is near the predicted" {
+@test "every time is above zero, and the measured rate is near the predicted one" {
     petal bench --json -n 10k -p 1% --seconds 1 >json
     for time in add add_batch found found_batch absent absent_batch hash line; do
         awk -v t="$(field ${time}_ns <json)" 'BEGIN { exit !(t > 0) }' || fail "$time"
     done
     is "$(field keys <json)" 10000
     is "$(field keys_per_round <json)" 10000
-    # At this size one filter's own rate differs from the mean by some percent; a fifth can't be
-    # chance.
+    # In a filter of this size, the rate differs from the mean by a few percent. A difference of a
+    # fifth can't be chance.
     awk -v f="$(field absent_found <json)" -v n="$(field absent_keys <json)" -v p="$(field predicted_rate <json)" \
         'BEGIN { r = f / n / p; exit !(r > 0.8 && r < 1.2) }'
 }
 
-@test "a file is only read, and its own bits give the rate" {
+@test "a file is only read, and its own bits determine the rate" {
     make_urls
     petal build -o urls.petal urls.txt
     cp urls.petal before.petal
@@ -40,7 +40,7 @@ load helper
     contains "$(petal bench urls.petal --seconds 1)" ", by its bits "
 }
 
-@test "filters of other libraries, of layers and of the classic scheme are measured as well" {
+@test "filters of other libraries, of layers and of the classic scheme are measured too" {
     seq 1000 >keys
     for format in dcso redisbloom guava; do
         petal build --to $format -n 2000 -o $format keys
@@ -49,7 +49,7 @@ load helper
     contains "$(petal bench --scheme classic -n 1000 --seconds 1)" "classic, k 7"
 }
 
-@test "what makes no sense together is refused" {
+@test "options that contradict each other are refused" {
     petal create -n 10 -o a.petal
     refuses "either a FILE or the size" petal bench a.petal -n 10
     refuses "one FILE" petal bench a.petal a.petal

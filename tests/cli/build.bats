@@ -1,9 +1,8 @@
 #!/usr/bin/env bats
-# build.bats - petal create and petal build make the requested filter as a whole, or leave
-# everything as it was.
+# build.bats - petal create and petal build make the requested filter completely, or change nothing.
 load helper
 
-@test "build of the URL list counts 29,619 distinct keys, and not one is missing" {
+@test "build of the URL list counts 29,619 distinct keys, and none is missing" {
     make_urls
     run -0 --separate-stderr petal build -p 1% -o u.petal urls.txt
     is "$output$stderr" ""
@@ -14,7 +13,7 @@ load helper
     is "$output" ""
 }
 
-@test "build from standard input, from - and from several files is the same filter" {
+@test "building from standard input, from - and from several files gives the same filter" {
     make_urls
     head -n 20000 urls.txt >a
     tail -n +20001 urls.txt >b
@@ -26,7 +25,7 @@ load helper
     for f in stdin dash parts mixed; do cmp whole.petal $f.petal; done
 }
 
-@test "the same keys in any order give the same bytes and content id, and two builds compare equal" {
+@test "the same keys in any order give the same bytes and content id, and compare as equal" {
     make_urls
     petal build -o 1.petal urls.txt
     petal build -o 2.petal urls.txt
@@ -42,7 +41,7 @@ load helper
     cmp <(tail -c "$size" 1.petal) <(tail -c "$size" 4.petal)
 }
 
-@test "create and add make what build makes" {
+@test "create and add make the same filter as build" {
     make_urls
     petal build -n 29619 -p 1% -o built.petal urls.txt
     petal create -n 29619 -p 1% -o added.petal
@@ -51,7 +50,7 @@ load helper
     is "$(petal info --json added.petal | field items)" "$(petal info --json built.petal | field items)"
 }
 
-@test "every way to give a size works for build, with both schemes and two lines per key" {
+@test "every way to give a size works for build, in both schemes and with two lines per key" {
     seq 5000 >keys
     for options in '-p 0.1%' '--memory 8KiB' '-n 6000 --memory 8KiB' '--bits 70000 --hashes 7' '--bits 70000 -n 5000' \
         '-n 5000 -p 1% --hashes 4' '-p 1e-6 --lines-per-key 2'; do
@@ -66,7 +65,7 @@ load helper
     [ "$(petal info --json b.petal | field lines_per_key)" -eq 2 ]
 }
 
-@test "a filter of no keys holds nothing, and one of one key that key" {
+@test "a filter of no keys contains nothing, and a filter of one key contains that key" {
     petal build -o none.petal </dev/null
     run -1 petal check none.petal -e a -e ''
     is "$output" ""
@@ -86,7 +85,7 @@ load helper
     done
 }
 
-@test "a filter of 2^33 bits is a sparse file: made, filled, saved, mapped and asked" {
+@test "a filter of 2^33 bits is a sparse file that can be created, filled, saved, mapped and queried" {
     petal create -o big.petal --bits 8589934592 --hashes 6
     is "$(petal info --json big.petal | field bytes)" 1073741824
     [ "$(du -k big.petal | cut -f1)" -lt 100000 ] || skip "this machine's file system has no holes"
@@ -95,7 +94,7 @@ load helper
     [ "$(du -k full.petal | cut -f1)" -lt 200000 ]
 }
 
-@test "a build without a size counts by the keys' own hash: seed and secret change the filter, not the count" {
+@test "a build without a size counts keys by their own hash: seed and secret change the filter, not the count" {
     make_urls
     head -c 16 /dev/zero >secret
     petal build -o plain.petal urls.txt
@@ -106,7 +105,7 @@ load helper
     ! cmp -s plain.petal seeded.petal
 }
 
-@test "--seed random makes another filter each time, and seeds of 64 bits are kept exactly" {
+@test "--seed random makes a different filter each time, and 64-bit seeds are kept exactly" {
     petal create -o 1.petal -n 10 --seed random
     petal create -o 2.petal -n 10 --seed random
     [ "$(petal info --json 1.petal | field seed)" != "$(petal info --json 2.petal | field seed)" ]
@@ -119,7 +118,7 @@ load helper
     refuses "--seed is for xxh3, --secret-file for siphash" petal create -o 5.petal -n 10 --seed 1 --secret-file 1.petal
 }
 
-@test "the 11-bit filter of the primer says probably to c, which nobody added" {
+@test "the 11-bit filter of the primer answers probably for c, which nobody added" {
     petal create -o tiny.petal --scheme classic --bits 11 --hashes 2 --seed 197072
     printf 'a\nb\n' | petal add tiny.petal
     run -0 petal check tiny.petal --explain -e a -e b -e c -e d -e g
@@ -127,7 +126,7 @@ load helper
     is "$(petal info --json tiny.petal | field bits_set)" 3
 }
 
-@test "an existing file is not overwritten without --force, and the work is not begun" {
+@test "an existing file is not overwritten without --force, and the keys are not even read" {
     echo precious >u.petal
     refuses "u.petal: exists; --force replaces it once the new one is complete" petal create -o u.petal -n 10
     refuses "u.petal: exists; --force replaces it once the new one is complete" petal build -o u.petal missing.txt
@@ -137,7 +136,7 @@ load helper
     is "$(ls)" u.petal
 }
 
-@test "a build that fails leaves the old file, and nothing beside it" {
+@test "a build that fails leaves the old file and no other file" {
     echo key | petal build -o u.petal
     cp u.petal old
     printf '1\n2\nx\n' >numbers
@@ -148,13 +147,13 @@ load helper
     is "$(ls)" u.petal
 }
 
-@test "a build that is stopped by a signal writes nothing and leaves nothing behind" {
+@test "a build stopped by a signal writes nothing and leaves no file behind" {
     mkfifo pipe
     exec 4<>pipe
     "$PETAL" build -o u.petal --progress=lines pipe 3>&- 4>&- 2>message &
     running=$!
     seq 1000 >&4
-    wait_until test -s message # it reads
+    wait_until test -s message # it is reading
     kill -TERM $running
     status=0
     wait $running || status=$?
@@ -164,7 +163,7 @@ load helper
     is "$(ls)" ""
 }
 
-@test "a file that is read from is not written to" {
+@test "an input file is not used as the output" {
     echo key >keys
     refuses "keys: is read from as well; write to another file" petal build --force -o keys keys
     ln keys same
@@ -172,7 +171,7 @@ load helper
     is "$(cat keys)" key
 }
 
-@test "metadata is kept, as text or from a file, up to 65,536 bytes" {
+@test "metadata of up to 65,536 bytes is kept, from the command line or from a file" {
     petal create -o t.petal -n 10 --metadata 'made on Monday'
     is "$(petal info --metadata t.petal)" 'made on Monday'
     head -c 65536 /dev/urandom >blob
@@ -184,7 +183,7 @@ load helper
     [ ! -e c.petal ]
 }
 
-@test "commands say what they lack" {
+@test "if something is missing, the command names it" {
     refuses "build: needs -o FILE; see petal help build" petal build
     refuses "create: needs -o FILE" petal create -n 10
     refuses "create: takes no keys (x); build does" petal create -o y -n 10 x
@@ -198,7 +197,7 @@ load helper
     [ ! -e y ]
 }
 
-@test "a filter that build has sized for its keys is not called too small" {
+@test "if build chose the size from the number of keys, it does not call the filter too small" {
     part=$((16 / $(nightly_step 5)))
     for ((keys = 1; keys < 30000; keys += keys / part + 1)); do
         for rate in 10% 1% 0.1%; do

@@ -8,20 +8,20 @@ setup() {
     printf 'one\nfour\nthree\nfive\n' >lines
 }
 
-@test "the lines in the set are printed, in their order, and the status is 0" {
+@test "lines in the set are printed in their order, and the status is 0" {
     run -0 --separate-stderr petal check f.petal lines
     is "$output" $'one\nthree'
     is "$stderr" ""
 }
 
-@test "the status is 1 when no line is selected, and nothing is printed" {
+@test "if no line is selected, nothing is printed and the status is 1" {
     run -1 --separate-stderr petal check f.petal -e four
     is "$output$stderr" ""
     run -1 petal check -v f.petal -e one
     run -1 petal check f.petal /dev/null
 }
 
-@test "the status is 2 after an error, also when lines were selected" {
+@test "after an error the status is 2, even if lines were selected" {
     run -2 --separate-stderr petal check f.petal missing lines
     is "$output" $'one\nthree'
     is "$stderr" "petal: missing: cannot open it: No such file or directory; if it is a key, pass it with -e"
@@ -30,7 +30,7 @@ setup() {
     is "$stderr" "petal: .: is a directory; name the files in it"
 }
 
-@test "-q prints nothing and stops at the first line selected, even if there was an error" {
+@test "-q prints nothing and stops at the first selected line, even after an error" {
     run -0 --separate-stderr petal check -q f.petal lines
     is "$output$stderr" ""
     run -1 petal check -q f.petal -e four
@@ -39,13 +39,13 @@ setup() {
     yes one | petal check -q f.petal
 }
 
-@test "-v selects the lines that are certainly not in" {
+@test "-v selects lines that are certainly not in the filter" {
     run -0 petal check -v f.petal lines
     is "$output" $'four\nfive'
     run -0 petal check -qv f.petal lines
 }
 
-@test "-c prints one number, also 0, with grep's status" {
+@test "-c prints one number, even if it is 0, with the status of grep" {
     run -0 petal check -c f.petal lines lines
     is "$output" 4
     run -0 petal check -cv f.petal lines
@@ -56,7 +56,7 @@ setup() {
     is "$output" ""
 }
 
-@test "-n puts the line number in its file before each line" {
+@test "-n prints each line's number in its file before the line" {
     run -0 petal check -n f.petal lines lines
     is "$output" $'1:one\n3:three\n1:one\n3:three'
     run -0 petal check -vn f.petal lines
@@ -66,7 +66,7 @@ setup() {
     is "$(petal check -n f.petal many)" 3001:one
 }
 
-@test "-e asks for keys of the command line, and files only where they are named" {
+@test "-e queries keys of the command line; files are read only if they are named" {
     run -0 petal check f.petal -e one -e four --key=two
     is "$output" $'one\ntwo'
     run -0 petal check -e three f.petal lines
@@ -75,16 +75,17 @@ setup() {
     is "$output" $'two\none\nthree'
 }
 
-@test "it agrees with grep -Fx on the URL list: all of the true lines, and of the others no more than the rate" {
+@test "on the URL list it agrees with grep -Fx: it prints all lines in the set, and no more others than the rate allows" {
     make_urls
     sort -u urls.txt >all
     awk 'NR % 2' all >half
     petal build -p 1% -o half.petal half
     grep -Fxf half urls.txt >true
     petal check half.petal urls.txt >said
-    # Every true line is found: after removing them from the output, only false positives are left.
+    # Every line in the set must be found: if these lines are removed from the output, only false
+    # positives remain.
     diff <(grep -Fxf half said) true
-    # 14,809 absent keys at 1 % or less; 5 sd more may pass.
+    # There are 14,809 absent keys. At 1 % at most 148 pass, plus 5 sd.
     sort -u said >distinct
     wrong=$(comm -23 distinct half | wc -l)
     [ "$wrong" -gt 0 ]
@@ -95,7 +96,7 @@ setup() {
     is "$(petal check -c half.petal urls.txt)" "$(wc -l <said)"
 }
 
-@test "options may stand before, between and after the other arguments, bundled or with their value attached" {
+@test "options may come before, between and after other arguments, bundled or with an attached value" {
     for arguments in '-vc f.petal lines' 'f.petal -v lines -c' 'f.petal lines --count --invert-match' '-cv -- f.petal lines'; do
         run -0 petal check $arguments
         is "$output" 2
@@ -105,7 +106,7 @@ setup() {
     is "$(petal check -c f.petal -- -v)" 2
 }
 
-@test "what is misunderstood is named, with the nearest option" {
+@test "an unknown option is named, with the most similar one" {
     refuses "check: no option --invert-mach, did you mean --invert-match? See petal help check" petal check --invert-mach f.petal
     refuses "check: no option --frobnicate; see" petal check --frobnicate f.petal
     refuses "check: no option -x; see" petal check -vx f.petal
@@ -115,14 +116,14 @@ setup() {
     refuses "--explain shows every key; leave out -v, -c, -q and -n" petal check --explain -v f.petal
 }
 
-@test "--explain prints every key, its verdict and its bits, separated by tabs" {
+@test "--explain prints each key with its verdict and its bits, separated by tabs" {
     run -0 petal check --explain f.petal -e one -e four
     [[ ${lines[0]} =~ ^one$'\t'probably\ in$'\t'line\ 0:\ word\ [0-9]+\ bit\ [0-9]+\ set, ]]
     [[ ${lines[1]} =~ ^four$'\t'certainly\ not$'\t'line\ 0:\ word\ .*\ clear ]]
     run -1 petal check --explain f.petal -e four
 }
 
-@test "--explain agrees with the answer for every key, scheme and number of lines" {
+@test "--explain agrees with the answer, for every key, scheme and number of lines" {
     seq 400 >in
     seq 300 700 >ask
     for options in '-p 1%' '-p 1e-5 --lines-per-key 2' '-p 1% --scheme classic' '--bits 5000 --hashes 1 --scheme classic' \
@@ -136,7 +137,7 @@ setup() {
     done
 }
 
-@test "the hash of hello falls where docs/format.md works it out" {
+@test "the hash of hello selects the bits that docs/format.md computes" {
     echo hello | petal build -o h.petal --bits 1024 --hashes 3
     run -0 petal check --explain h.petal -e hello
     is "$output" $'hello\tprobably in\tline 1: word 3 bit 5 set, word 14 bit 3 set, word 9 bit 8 set'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # compare.bats - petal compare reports how the keys of two filters overlap, with intervals that
-# contain the truth, and refuses what cannot be compared.
+# contain the true values. It refuses filters that can't be compared.
 load helper
 
 setup() {
@@ -9,7 +9,7 @@ setup() {
     seq -f 'user-%.0f' 20001 60000 | petal build -n 50000 -o b.petal
 }
 
-# between JSON NAME TRUTH: the interval contains the truth, and the estimate is in the interval.
+# between JSON NAME TRUTH: checks that the interval contains the truth and the estimate.
 between() {
     awk -v value="$(field "$2" <<<"$1")" -v low="$(field "$2_low" <<<"$1")" -v high="$(field "$2_high" <<<"$1")" -v truth="$3" \
         'BEGIN { exit !(low <= truth && truth <= high && low <= value && value <= high) }' || fail "$2 is not about $3: $1"
@@ -21,9 +21,9 @@ between() {
     is_as_expected compare.txt
 }
 
-# With other keys, one test in 20 would fail: tests/stat/overlap.c proves that the intervals are
+# With other keys, one test in 20 would fail. tests/stat/overlap.c proves that the intervals are
 # right.
-@test "machines get the numbers, each with its interval, and the truth lies in all of them" {
+@test "programs get the numbers with their intervals, and every interval contains the true value" {
     run -0 --separate-stderr petal compare --json a.petal b.petal
     is "${#lines[@]}" 1
     between "$output" items_a 30000
@@ -37,13 +37,13 @@ between() {
     is "$(field file_a <<<"$output")" a.petal
 }
 
-@test "the order of the two does not matter, except for their names" {
+@test "the order of the two filters changes only their names" {
     one=$(petal compare --json a.petal b.petal) other=$(petal compare --json b.petal a.petal)
     for name in union intersection jaccard jaccard_low; do is "$(field $name <<<"$one")" "$(field $name <<<"$other")"; done
     is "$(field containment <<<"$one")" "$(field containment_of_b <<<"$other")"
 }
 
-@test "equal, contained, disjoint, empty and full filters are spoken of as such" {
+@test "equal, contained, disjoint, empty and full filters are described with these words" {
     seq -f 'user-%.0f' 1 1000 | petal build --template a.petal -o part.petal
     seq 100001 120000 | petal build --template a.petal -o far.petal
     petal create --template a.petal -o empty.petal
@@ -61,7 +61,7 @@ between() {
     is "$(petal compare --json full.petal full.petal | field saturated)" true
 }
 
-@test "unlike filters are refused, and the field is named" {
+@test "filters that differ in a parameter are refused, and the parameter is named" {
     seq 10 | petal build -n 50000 -p 0.1% -o p.petal
     seq 10 | petal build -n 50000 --seed 7 -o s.petal
     seq 10 | petal build -n 50000 --scheme classic -o c.petal
@@ -73,14 +73,14 @@ between() {
     refuses "missing: cannot open it" petal compare a.petal missing
 }
 
-@test "another library's filters are compared too" {
+@test "filters of other libraries can be compared too" {
     seq 1 3000 | petal build --to guava -n 5000 -p 1% -o a.guava
     seq 1001 5000 | petal build --template a.guava -o b.guava 2>/dev/null
     is "$(wc -c <a.guava)" "$(wc -c <b.guava)"
     between "$(petal compare --json --from guava a.guava b.guava)" intersection 2000
 }
 
-@test "keyed filters are compared under their secret" {
+@test "keyed filters can be compared if their secret is given" {
     head -c 16 /dev/zero >secret
     for part in 1 2; do seq $part | petal build -n 10 --secret-file secret -o k$part.petal; done
     between "$(petal compare --json --secret-file secret k1.petal k2.petal)" intersection 1

@@ -9,7 +9,7 @@ setup() {
     seq 1 500 >keys
 }
 
-@test "guava, guava32, spark and spark-v1 go through petal and come back the same" {
+@test "guava, guava32, spark and spark-v1 files survive a round trip through petal unchanged" {
     for format in guava guava32 spark spark-v1; do
         petal build -o "$format.bin" --to "$format" keys
         petal convert "$format.bin" "$format.petal" --from "$format"
@@ -19,7 +19,7 @@ setup() {
     done
 }
 
-@test "a real Guava file is asked, and its converted form answers the same" {
+@test "a real Guava file can be queried, and its converted form gives the same answers" {
     file=$vectors/guava/utf8_n100_p0.01_mitz64.bin
     seq 0 20000 | sed 's/^/key-/' >asked
     petal check --from guava "$file" asked >here
@@ -29,7 +29,7 @@ setup() {
     cmp here there
 }
 
-@test "key types reach Guava's funnels" {
+@test "key types select Guava's funnels" {
     run petal check --from guava --key-type i32 -c "$vectors/guava/int_n100_p0.01_mitz64.bin" -e 0 -e 1 -e -1
     [ "$output" = 3 ]
     run petal check --from guava --key-type i64 -c "$vectors/guava/long_n100_p0.01_mitz64.bin" -e 0 -e 1 -e -1
@@ -38,20 +38,20 @@ setup() {
     [ "$output" = 2 ]
 }
 
-@test "without --from a file that can be one thing only is read as that, and it is said" {
+@test "without --from, a file that fits only one format is read as that format, with a message" {
     run --separate-stderr petal check "$vectors/guava/utf8_n100_p0.01_mitz64.bin" -e key-0
     [ "$status" -eq 0 ]
     [ "$output" = key-0 ]
     [[ $stderr == *"looks like guava"*"--from guava"* ]]
 }
 
-@test "bits are never translated: a format that cannot hold the scheme is refused with the reason" {
+@test "bits are never translated: if a format cannot store the scheme, it is refused with the reason" {
     petal build -o n.petal keys
     refuses "guava cannot hold a blocked filter with xxh3" petal convert n.petal n.guava --to guava
     [ ! -e n.guava ]
 }
 
-@test "a format that does not exist is refused, and those there are are named" {
+@test "an unknown format is refused, and the message lists the known ones" {
     refuses "there is no format guawa, did you mean guava? See petal formats" petal convert keys out --to guawa
     refuses "there is no format redis, did you mean redisbloom?" petal convert keys out --to redis
     refuses "there is no format zzz; there are petal, guava, " petal convert keys out --to zzz
@@ -63,7 +63,7 @@ setup() {
     cmp a b
 }
 
-@test "another library's file is added to by replacing it, and stays that library's file" {
+@test "petal add replaces another library's file, which stays that library's file" {
     petal build -o g -n 1000 --to guava keys
     echo more | petal add g --from guava
     petal check --from guava g -q -e more
@@ -73,7 +73,7 @@ setup() {
     cmp g both
 }
 
-@test "files of another library merge into one of its own, or into a petal file with --to" {
+@test "files of another library merge into a file of that library, or into a petal file with --to" {
     head -n 250 keys >first
     tail -n 250 keys >second
     petal create -o empty -n 500 --to guava
@@ -86,7 +86,7 @@ setup() {
     petal verify ab.petal --present keys
 }
 
-@test "info says what another library's file does not" {
+@test "info reports what another library's file does not record" {
     run petal info --from guava "$vectors/guava/utf8_n100_p0.01_mitz64.bin"
     [[ $output == *"not in the file"*"the number of keys it was planned for"*"funnel"* ]]
     run petal info --json --from guava "$vectors/guava/utf8_n100_p0.01_mitz64.bin"
@@ -103,11 +103,11 @@ setup() {
     petal verify out
 }
 
-@test "metadata that a format has no place for is refused, not lost in silence" {
+@test "if a format has no place for metadata, it is refused and not lost silently" {
     refuses "guava has no place for it" petal build -o a --to guava --metadata note keys
 }
 
-@test "the filters inside a Parquet file are listed, asked and taken out" {
+@test "the filters inside a Parquet file can be listed, queried and extracted" {
     file=$vectors/parquet/duckdb.parquet
     petal info "$file" >list
     column=$(awk 'NR == 3 { print $1 }' list)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# damage.bats - no answer of the tool comes from damaged bits: a damaged file is an error that names
-# the file and the place, never a list of keys that are "certainly not" in.
+# damage.bats - the tool never answers from damaged bits. If a file is damaged, it reports an error
+# that names the file and the place. It never prints keys as "certainly not" in the filter.
 load helper
 
 setup() {
@@ -16,12 +16,12 @@ zero() {
     dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>/dev/null
 }
 
-# The offset of the payload's first nonzero byte.
+# Prints the offset of the payload's first nonzero byte.
 some_byte() {
     od -An -v -tu1 -w1 -j "$payload" f.petal | awk -v at="$payload" '$1 { print at + NR - 1; exit }'
 }
 
-@test "one zeroed byte: check finds every key or says where the damage is; without the checks keys are missed" {
+@test "with one zeroed byte, check finds every key or says where the damage is; without the checks, keys are missed" {
     zero f.petal "$(some_byte)" 1
     run petal check --no-verify -c f.petal members.txt
     [ "$output" -lt 29619 ] || fail "no key is missed: $output"
@@ -32,7 +32,7 @@ some_byte() {
     refuses "damaged at byte $payload" petal check --explain f.petal -e "$(head -n 1 members.txt)"
 }
 
-@test "8 KiB of zeros: so too, by one thread and by several, for rows and single keys" {
+@test "with 8 KiB of zeros, too, check finds every key or reports damage, for rows and single keys, with one thread and several" {
     zero f.petal $((payload + 4096)) 8192
     run petal check --no-verify -c f.petal members.txt
     [ "$output" -lt 25000 ] || fail "8 KiB of the bits are gone, and only $((29619 - output)) keys with them"
@@ -43,7 +43,7 @@ some_byte() {
     done
 }
 
-@test "no member is printed by check -v, whatever byte was changed" {
+@test "check -v prints no member, whatever byte was changed" {
     cp f.petal sound.petal
     local size at status
     size=$(stat -c %s f.petal)
@@ -59,7 +59,7 @@ some_byte() {
     done
 }
 
-@test "damage in one block leaves the keys of the others to be found" {
+@test "if one block is damaged, keys in the other blocks are still found" {
     seq 400000 >many.txt
     petal build -o many.petal many.txt
     local begin
@@ -78,7 +78,7 @@ some_byte() {
     [ "$found" -gt 10 ] && [ "$refused" -ge 1 ] || fail "$found found, $refused refused"
 }
 
-@test "info, compare, merge, convert, diff and verify refuse it" {
+@test "info, compare, merge, convert, diff and verify refuse a damaged file" {
     cp f.petal sound.petal
     zero f.petal $((payload + 4096)) 8192
     run -1 --separate-stderr petal info f.petal
@@ -104,7 +104,7 @@ some_byte() {
     [ ! -e new.petal ] && [ ! -e new.patch ]
 }
 
-@test "verify --recover leaves a damaged file alone; with --force it says what differs, warns and seals" {
+@test "verify --recover does not change a damaged file; with --force it says what differs, warns and seals the file" {
     seq 400000 >many.txt
     petal build -o many.petal many.txt
     local begin
@@ -122,10 +122,10 @@ some_byte() {
     [ "$(petal check -c many.petal many.txt)" -lt 400000 ] || fail "what was lost came back"
     petal add many.petal many.txt
     is "$(petal check -c many.petal many.txt)" 400000
-    petal verify --recover --force many.petal # a sound file is left alone
+    petal verify --recover --force many.petal # an undamaged file is not changed
 }
 
-@test "info says what the checksums say: match, none, not compared, changing, old" {
+@test "info reports the state of the checksums: match, none, not compared, changing, old" {
     is "$(petal info --json f.petal | field checksums)" match
     is "$(petal info --json - <f.petal | field checksums)" match
     is "$(petal info --json --no-verify f.petal | field checksums)" "not compared"

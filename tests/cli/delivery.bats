@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
-# delivery.bats - petal seen -f remembers what was delivered: a second run prints every line that
-# was not.
+# delivery.bats - petal seen -f remembers which lines were delivered: a second run prints every
+# other line.
 load helper
 
-# Enough lines for several blocks, and a filter that has no false positives among them.
+# Enough lines for several blocks, and a filter without false positives among them.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
     seq 100000 200000 >lines
 }
 
-# How many bytes in the pipe on standard input are unread; Linux only.
+# Prints how many bytes in the pipe on standard input are unread. Linux only.
 unread() { perl -e '$n = pack "i", 0; ioctl(STDIN, 0x541B, $n) or die; print unpack "i", $n'; }
 
-# fail_at KIB OPTION...: runs petal seen with a file size limit in place of a full disk. FILE is
+# fail_at KIB OPTION...: runs petal seen with a limit on file sizes instead of a full disk. FILE is
 # created first, so that the limit applies only to the output. Prints the status.
 fail_at() {
     local status=0 limit=$1
@@ -24,32 +24,31 @@ fail_at() {
     echo $status
 }
 
-@test "when the output is full, exactly the lines that were written are remembered, to the line" {
+@test "if the output is full, exactly the lines that were written are remembered" {
     for threads in 1 2 5; do
         rm -f s.petal
         petal seen -f s.petal -n 150k -p 1e-4 </dev/null
         is "$(fail_at 400 --threads $threads lines)" 2
         is "$(cat message)" "petal: standard output: File too large"
-        is "$(wc -c <out)" 409598 # of 409,600: part of a line is taken back
+        is "$(wc -c <out)" 409598 # of 409,600: an incomplete line is removed again
         delivered=$(wc -l <out)
         is "$(head -n "$delivered" lines | petal check -v -c s.petal)" 0
         petal seen -f s.petal lines >rest
         head -n "$delivered" out | cat - rest | grep -vxFf - lines >lost || true
-        # A new line is dropped by mistake with probability 1e-4 at most: ten of 100,001, and five
-        # sd more.
+        # A new line is dropped by mistake with probability 1e-4 at most: ten of 100,001, plus 5 sd.
         [ "$(wc -l <lost)" -le 26 ] || fail "lost: $(wc -l <lost)"
         is "$(head -n 1 rest)" "$((100000 + delivered))"
     done
 }
 
-@test "a full output forgets nothing that earlier runs delivered" {
+@test "a full output does not make it forget lines that earlier runs delivered" {
     seq 1000 | petal seen -f s.petal -n 150k -p 1e-4 >first
     is "$(fail_at 400 lines)" 2
     is "$(petal seen -f s.petal first)" ""
     petal verify s.petal
 }
 
-@test "repeats of lines that were not delivered do not make them remembered" {
+@test "lines that were not delivered are not remembered, even if they repeat" {
     cat lines lines >twice
     petal seen -f s.petal -n 150k -p 1e-4 </dev/null
     is "$(fail_at 400 twice)" 2
@@ -58,22 +57,21 @@ fail_at() {
     is "$(petal seen -f s.petal twice | head -n 1)" "$((100000 + delivered))"
 }
 
-@test "a reader that goes away in the middle gets the rest from a rerun" {
+@test "if the reader exits in the middle, a rerun prints the rest" {
     set +o pipefail
     petal seen -f s.petal -p 1e-6 -n 150k lines 2>message | head -c 70000 >got
     statuses=("${PIPESTATUS[@]}")
     is "${statuses[0]}" 141
     is "$(cat message)" ""
     petal seen -f s.petal lines >rest
-    # head reads more than it prints, but never more than the capacity of a pipe and of its own
-    # buffer.
+    # head reads more than it prints, but at most the capacity of a pipe plus its own buffer.
     whole=$(wc -l <got)
     [ "$(wc -l <rest)" -le $((100001 - whole)) ]
     [ "$(head -n 1 rest)" -ge $((100000 + whole)) ]
     is "$(tail -n 1 rest)" 200000
 }
 
-@test "lines that a pipe still holds when its reader goes away are not remembered" {
+@test "lines that are still in the pipe when its reader exits are not remembered" {
     [ "$(uname)" = Linux ] || skip "what a pipe holds can be found out on Linux only"
     mkfifo in out
     "$PETAL" seen -n 1000 -p 1e-6 -f s.petal <in >out 3>&- 2>message &
@@ -91,7 +89,7 @@ fail_at() {
     is "$(printf 'first\nsecond\n' | petal seen -f s.petal)" second
 }
 
-@test "nor are those that it holds when its reader goes away after the input has ended" {
+@test "lines still in the pipe are not remembered either if the reader exits after the end of the input" {
     [ "$(uname)" = Linux ] || skip "what a pipe holds can be found out on Linux only"
     mkfifo out
     printf 'first\nsecond\n' >lines
@@ -108,7 +106,7 @@ fail_at() {
     is "$(petal seen -f s.petal <lines)" second
 }
 
-@test "a signal while the reader reads on: all that was printed is remembered" {
+@test "after a signal, all printed lines are remembered if the reader reads on" {
     mkfifo in
     "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &
     running=$!
@@ -121,7 +119,7 @@ fail_at() {
     is "$(seq 100 | petal check -c s.petal)" 100
 }
 
-@test "after kill -9 in the middle of a stream a rerun prints everything that was not saved" {
+@test "after kill -9 in the middle of a stream, a rerun prints everything that was not saved" {
     seq 10 | petal seen -f s.petal -n 1000 >first
     mkfifo in
     "$PETAL" seen -f s.petal <in >out 3>&- &
@@ -136,14 +134,14 @@ fail_at() {
     is "$(seq 20 | petal seen -f s.petal | paste -sd' ')" "11 12 13 14 15 16 17 18 19 20"
 }
 
-@test "with -d what is remembered makes lines come out, so a full output forgets nothing" {
+@test "with -d, remembered lines are printed, so a full output makes it forget nothing" {
     cat lines lines >twice
     petal seen -f s.petal -n 150k -p 1e-4 </dev/null
     is "$(fail_at 400 -d twice)" 2
     is "$(petal seen -d -f s.petal lines | wc -l)" 100001
 }
 
-@test "growing filters and windows remember what was delivered, too" {
+@test "growing filters and windows also remember what was delivered" {
     set +o pipefail
     for options in "-p 1e-4" "-p 1e-4 --window 200k" "-p 1e-4 --window 7d -n 200k --now 1000000"; do
         rm -f s.petal
@@ -156,7 +154,7 @@ fail_at() {
     done
 }
 
-@test "a scheme whose keys are more than a hash forgets the run when its output fails, and no more" {
+@test "if a scheme's keys are longer than a hash, a failed output makes it forget this run and no more" {
     petal create --to datasketches -o s.ds -n 150k -p 1e-4
     seq 10 | petal seen -f s.ds >first
     (

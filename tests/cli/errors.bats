@@ -8,7 +8,7 @@ setup() {
     cp f.petal saved
 }
 
-@test "a missing filter, a folder, a device and an empty file are no filters" {
+@test "a missing file, a folder, a device and an empty file are not filters" {
     for command in check info add verify; do
         refuses "none: cannot open it: No such file or directory; petal create or petal build makes one" petal $command none </dev/null
         refuses ".: cannot open it: Is a directory" petal $command . </dev/null
@@ -20,7 +20,7 @@ setup() {
     refuses "pipe: not a regular file" petal info pipe
 }
 
-@test "a file that may not be read is said so" {
+@test "if a file can't be read for lack of permission, the message says so" {
     chmod 000 f.petal
     echo key >keys
     chmod 000 keys
@@ -33,7 +33,7 @@ setup() {
     refuses "keys: cannot open it: Permission denied" $drop "$PETAL" build -o x.petal keys
 }
 
-@test "a text is not a filter, and the message says how to make one of it" {
+@test "a text file is not a filter, and the message says how to build one from it" {
     echo 'some words' >notes.txt
     refuses "petal: notes.txt: not a filter (text, from byte 0); to make one: petal build -o notes.petal notes.txt" petal info notes.txt
     echo 'some words' >notes
@@ -44,17 +44,17 @@ setup() {
     refuses "random: not a" petal info random
 }
 
-@test "a filter that a text tool has mangled is damaged, not something else" {
+@test "a filter changed by a text-mode transfer is reported as damaged" {
     sed 's/\r$//' f.petal >mangled
     finds "mangled: damaged at byte 4 (line ends were converted" petal info mangled
 }
 
-@test "a newer version is refused, and the message has both versions" {
+@test "a file of a newer version is refused, and the message names both versions" {
     for slot in 0 512; do flip f.petal $((slot + 8)) 02; done
     refuses "petal: f.petal: written by a newer petal (format 3; this one reads 1); update petal" petal info f.petal
 }
 
-@test "damage and truncation are reported with the byte and the way out" {
+@test "damage and truncation are reported with the byte and what to do" {
     flip f.petal 1600 01
     finds "petal: f.petal: damaged at byte 1088 (checksum of block 0); restore a copy or rebuild from the keys" petal verify f.petal
     head -c 1500 saved >short
@@ -64,7 +64,7 @@ setup() {
     finds "petal: twice: damaged at byte $size (bytes after the end)" petal info twice
 }
 
-@test "a keyed filter without its secret answers nothing" {
+@test "a keyed filter without its secret gives no answers" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     echo 100102030405060708090a0b0c0d0e0f >wrong
     echo key | petal build -o k.petal --secret-file secret
@@ -79,7 +79,7 @@ setup() {
     is "$(petal check --secret-file secret k.petal -e key)" key
 }
 
-@test "a secret is 16 bytes or 32 hex digits, and nothing else" {
+@test "a secret must be 16 bytes or 32 hex digits" {
     printf '0001020304050607 8090a0b0c0d0e0f' >bad1
     printf 'short' >bad2
     head -c 17 /dev/zero >bad3
@@ -99,7 +99,7 @@ setup() {
     ! grep -qF "$(cat raw | tr -d '\0')" x
 }
 
-@test "an output in a folder that is not there is refused before the input is read" {
+@test "an output in a missing folder is refused before the input is read" {
     mkfifo never
     for command in 'create -n 10' 'build never' 'merge f.petal' 'intersect f.petal'; do
         refuses "no/x.petal: cannot write a file in its folder: No such file or directory" petal $command -o no/x.petal
@@ -108,13 +108,13 @@ setup() {
     refuses "-: is not standard output here; name a file" petal seen -f - /dev/null
 }
 
-@test "an output that is no regular file is refused, and nothing is left beside it" {
+@test "an output that is not a regular file is refused, and no temporary file is left" {
     run -2 --separate-stderr petal create --force -n 10 -o /dev/null
     is "${#stderr_lines[@]}" 1
     [ -c /dev/null ]
 }
 
-@test "a file size limit leaves the old file intact" {
+@test "if a file size limit is hit, the old file is unchanged" {
     seq 200000 >keys
     refuses "f.petal: cannot write: File too large; the old file is unchanged" \
         bash -c "ulimit -f 16; exec '$PETAL' build --force -o f.petal keys"
@@ -124,7 +124,7 @@ setup() {
     is "$(ls)" $'f.petal\nkeys\nsaved'
 }
 
-@test "a full disk leaves the old file intact, and adding in place is refused before it begins" {
+@test "if the disk is full, the old file is unchanged, and adding in place is refused before it starts" {
     if [ "$(id -u)" -eq 0 ]; then enter='unshare -m'; else enter='unshare -rm'; fi
     $enter true 2>/dev/null || skip "this machine lets no test mount a file system"
     mkdir disk
@@ -150,26 +150,26 @@ END
     contains "$stderr" "petal: disk/seen.petal: cannot write: No space left on device; the old file is unchanged"
 }
 
-@test "sizes that no machine has are refused, not attempted" {
+@test "impossible sizes are refused without trying" {
     for options in '--bits 200Ti --hashes 3' '-n 100000000000000 -p 1e-5'; do
         run -2 --separate-stderr petal create -o x.petal $options
-        is "$(grep -c '^petal: ' <<<"$stderr")" 1 # a sanitizer adds lines of its own
+        is "$(grep -c '^petal: ' <<<"$stderr")" 1 # a sanitizer adds its own lines
     done
     [ ! -e x.petal ]
 }
 
-@test "names that would break the line, or the terminal, are shown harmless" {
+@test "names with control characters are printed safely" {
     refuses 'a?petal: b?[31m: cannot open it' petal info $'a\npetal: b\x1b[31m'
 }
 
-@test "unknown commands and options are named, with the nearest" {
+@test "unknown commands and options are named, with the most similar one" {
     refuses "no command chekc, did you mean check? See petal help" petal chekc
     refuses "no command frobnicate; see petal help" petal frobnicate
     refuses "no command frobnicate; see petal help" petal help frobnicate
     refuses "build: no option --outptu, did you mean --output?" petal build --outptu x
 }
 
-@test "a petal file that is opened as another library's is called a petal file" {
+@test "if --from names another library's format, a petal file is still called a petal file" {
     for command in "info f.petal" "check f.petal -e 1" "convert f.petal g" "add f.petal -e 1"; do
         refuses "petal: f.petal: is a petal file, not one of guava; leave out --from" petal $command --from guava
     done
@@ -177,7 +177,7 @@ END
     cmp f.petal saved
 }
 
-@test "--json where it means nothing leads to what was meant" {
+@test "if --json makes no sense, the message says what was probably meant" {
     refuses "check: no option --json; if keys are in lines of JSON, pass --jsonl PATH; see petal help check" petal check --json f.petal
     refuses "seen: no option --json; if keys are in lines of JSON, pass --jsonl PATH" petal seen --json .id
     refuses "merge: no option --json; petal info --json describes a filter" petal merge --json

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# fold.bats - petal fold makes the filter that building at the small size would make; petal build
-# reads keys once, whatever their number; and merge accepts filters of different sizes.
+# fold.bats - petal fold makes the same filter as building at the small size. petal build reads the
+# keys once, however many there are. merge accepts filters of different sizes.
 load helper
 
 bits_of() { petal info --json "$1" | field bits; }
 
-@test "a folded file is, byte for byte, the one that was made small" {
+@test "a folded file equals, byte for byte, a file created at the small size" {
     seq 5000 >keys
     for kind in '--scheme blocked' '--scheme blocked --lines-per-key 2' '--scheme classic'; do
         petal build $kind --bits 3686400 --hashes 8 --metadata kept -o large.petal keys
@@ -19,7 +19,7 @@ bits_of() { petal info --json "$1" | field bits; }
     done
 }
 
-@test "fold takes the smallest size that keeps the rate, and every key is still there" {
+@test "fold chooses the smallest size that keeps the rate, and no key is missing" {
     make_urls
     petal create -p 0.1% -n 10M -o large.petal
     petal add large.petal urls.txt
@@ -31,14 +31,14 @@ bits_of() { petal info --json "$1" | field bits; }
     [ "$(petal info --json room.petal | field capacity)" -ge 1000000 ]
     petal fold -p 1% -o coarse.petal large.petal
     [ "$(bits_of coarse.petal)" -le "$(bits_of small.petal)" ]
-    # 1,000,000 trials at 1 %: 5 sd are 498
+    # 1,000,000 trials at 1 %, where 5 sd are 498
     [ "$(seq 1000000 | petal check -c coarse.petal)" -le 10498 ]
     run -0 --separate-stderr petal fold -p 1% -o again.petal coarse.petal
     contains "$stderr" "stays at"
     is "$(bits_of again.petal)" "$(bits_of coarse.petal)"
 }
 
-@test "what cannot be folded says why, and nothing is written" {
+@test "if a filter can't be folded, the message gives the reason and nothing is written" {
     seq 100 >keys
     petal build --scheme counting -o counting.petal keys
     petal build --to guava -o guava.bin keys
@@ -63,7 +63,7 @@ bits_of() { petal info --json "$1" | field bits; }
     [ ! -e x ]
 }
 
-@test "merge folds the larger of two filters, whichever comes first" {
+@test "merge folds the larger of two filters, in any order" {
     seq 3000 >a
     seq 2001 5000 >b
     petal build --bits 614400 --hashes 6 -o large.petal a
@@ -84,7 +84,7 @@ bits_of() { petal info --json "$1" | field bits; }
     refuses "they differ in bits" petal intersect -o x large.petal both.petal
 }
 
-@test "a pipe of more keys than are counted is read once, and the filter is folded to its size" {
+@test "a pipe with more keys than can be counted is read once, and the filter is folded to its size" {
     seq 1000000 >keys
     petal build -n 1M -o planned.petal keys
     for kind in '--scheme blocked -p 1%' '--scheme classic -p 1%' '--scheme blocked -p 0.001%'; do
@@ -95,23 +95,23 @@ bits_of() { petal info --json "$1" | field bits; }
         is "$(petal check -c b.petal keys)" 1000000
     done
     cat keys | PETAL_COUNT_MEMORY=2MiB petal build --force --memory 64MiB -p 1% -o b.petal
-    # 1,000,000 trials at 1 %: 5 sd are 498
+    # 1,000,000 trials at 1 %, where 5 sd are 498
     [ "$(seq 1000001 2000000 | petal check -c b.petal)" -le 10498 ]
     is "$(petal info --json b.petal | field target_rate)" 0.01
-    # the same keys make the same file, in any order, with repeats, and on any number of threads
+    # the same keys make the same file, in any order, with repeats, and with any number of threads
     export PETAL_COUNT_MEMORY=2MiB
     for threads in 1 4; do
         tac keys | cat - keys |
             petal build --force --memory 64MiB -p 1% --threads $threads -o again.petal
         cmp b.petal again.petal
     done
-    # as long as keys are counted, the filter gets the planned size
+    # if the keys could be counted, the filter has the planned size
     petal build --force --memory 64MiB -p 1% -o few.petal < <(head -n 1000 keys)
     petal build --force -p 1% -o counted.petal < <(head -n 1000 keys)
     cmp few.petal counted.petal
 }
 
-@test "if there are more keys than --memory has room for, build says so, and with --grow it grows" {
+@test "if there are more keys than --memory allows, build says so; with --grow the filter grows" {
     seq 300000 >keys
     export PETAL_COUNT_MEMORY=1MiB
     run -0 --separate-stderr petal build -p 1% --memory 256KiB -o full.petal keys
@@ -122,7 +122,7 @@ bits_of() { petal info --json "$1" | field bits; }
     contains "$stderr" "--memory has no room for the keys"
     is "$(petal info --json grown.petal | field policy)" growing
     is "$(petal check -c grown.petal keys)" 300000
-    # 1,000,000 trials at 1 %: 5 sd are 498
+    # 1,000,000 trials at 1 %, where 5 sd are 498
     [ "$(seq 300001 1300000 | petal check -c grown.petal)" -le 10498 ]
     run -0 --separate-stderr petal build -p 1% --memory 8MiB --grow -o fits.petal keys
     is "$output$stderr" ""

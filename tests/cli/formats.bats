@@ -4,13 +4,13 @@ load helper
 
 names() { petal formats | sed 1d | cut -d' ' -f1; }
 
-@test "formats lists the names that --from takes, the same in both forms" {
+@test "formats lists the names that --from accepts, the same ones as text and as JSON" {
     is "$(names)" "$(petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/')"
     run -2 petal info --from no-such-format some.file
     is "$(names | sort)" "$(sed 's/.*; there are //; s/ and /, /; s/, /\n/g' <<<"$output" | sort)"
 }
 
-@test "what can be created and written can be read again, and nothing else is created" {
+@test "a format that can be created and written can be read again, and no other can be created" {
     for format in $(names); do
         line=$(petal formats --json | grep "\"format\":\"$format\"")
         contains "$line" '"read":true'
@@ -23,7 +23,7 @@ names() { petal formats | sed 1d | cut -d' ' -f1; }
     done
 }
 
-@test "formats takes no file" {
+@test "formats takes no file argument" {
     run -2 petal formats some.petal
     contains "$output" "takes no file"
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
-# help.bats - help fits a screen; the manual page and the completions have every command and option.
+# help.bats - the help fits on a screen. The manual page and the completions have every command and
+# option.
 load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
 
-# The options that it only names.
+# The options that a command's help only names.
 named_options() {
     petal help "$1" | sed -n '/^  --[a-z-]*\( --\|:\)/p' | grep -o -e '--[a-z-]*'
 }
@@ -18,7 +19,7 @@ options_of() {
     } | sort
 }
 
-@test "the overview is as expected, on stdout when asked for, and on stderr with status 2 when not" {
+@test "the overview is as expected, on stdout if requested, otherwise on stderr with status 2" {
     run -0 --separate-stderr petal help
     is "$stderr" ""
     is_as_expected help.txt
@@ -46,7 +47,7 @@ options_of() {
     [ "$(petal help | wc -l)" -le 24 ]
 }
 
-@test "petal help keys says what keys are, and has the options of all commands that read some" {
+@test "petal help keys explains keys, and has the options of all commands that read keys" {
     help=$(petal help keys)
     [ "$(wc -l <<<"$help")" -le 24 ] && ! awk 'length > 80' <<<"$help" | grep . || fail "too much"
     for command in add build check remove seen shard verify; do
@@ -61,7 +62,7 @@ $(petal help words)" "$option"
     is "$(tr -dc '0-9.e\n' <<<"$output" | paste -sd' ')" "1 1.0 1e0"
 }
 
-@test "petal help words has the options of several keys per row" {
+@test "petal help words has the options for several keys per row" {
     help=$(petal help words)
     [ "$(wc -l <<<"$help")" -le 24 ] || fail "too many lines"
     ! awk 'length > 80' <<<"$help" | grep . || fail "too wide"
@@ -73,14 +74,14 @@ $(petal help words)" "$option"
     contains "$help" "--min SHARE           the share of a row's keys that must be found"
 }
 
-@test "-V and version are --version, and what others call a command leads to ours" {
+@test "-V and version mean --version, and common other names of commands lead to ours" {
     is "$(petal -V)" "$(petal --version)"
     is "$(petal version)" "$(petal --version)"
     refuses "no command contains; here it is check; see petal help check" petal contains f
     refuses "no command union; here it is merge; see petal help merge" petal union f
 }
 
-@test "--version prints the version of petal.h, and what is in" {
+@test "--version prints the version of petal.h and the optional parts" {
     version=$(sed -n 's/#define PETAL_VERSION_[MP][A-Z]* \([0-9]*\)/\1/p' "$PETAL_ROOT/include/petal/petal.h" | paste -sd.)
     run -0 petal --version
     is "${lines[0]}" "petal $version"
@@ -89,7 +90,7 @@ $(petal help words)" "$option"
         fail "${lines[1]}"
 }
 
-@test "the manual page tells of every command and every option" {
+@test "the manual page describes every command and option" {
     page=$(sed 's/\\-/-/g' "$PETAL_ROOT/docs/man/petal.1")
     for command in $(commands); do
         contains "$page" "petal $command"
@@ -99,13 +100,13 @@ $(petal help words)" "$option"
     done
 }
 
-@test "the manual page has no fault that mandoc finds" {
+@test "mandoc finds no mistake in the manual page" {
     needs mandoc
     run mandoc -T lint -W warning "$PETAL_ROOT/docs/man/petal.1"
     is "$output" ""
 }
 
-@test "the manual page has no fault that man finds" {
+@test "man finds no mistake in the manual page" {
     needs man groff
     run -0 --separate-stderr man --warnings -l "$PETAL_ROOT/docs/man/petal.1"
     is "$stderr" ""
@@ -115,7 +116,7 @@ $(petal help words)" "$option"
 # Removes the overstriking that makes text bold or underlined.
 plain() { sed "s/.$(printf '\b')//g"; }
 
-@test "examples in the manual page read as they are typed" {
+@test "examples in the manual page print exactly as they must be typed" {
     needs man mandoc groff
     sed -n 's/^\.Dl //p' "$PETAL_ROOT/docs/man/petal.1" | sed 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; s/\\(dq/"/g' >typed
     [ "$(wc -l <typed)" -gt 15 ]
@@ -131,7 +132,7 @@ plain() { sed "s/.$(printf '\b')//g"; }
     done
 }
 
-# bash_offers WORD...: what bash offers to complete the last WORD.
+# bash_offers WORD...: prints what bash offers as completions of the last WORD.
 bash_offers() {
     bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petal; printf "%s\n" "${COMPREPLY[@]}"' bash \
         "$PETAL_ROOT/cli/completions/petal.bash" "$@" | sort
@@ -139,7 +140,7 @@ bash_offers() {
 
 format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | sort; }
 
-@test "bash completes commands, the options of each, values and files" {
+@test "bash completes commands, their options, values and files" {
     is "$(bash_offers petal '' | grep -v -e -- | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
     is "$(bash_offers petal ver)" verify
     for command in $(commands); do is "$(bash_offers petal $command --)" "$(options_of $command)"; done
@@ -154,7 +155,7 @@ format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | s
     is "$(bash_offers petal help me)" merge
 }
 
-@test "zsh completes the options of each command" {
+@test "zsh completes the options of every command" {
     needs zsh
     zsh_offers() {
         zsh -f -c '_arguments() { print -rl -- "$@" }; _describe() { print -rl -- ${(P)2} }
@@ -167,7 +168,7 @@ format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | s
     is "$(zsh_offers build 3 | sed -n 's/^--to=.*:format:(\(.*\))$/\1/p' | tr -s ' ' '\n' | grep . | sort)" "$(format_names)"
 }
 
-@test "fish completes commands and the options of each" {
+@test "fish completes commands and their options" {
     needs fish
     fish_offers() {
         HOME=$PWD fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$PETAL_ROOT/cli/completions/petal.fish" "$1" | cut -f1

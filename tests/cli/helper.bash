@@ -1,8 +1,8 @@
-# helper.bash - loaded at the beginning of every file of CLI tests.
+# helper.bash - every file of CLI tests loads it first.
 #
-# PETAL is the tool under test (by default the petal in PATH, or the one in build/); PETAL_ROOT is
-# the top of the tree. Expected outputs are in expected/; PETAL_UPDATE=1 bats tests/cli rewrites
-# them, to be reviewed with git diff.
+# PETAL is the tool under test (by default the petal in PATH, or the one in build/). PETAL_ROOT is
+# the top of the tree. Expected outputs are in expected/. PETAL_UPDATE=1 bats tests/cli rewrites
+# them; review the result with git diff.
 
 bats_require_minimum_version 1.5.0
 PETAL_ROOT=${PETAL_ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
@@ -28,9 +28,9 @@ make_urls() {
     gzip -dc "$PETAL_ROOT/examples/data/urls.txt.gz" >urls.txt
 }
 
-# refuses TEXT COMMAND...: the command exits with status 2, prints nothing on stdout, and on stderr
-# one line from petal that contains TEXT. finds: the same with status 1, for answers of verify and
-# info. is_busy: the same with status 3.
+# refuses TEXT COMMAND...: the command must exit with status 2, print nothing on stdout, and on
+# stderr one line from petal that contains TEXT. finds: the same with status 1, for results of
+# verify and info. is_busy: the same with status 3.
 refuses() { ends_with 2 "$@"; }
 finds() { ends_with 1 "$@"; }
 is_busy() { ends_with 3 "$@"; }
@@ -58,20 +58,20 @@ contains() {
     [[ $1 == *"$2"* ]] || fail "got: $1" "it does not contain: $2"
 }
 
-# The output of the last `run` equals expected/NAME.
+# The output of the last `run` must equal expected/NAME.
 is_as_expected() {
     local file=$BATS_TEST_DIRNAME/expected/$1
     [ -z "${PETAL_UPDATE-}" ] || printf '%s\n' "$output" >"$file"
     printf '%s\n' "$output" | diff -u "$file" - || fail "differs from expected/$1 (PETAL_UPDATE=1 accepts it)"
 }
 
-# field NAME: prints that member of the JSON object on stdin.
+# field NAME: prints this member of the JSON object on stdin.
 field() {
     sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' | tr -d '"'
 }
 
-# Waits for a condition that another process will soon cause. The limit only catches hanging
-# programs.
+# Waits for a condition that another process will soon make true. The limit only catches programs
+# that hang.
 wait_until() {
     local tries=0
     until "$@"; do
@@ -81,10 +81,10 @@ wait_until() {
     done
 }
 
-# Has a writer of FILE begun to change it?
+# Succeeds if a writer of FILE has begun to change it.
 is_being_changed() { petal verify "$1" 2>&1 | grep -q busy; }
 
-# These tests open a fifo with <>, so that a test doesn't wait for a tool that died early.
+# These tests open a fifo with <>. Otherwise a test would wait forever for a tool that died early.
 
 # needs PROGRAM...: skips the test if one of them is not installed. ./dev installs them:
 # scripts/check-packages.
@@ -96,7 +96,7 @@ needs() {
     done
 }
 
-# nightly_step N: the step of a loop over all places: 1 in ./dev nightly, otherwise N.
+# nightly_step N: the step of a loop over all places. It is 1 in ./dev nightly, and otherwise N.
 nightly_step() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then echo 1; else echo "$1"; fi
 }
@@ -106,8 +106,8 @@ needs_terminal() {
     script -qec true /dev/null </dev/null &>/dev/null || skip "this machine has no pseudo-terminal"
 }
 
-# Runs a command line on a terminal of its own (needs_terminal). Prints its output and messages
-# together, without the terminal's CR.
+# Runs a command line on its own terminal (see needs_terminal). Prints its output and messages
+# together, without the terminal's CRs.
 on_terminal() {
     script -qec "$*" /dev/null </dev/null | tr -d '\r'
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# hosting.bats - examples/hosting: a client that follows the files of publish has the published
-# filter byte for byte, whichever versions it missed, and downloads no more than it must.
+# hosting.bats - examples/hosting: a client that follows the published files gets the filter byte
+# for byte, whichever versions it missed, and downloads no more than necessary.
 load helper
 
-# Every version has 1 % more keys.
+# Each version has 1 % more keys than the previous one.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
     PATH=$(dirname "$PETAL"):$PETAL_ROOT/examples/hosting:$PATH
@@ -21,7 +21,7 @@ manifest_has() { grep -q -e "$1" host/manifest.json; }
 
 manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/manifest.json; }
 
-@test "a client that is one version behind, or several, or none, gets the very file" {
+@test "a client that is one or several versions behind, or has none, gets exactly the published file" {
     needs python3
     publish urls.petal host
     manifest_is_sound
@@ -30,7 +30,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     contains "$stderr" "the whole file"
     cmp one.petal urls.petal
     for version in 1 2 3 4 5; do
-        cp one.petal $version.petal # before this version
+        cp one.petal $version.petal # the client's file before this version
         next_version $((version * 1000 + 50000))
         manifest_is_sound
         run -0 --separate-stderr follow host one.petal
@@ -48,19 +48,19 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     is "$(ls -A | grep follow || true)" ""
 }
 
-@test "one version costs a few percent of the file" {
+@test "an update by one version costs a few percent of the file" {
     publish urls.petal host
     next_version 60000
     [ $(($(cat host/*.patch | wc -c) * 20)) -lt "$(cat host/urls-"$(id_of urls.petal)".petal | wc -c)" ]
 }
 
-@test "old versions are dropped, and their clients load the whole file" {
+@test "old versions are deleted, and clients that have them load the whole file" {
     publish -n 2 urls.petal host
     follow host old.petal
     for version in 1 2 3 4; do
         next_version $((version * 1000 + 50000)) -n 2
         [ "$(grep -c '"from"' host/manifest.json)" -le 2 ]
-        # A client may just have read the previous manifest, so one file and one patch are kept for
+        # A client may have just read the previous manifest, so one file and one patch are kept for
         # it.
         [ "$(ls host/*.petal | wc -l)" -le 2 ]
         [ "$(ls host/*.patch | wc -l)" -le 3 ]
@@ -70,10 +70,10 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     cmp old.petal host/urls-"$(id_of urls.petal)".petal
 }
 
-@test "patches that together are no smaller than the file are left out" {
+@test "if the patches together are not smaller than the file, they are left out" {
     publish urls.petal host
     follow host one.petal
-    for version in 1 2 3; do # none of the keys before
+    for version in 1 2 3; do # without the earlier keys
         seq ${version}000000 ${version}050000 | petal build -n 60000 -o urls.petal --force
         publish urls.petal host
         is "$(grep -c '"from"' host/manifest.json)" 1
@@ -83,7 +83,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     cmp one.petal urls.petal
 }
 
-@test "a filter of another size begins a new chain, and a version that was there comes back" {
+@test "a filter of another size begins a new chain, and a version that was published before can come back" {
     publish urls.petal host
     follow host one.petal
     cp urls.petal first.petal
@@ -101,7 +101,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     is "$(id_of one.petal)" "$(id_of first.petal)"
 }
 
-@test "publishing the same again changes nothing" {
+@test "publishing the same filter again changes nothing" {
     publish urls.petal host
     cp host/manifest.json before
     run -0 --separate-stderr publish urls.petal host
@@ -110,7 +110,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     is "$(ls -A host | wc -l)" 2
 }
 
-@test "a damaged or missing patch: the whole file; nothing sound: the old one stays" {
+@test "if a patch is damaged or missing, the client loads the whole file; if that is bad too, it keeps its old file" {
     publish urls.petal host
     follow host one.petal
     cp one.petal two.petal
@@ -133,7 +133,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     is "$(ls -A | grep 'follow' || true)" ""
 }
 
-@test "keyed filters, and files of other libraries" {
+@test "keyed filters and files of other libraries can be published" {
     printf 'sixteen bytes...' >secret
     seq 1000 | petal build -n 5000 --secret-file secret -o keyed.petal
     publish -k secret keyed.petal host
@@ -156,7 +156,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     cmp back.guava f.guava
 }
 
-@test "over a URL" {
+@test "a client can use a URL" {
     needs curl
     publish urls.petal host
     follow "file://$PWD/host" one.petal
@@ -166,7 +166,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     cmp one.petal host/urls-"$(id_of urls.petal)".petal
 }
 
-@test "misuse, another publisher at work, and manifests of others" {
+@test "misuse, a second publisher at work, and manifests of other programs are refused" {
     run -2 --separate-stderr publish urls.petal
     contains "$stderr" "usage: publish"
     run -2 --separate-stderr follow host

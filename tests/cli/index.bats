@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# index.bats - petal which names the same filters for an index as for its filters; and petal index
-# makes one of filters, of keys, and of other indexes.
+# index.bats - petal which names the same filters for an index as for its filters. petal index makes
+# an index from filters, from keys, and from other indexes.
 load helper
 
 setup() {
@@ -12,7 +12,7 @@ setup() {
     seq 1 5000 >queries
 }
 
-@test "an index answers as its filters do, false positives included, with every way of asking" {
+@test "an index gives the answers of its filters, including false positives, for every kind of query" {
     petal index -o all.petals f?.petal
     for options in '' -c -l '--min 0.1%' --json '--json -c' '--kmers 2' '--kmers 2 -l' '--kmers 3 -c'; do
         # shellcheck disable=SC2086 # words
@@ -24,7 +24,7 @@ setup() {
     [ "$(petal which all.petals -- queries | wc -l)" -gt 900 ]
 }
 
-@test "indexes and filters may be mixed, and places are those of the arguments" {
+@test "indexes and filters can be mixed, in the order of the arguments" {
     petal index -o some.petals f2.petal f3.petal f4.petal
     petal which f1.petal f2.petal f3.petal f4.petal f5.petal f2.petal -- queries >alone
     petal which f1.petal some.petals f5.petal f2.petal -- queries >together
@@ -36,7 +36,7 @@ setup() {
     is "$output" $'210\tf2.petal\tf2.petal'
 }
 
-@test "of keys each file becomes a filter, which misses none; gzip and words as everywhere" {
+@test "with --keys each file becomes a filter that misses none of its keys; gzip and words work as elsewhere" {
     gzip k5
     petal index -o keys.petals --keys -z -p 0.1% k1 k2 k3 k4 k5.gz k6
     run -0 --separate-stderr petal which keys.petals -e 512 -e 620 -e 1
@@ -51,7 +51,7 @@ setup() {
     [ "$(petal info --json listed.petals | wc -l)" -eq 8 ]
 }
 
-@test "filters are added by making a new index of the old one, and dropped by name" {
+@test "a new index can be made from an old one and more filters, and filters can be dropped by name" {
     petal index -o a.petals f1.petal f2.petal
     petal index --force -o a.petals a.petals f3.petal
     petal index -o b.petals f1.petal f2.petal f3.petal
@@ -64,7 +64,7 @@ setup() {
     [ ! -e e.petals ]
 }
 
-@test "info and verify describe an index, and damage is status 1" {
+@test "info and verify describe an index; damage is status 1" {
     petal index -o a.petals f1.petal f2.petal
     run -0 petal info a.petals
     [[ $output == $'a.petals\nindex             2 filters of '*$'\n  f1.petal: 21 keys, '* ]]
@@ -83,7 +83,7 @@ setup() {
     run -2 petal which cut.petals -e 1
 }
 
-@test "errors name the file and what to do, and write nothing" {
+@test "errors name the file and what to do, and nothing is written" {
     run -2 petal index f1.petal
     run -2 petal index -o x.petals
     run -2 petal index -o x.petals f1.petal -p 1%
@@ -118,16 +118,16 @@ setup() {
     is "$output" $'110\tk1\tf1.petal'
 }
 
-@test "with --verbose one line has sizes and rates" {
+@test "with --verbose, one line has sizes and rates" {
     run -0 petal index --verbose -o a.petals f1.petal f2.petal
     [[ $output == "petal: a.petals: 2 filters of "*" bytes (alone they have "*"), false positives from "* ]]
 }
 
 sum() { awk '{ total += $1 } END { print total }'; }
 
-# The documents that Debian's packages bring. Which exist depends on the machine, so the test says
-# how many it took.
-@test "an index of the words of 1,000 Debian documents answers as their filters do, and misses none" {
+# The documentation of Debian's packages. How much there is depends on the machine, so the test
+# prints the number of documents.
+@test "an index of the words in 1,000 Debian documents gives the answers of its filters, and misses no word" {
     needs python3
     find -L /usr/share/doc -type f -size -200k \
         \( -name copyright -o -name 'changelog*' -o -name 'README*' -o -name 'NEWS*' \) 2>/dev/null |
@@ -146,12 +146,12 @@ sum() { awk '{ total += $1 } END { print total }'; }
     seq -f 'absent%g' 5000 | tr '\n' '\0' | cat - some >queries
     printf '%s\n' alone.*.petal >filters
 
-    # made of the filters: the same bytes of answers
+    # an index made of the filters gives byte for byte the same answers
     petal index -o copied.petals @filters
     petal which -0 @filters -- queries >expected
     petal which -0 copied.petals -- queries | cmp - expected
 
-    # made of the documents: no word of any is missed
+    # an index made of the documents misses no word of any
     petal index -o keys.petals --keys --words -z -p 0.1% @list 2>/dev/null
     i=1000
     while read -r file; do
@@ -161,7 +161,7 @@ sum() { awk '{ total += $1 } END { print total }'; }
         is "$found" "$(tr -dc '\0' <"words.$i" | wc -c)"
     done <list
 
-    # and it takes hardly more than the planned filters
+    # it needs hardly more space than the planned filters
     planned=$(xargs "$PETAL" info --json <filters | field bytes | sum)
     [ "$(petal info --json keys.petals | field bytes | sum)" -le $((planned * 115 / 100)) ]
     [ "$count" -lt 1000 ] || [ "$(wc -c <keys.petals)" -le $((planned * 115 / 100)) ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# info.bats - petal info tells people and programs the same, and programs the exact values.
+# info.bats - petal info gives people and programs the same values, and programs get them exactly.
 load helper
 
-# A JSON object and nothing else, according to RFC 8259.
+# The input must be one JSON object, by RFC 8259, and nothing else.
 is_json() {
     perl -0777 -e '$_ = <STDIN>; my $v; $v = qr/\s*(?:"(?:[^"\\\x00-\x1f]|\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|\{(?:\s*|(??{$v}):(??{$v})(?:,(??{$v}):(??{$v}))*)\}|\[(?:\s*|(??{$v})(?:,(??{$v}))*)\])\s*/; exit !/^$v$/' || fail "not JSON"
 }
@@ -15,7 +15,7 @@ is_json() {
     is_as_expected info-urls.txt
 }
 
-@test "--json has every field, with null where nothing is known" {
+@test "--json has every field; an unknown value is null" {
     petal create -o f.petal --bits 512 --hashes 4
     run -0 petal info --json f.petal
     is_json <<<"$output"
@@ -23,7 +23,7 @@ is_json() {
     [[ $(field content_id <<<"$output") =~ ^[0-9a-f]{16}$ ]]
 }
 
-@test "a rate that nobody can tell is unknown, and null: js-tutorial's hash decides" {
+@test "a rate that can't be computed is unknown, or null in JSON: js-tutorial's hash determines it" {
     petal create --verbose --to js-tutorial -n 30 -p 0.01% -o f.bloom 2>made
     grep -q "an unknown rate of false positives at 30 keys" made
     seq 30 | petal add --from js-tutorial f.bloom
@@ -36,7 +36,7 @@ is_json() {
     petal verify --from js-tutorial --absent absent --json f.bloom | is_json
 }
 
-@test "an overfull filter is called so, to people with both rates; repeats make none" {
+@test "an overfull filter is reported as such, with both rates; repeats don't make a filter overfull" {
     petal create -o f.petal -n 1000 -p 1%
     for i in 1 2 3; do seq 1000 | petal add f.petal; done
     is "$(petal info --json f.petal | field overfull)" false
@@ -64,7 +64,7 @@ is_json() {
     is "$(wc -l <<<"$output")" 1
 }
 
-@test "several files are one block, or one JSON line, each; a bad one does not hide the others" {
+@test "several files give one block or one JSON line each, and a bad file does not hide the others" {
     petal create -o a.petal -n 10
     petal create -o b.petal -n 20
     run -0 petal info --json a.petal b.petal
@@ -78,17 +78,17 @@ is_json() {
     is "${#stderr_lines[@]}" 1
 }
 
-@test "repeats show in the number of keys added, and the bits tell the distinct ones" {
+@test "the number of added keys includes repeats, and the bits show the distinct ones" {
     petal create -o f.petal -n 1000
     for i in 1 2 3; do seq 1000 | petal add f.petal; done
     run -0 petal info f.petal
     contains "$output" "3,000 added, with repeats; 1,000 planned"
     low=$(petal info --json f.petal | field estimated_items_low)
     high=$(petal info --json f.petal | field estimated_items_high)
-    awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }' # seed 0, a fixed case
+    awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }' # the seed is 0, so the result is always the same
 }
 
-@test "kind is shown: classic, two lines per key, seed, secret, metadata" {
+@test "all properties are shown: classic, two lines per key, seed, secret, metadata" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     petal create -o f.petal -n 1000 -p 1e-6 --secret-file secret --metadata 'made by hand'
     run -0 petal info --secret-file secret f.petal
@@ -101,13 +101,13 @@ is_json() {
     contains "$output" "classic, xxh3 with seed 5, k 2, 11 bits"
 }
 
-@test "metadata that a terminal should not be sent is counted, not shown" {
+@test "if metadata can't be shown on a terminal safely, only its size is shown" {
     petal create -o f.petal -n 10 --metadata $'\x1b[31mred'
     run -0 petal info f.petal
     contains "$output" "metadata          8 bytes (petal info --metadata prints them)"
 }
 
-@test "a keyed filter is described by its header where the secret is missing" {
+@test "without the secret, a keyed filter is described by its header" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     seq 1000 | petal build -o f.petal -p 1% --secret-file secret --metadata 'by hand'
     run -0 --separate-stderr petal info f.petal

@@ -1,10 +1,9 @@
 #!/usr/bin/env bats
-# input.bats - input that is not a list of lines is refused or remarked on; and no input, however
-# hostile, makes memory grow without a bound.
+# input.bats - if the input is not a list of lines, it is refused or causes a message. No input,
+# however hostile, makes memory grow without bound.
 load helper
 
-# packed PROGRAM: the first bytes of its files; written here, so that the program need not be
-# installed
+# packed PROGRAM: writes the first bytes of this program's files, so that it needn't be installed
 packed() {
     case $1 in
     xz) printf '\xfd7zXZ\0\0\x04' ;;
@@ -22,7 +21,7 @@ packed() {
     printf 'more\n\0\n'
 }
 
-@test "what another program compressed is refused with -z, and warned of without" {
+@test "compressed input of another program is refused with -z, and causes a warning without it" {
     for program in xz bzip2 lz4 lzip lzma lzop compress zip 7-Zip RAR snappy; do
         packed $program >list
         refuses "petal: list: is compressed by $program, which -z does not unpack; use " petal seen -z list
@@ -42,7 +41,7 @@ packed() {
     done
 }
 
-@test "the program that a message names reads what the message is about" {
+@test "the program that a message recommends can read the input" {
     needs xz bzip2
     seq 1000 >list
     for program in xz bzip2; do
@@ -53,7 +52,7 @@ packed() {
     done
 }
 
-@test "zstd as pzstd writes it, with a frame to skip first, is unpacked" {
+@test "zstd data written by pzstd, which begin with a frame to skip, are unpacked" {
     needs zstd
     petal --version | grep -q 'with zstd' ||
         skip 'this petal has no zstd: ./dev test --all installs libzstd-dev'
@@ -62,7 +61,7 @@ packed() {
     petal seen -z list.zst | cmp - list
 }
 
-@test "files that hold no lines are told, by name" {
+@test "files without lines of text are reported by kind" {
     tell() { # NAME BYTES
         printf "$2"'\0\1\2more\n' >data
         run -0 --separate-stderr petal build --force -o f.petal data
@@ -84,7 +83,7 @@ packed() {
     contains "$stderr" "petal: data: is a tar archive; its bytes are read as keys"
 }
 
-@test "words that begin as a magic does are words" {
+@test "a word that begins like a magic number is a word" {
     for word in PAR1 PARE ORC ORCHID FEA1 BZh9 Objective Rar! PK '7z' LZIP 'SQLite format 3' ustar ARROW1; do
         printf '%s\nanother\n' "$word" >list
         run -0 --separate-stderr petal seen -z list
@@ -93,7 +92,7 @@ packed() {
     done
 }
 
-@test "a byte order mark is no part of the first key of a list, from a file or a pipe" {
+@test "a byte order mark is not part of the first key, in a file or a pipe" {
     printf '\xef\xbb\xbfa\nb\n' >list
     for command in "list" "-" "list list" "-k 1 list" "-z list"; do
         petal seen $command <list | cmp - <(printf 'a\nb\n')
@@ -105,14 +104,14 @@ packed() {
     is "$(petal check f.petal -e a -e b -e $'\xef\xbb\xbfa')" $'a\nb'
     printf '\xef\xbb\xbf' | petal seen | cmp - /dev/null
     printf '\xef\xbb' | petal seen | cmp - <(printf '\xef\xbb\n')
-    printf '\xef\xbb\xbfa\0' | petal seen -0 | cmp - <(printf '\xef\xbb\xbfa\0') # keys that are no text
-    printf 'b\n\xef\xbb\xbfa\n' | petal seen | cmp - <(printf 'b\n\xef\xbb\xbfa\n') # it is a mark at the beginning alone
+    printf '\xef\xbb\xbfa\0' | petal seen -0 | cmp - <(printf '\xef\xbb\xbfa\0') # with -0, keys needn't be text
+    printf 'b\n\xef\xbb\xbfa\n' | petal seen | cmp - <(printf 'b\n\xef\xbb\xbfa\n') # it is a mark only at the beginning
     gzip -c list | petal seen -z - list | cmp - <(printf 'a\nb\n')
     petal build --scheme counting -o c.petal - <list
     is "$(petal check c.petal -e a)" a
 }
 
-@test "UTF-16 is refused, with how to convert it" {
+@test "UTF-16 is refused, and the message says how to convert it" {
     needs iconv
     seq 10 >list
     for kind in UTF-16LE UTF-16BE; do
@@ -137,7 +136,7 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNUL
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 }
 
-@test "a row of more than 16 MiB is no key: counted, shown by its line, and passed on as it is" {
+@test "a row of more than 16 MiB is not a key: it is counted, reported with its line, and passed on unchanged" {
     { echo first; zeros 16777217; printf '\nlast\n'; } >long
     for from in long -; do
         petal seen $from <long 2>said | cmp - long
@@ -159,7 +158,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     zeros 20000000 | petal seen 2>said | cmp - <(zeros 20000000; echo)
 }
 
-@test "the rows after a long one have their numbers, and the bound is that of --row-limit" {
+@test "rows after a long one have the right numbers, and --row-limit sets the limit" {
     { zeros 400000; printf '\nx\n'; zeros 300000; printf '\n7\ny'; } >long
     seq 10 | petal build -o f.petal --key-type i64
     run -2 --separate-stderr petal check --row-limit 256KiB f.petal long
@@ -179,7 +178,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
             cmp - <(cat long; echo)
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
-    # Each member of a gzip file is read by a call of its own, however loaded the machine is.
+    # Each member of a gzip file is read by its own call, however busy the machine is.
     for piece in 40000 65536 200000; do
         split -b $piece --filter gzip long >long.gz
         petal seen -z --row-limit 1KiB long.gz 2>said | cmp - <(cat long; echo)
@@ -187,7 +186,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     done
 }
 
-@test "long rows of fields, CSV and JSON, with quotes and newlines in them, end where they end" {
+@test "long rows of fields, CSV and JSON, with quotes and newlines in them, end at the right place" {
     {
         printf 'id,text\r\n1,"'
         for i in $(seq 300); do
@@ -227,7 +226,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     refuses "header.csv: header: longer than a row may be" petal seen --row-limit 256KiB --csv id header.csv
 }
 
-@test "half a gigabyte of one line in two megabytes of gzip takes less memory than 64 MiB" {
+@test "half a gigabyte of one line, in two megabytes of gzip, needs less memory than 64 MiB" {
     needs python3
     case $PETAL_BUILD_DIR in *asan | *ubsan | *tsan) skip "it brings its own malloc" ;; esac
     head -c 500000000 /dev/zero | gzip -1 >bomb.gz
@@ -240,7 +239,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     petal seen -z bomb.gz 2>said | cmp - <(head -c 500000000 /dev/zero; echo)
 }
 
-@test "short rows after a long one take no more memory than without it" {
+@test "short rows after a long one need no more memory than without it" {
     needs python3
     case $PETAL_BUILD_DIR in *asan | *ubsan | *tsan) skip "it brings its own malloc" ;; esac
     { zeros 9000000; echo; zeros 16000000 '\n'; } >rows

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# keys.bats - every byte of the input is read as documented: lines, NUL-separated keys, CR LF, and
-# typed values.
+# keys.bats - the tool reads every byte of its input as documented: lines, NUL-separated keys, CR
+# LF, and typed values.
 load helper
 
 # holds FILE KEY: queries the filter for exactly these bytes
 holds() { printf '%s' "$2" | petal check -q "$1"; }
 
-@test "a last line without a newline counts, an empty line is a key, and no input is no key" {
+@test "a last line without a newline counts, an empty line is a key, and empty input has no key" {
     printf 'a\nb' | petal build -o f.petal -p 1e-9
     is "$(petal check -c f.petal -e a -e b)" 2
     is "$(petal info --json f.petal | field items)" 2
@@ -20,7 +20,7 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
     is "$(petal info --json f.petal | field items)" 0
 }
 
-@test "lines of every length, at every place, are the ones that grep numbers" {
+@test "lines of any length, at any place, have the numbers that grep prints" {
     needs python3
     python3 - <<'EOF'
 import random
@@ -41,14 +41,14 @@ EOF
     tr '\n\0' '\0\n' <all | petal check -0n g.petal | tr '\n\0' '\0\n' | cmp - numbered
 }
 
-@test "the output ends its last line, also where the input did not" {
+@test "the output ends with a newline, even if the input did not" {
     printf 'a\nb' | petal build -o f.petal
     printf 'a\nb' | petal check f.petal | cmp - <(printf 'a\nb\n')
     printf 'a\nb' | petal seen | cmp - <(printf 'a\nb\n')
     printf 'a\0b' | petal check -0 f.petal | cmp - <(printf 'a\0b\0')
 }
 
-@test "keys are bytes: NUL, invalid UTF-8, tabs and carriage returns go in and come out" {
+@test "keys are bytes: NUL, invalid UTF-8, tabs and carriage returns are kept" {
     printf 'a\0b\nx\xff\xfe\n\ttab \nreturn\r\n' >odd
     petal build -o f.petal -p 1e-9 odd
     petal check f.petal odd | cmp - odd
@@ -56,7 +56,7 @@ EOF
     run -1 petal check f.petal -e a -e return -e tab
 }
 
-@test "-0 separates keys by NUL, in and out, so that keys may hold newlines" {
+@test "-0 separates keys by NUL in input and output, so keys may contain newlines" {
     printf 'one\ntwo\0three\0' >keys
     petal build -0 -o f.petal -p 1e-9 keys
     is "$(petal info --json f.petal | field items)" 2
@@ -67,7 +67,7 @@ EOF
     is "$(petal check -0n f.petal keys | tr '\0\n' '|+')" '1:one+two|2:three|'
 }
 
-@test "--crlf takes the CR off the key and leaves it in the output" {
+@test "--crlf removes the CR from the key, and keeps it in the output" {
     printf 'a\r\nb\r\nc\n\r\nd\r' >dos
     petal build --crlf -o f.petal -p 1e-9 dos
     is "$(petal check -c f.petal -e a -e b -e c -e '' -e d)" 5
@@ -77,13 +77,13 @@ EOF
     refuses "--crlf is for lines, --null for keys that are not lines" petal check -0 --crlf f.petal dos
 }
 
-@test "without --crlf the CR is part of the key" {
+@test "without --crlf, the CR is part of the key" {
     printf 'a\r\n' | petal build -o f.petal -p 1e-9
     run -1 petal check -q f.petal -e a
     petal check -q f.petal -e $'a\r'
 }
 
-@test "a line may be longer than any buffer, and comes out whole" {
+@test "a line may be longer than any buffer, and is printed completely" {
     {
         head -c 3000000 /dev/zero | tr '\0' x
         printf '\nshort\n'
@@ -96,7 +96,7 @@ EOF
     cat long | petal seen | cmp - ended
 }
 
-@test "lines are the same whatever the pieces they arrive in" {
+@test "lines are the same however the input is split" {
     seq 1000 >numbers
     petal build -o f.petal numbers
     for i in $(seq 1 40); do
@@ -106,15 +106,15 @@ EOF
     done | petal check f.petal | cmp - numbers
 }
 
-# same_keys TYPE LINES TYPE LINES: both lists are the same bytes, since their filters have the same
-# bits.
+# same_keys TYPE LINES TYPE LINES: both lists stand for the same bytes, since their filters have the
+# same bits.
 same_keys() {
     printf "$2" | petal build --force -n 100 -p 1e-9 --key-type $1 -o one.petal
     printf "$4" | petal build --force -n 100 -p 1e-9 --key-type $3 -o other.petal
     is "$(petal info --json one.petal | field content_id)" "$(petal info --json other.petal | field content_id)"
 }
 
-@test "i64 is 8 bytes and i32 4 bytes, little-endian, and leading zeros or signs do not matter" {
+@test "i64 is 8 bytes and i32 4 bytes, little-endian; leading zeros and signs don't matter" {
     printf '1\n-1\n0\n9223372036854775807\n-9223372036854775808\n' | petal build --key-type i64 -o f.petal -p 1e-9
     same_keys i64 '1\n-1\n0\n9223372036854775807\n-9223372036854775808\n' hex \
         '0100000000000000\nffffffffffffffff\n0000000000000000\nffffffffffffff7f\n0000000000000080\n'
@@ -122,13 +122,13 @@ same_keys() {
     same_keys i32 '1\n-1\n2147483647\n-2147483648\n' hex '01000000\nffffffff\nffffff7f\n00000080\n'
 }
 
-@test "f64 is 8 bytes, -0 is 0, and every NaN is one key" {
+@test "f64 is 8 bytes, -0 equals 0, and all NaNs are one key" {
     printf '1.5\n-0\nnan\n1e300\n0.1\n' | petal build --key-type f64 -o f.petal -p 1e-9
     same_keys f64 '1.5\n-0\nnan\n0.1\n' hex '000000000000f83f\n0000000000000000\n000000000000f87f\n9a9999999999b93f\n'
     is "$(petal check --key-type f64 -c f.petal -e 0 -e -nan -e 1.50 -e 10e299 -e .1)" 5
 }
 
-@test "create --key-type any makes a filter that keys of several types are added to" {
+@test "create --key-type any makes a filter for keys of several types" {
     petal create --key-type any -n 100 -p 1e-9 -o f.petal
     run -1 grep -q 'key type' <(petal info f.petal)
     printf '7\n' | petal add --key-type i64 f.petal
@@ -140,7 +140,7 @@ same_keys() {
     refuses "any" petal build --key-type any -o g.petal -n 10
 }
 
-@test "utf16le, hex and base64 stand for the bytes they mean" {
+@test "utf16le, hex and base64 stand for their bytes" {
     text='a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb8\n'
     same_keys utf16le "$text" hex 6100e400ac203cd838df
     same_keys utf16le "$text" base64 YQDkAKwgPNg43w==
@@ -153,7 +153,7 @@ same_keys() {
     same_keys text 'foobar\nfooba\n\n' hex '666f6f626172\n666f6f6261\n\n'
 }
 
-# refused TYPE LINE REASON: as the third line of a file
+# refused TYPE LINE REASON: with LINE as the third line of a file
 refused() {
     { printf '%s\n' "$4" "$4"; printf -- "$2\n"; } >input
     run -2 --separate-stderr petal build --key-type "$1" -o x.petal input
@@ -162,7 +162,7 @@ refused() {
     [ ! -e x.petal ]
 }
 
-@test "a line that is no such value is an error that names file, line and reason" {
+@test "an invalid value is an error that names file, line and reason" {
     for wrong in '' x 1x ' 1' '1 ' 0x10 1.5 1e3 '1\0002' --1; do refused i64 "$wrong" "not a whole number" 1; done
     refused i64 9223372036854775808 "out of range" 1
     refused i32 2147483648 "out of range" 1
@@ -175,7 +175,7 @@ refused() {
     for wrong in '\xff' '\xc3' '\xed\xa0\x80' '\xc0\x80' '\xf5\x80\x80\x80'; do refused utf16le "$wrong" "not valid UTF-8" a; done
 }
 
-@test "the lines before one that is no value are still answered" {
+@test "lines before an invalid value are still answered" {
     printf '1\n2\n3\n' | petal build --key-type i64 -o f.petal
     printf '1\nx\n3\n' >numbers
     run -2 --separate-stderr petal check --key-type i64 f.petal numbers
@@ -183,7 +183,7 @@ refused() {
     is "$stderr" 'petal: numbers: line 2: not a whole number: "x"'
 }
 
-@test "a line of several columns that is no key is shown to its end, with the way to take one" {
+@test "if a line with several columns is not a valid key, it is shown completely, with the way to select a column" {
     printf 'abc' >file
     sum=$(sha1sum file)
     petal build --key-type hex -o f.petal -e "${sum%% *}"
@@ -196,14 +196,14 @@ refused() {
     is "$stderr" 'petal: standard input: line 1: not hex digits: "12 "'
 }
 
-@test "compressed input is taken as it is, with a warning" {
+@test "compressed input is read as it is, with a warning" {
     echo text | gzip >text.gz
     run -0 --separate-stderr petal build -o f.petal text.gz
     contains "$stderr" "petal: text.gz: is compressed"
     contains "$stderr" "pass -z"
 }
 
-@test "the key type is recorded, and used when nothing else is said" {
+@test "the key type is recorded, and used by default" {
     printf '0aff\n00\n' | petal build --key-type hex -o f.petal -p 1e-9
     is "$(petal info --json f.petal | field key_type)" hex
     contains "$(petal info f.petal)" $'\nkey type          hex\n'
@@ -222,7 +222,7 @@ refused() {
     contains "$stderr" 'not a whole number: "x"'
 }
 
-@test "a filter of the tool's is of text where nothing else was said, or of its template's type" {
+@test "by default, a filter of the tool has text keys, or its template's key type" {
     petal create -o f.petal -n 100
     is "$(petal info --json f.petal | field key_type)" text
     petal seen -f s.petal --key-type i32 <<<1 >/dev/null
@@ -235,7 +235,7 @@ refused() {
     is "$(petal check m.petal -e 1 -e 2 | paste -sd' ')" "1 2"
 }
 
-@test "another key type than the recorded one is refused" {
+@test "a key type other than the recorded one is refused" {
     petal build --key-type i64 -o f.petal -n 100 <<<1
     for command in "check f.petal" "add f.petal" "seen -f f.petal" "verify f.petal --present -"; do
         run -2 --separate-stderr petal $command --key-type i32 <<<1
@@ -251,7 +251,7 @@ refused() {
     is "$(petal info --json f.petal | field items)" 1
 }
 
-@test "a file that records no key type takes any, and convert keeps one" {
+@test "a file without a recorded key type accepts any, and convert keeps the recorded one" {
     petal build --to guava --key-type i64 -o f.guava -n 100 -p 1e-9 <<<1
     is "$(petal info --from guava --json f.guava | field key_type)" null
     petal convert --from guava f.guava f.petal
@@ -266,7 +266,7 @@ refused() {
     is "$(petal info --json d.petal | field key_type)" i64
 }
 
-@test "a list whose every line ends in CR gets one hint" {
+@test "if all lines of a list end with CR, there is one hint" {
     printf 'a\r\nb\r\nc' >dos
     for command in "build --force -n 100 -o f.petal dos" "add f.petal dos" "check -c f.petal dos dos" "check f.petal" "seen -f f.petal dos" \
         "shard -n 2 dos" "build --force --scheme counting -o c.petal dos"; do
@@ -287,7 +287,7 @@ refused() {
     is "$stderr" ""
     printf 'a 1\r\nb 2\r\n' >dos
     run -0 --separate-stderr petal build --force -k 1 -o f.petal dos
-    is "$stderr" "" # the CR is in no key
+    is "$stderr" "" # no key contains the CR
     for fields in 2 2,1 1,2; do
         run -0 --separate-stderr petal build --force -k $fields -o f.petal dos
         contains "$stderr" "every line ends in CR"
@@ -297,14 +297,14 @@ refused() {
     contains "$stderr" "every line ends in CR"
 }
 
-@test "filters that take no empty key skip it, count it and say so once" {
+@test "if a filter can't have the empty key, it is skipped and counted, and one message says so" {
     printf 'a\n\nb\n\n\n' >blank
     hint="3 empty keys skipped: datasketches filters do not accept them"
     run -0 --separate-stderr petal build --to datasketches -o f.ds -n 1000 blank
     is "$stderr" "petal: f.ds: $hint"
     run -0 --separate-stderr petal build --force --to datasketches -o f.ds blank
     is "$stderr" "petal: f.ds: $hint"
-    petal build --to datasketches -p 1e-9 -o counted.ds blank # for the keys that go in
+    petal build --to datasketches -p 1e-9 -o counted.ds blank # with the keys that are added
     petal build --to datasketches -p 1e-9 -o two.ds <<<$'a\nb'
     cmp counted.ds two.ds
     run -0 --separate-stderr petal add --from datasketches f.ds blank
@@ -322,7 +322,7 @@ refused() {
     is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }
 
-@test "a last line without its newline gets no hint at CR" {
+@test "a last line without its newline causes no hint about CR" {
     petal create -o f.petal -n 1000
     for text in abc "" 'abc\r' 'a\nb'; do
         run -0 --separate-stderr petal add f.petal < <(printf "$text")
@@ -330,7 +330,7 @@ refused() {
     done
 }
 
-@test "-e gives keys to every command that takes some, and then standard input is not read" {
+@test "every command that takes keys accepts -e, and then does not read standard input" {
     petal build --force -o f.petal -e a -e b <&-
     is "$(petal check f.petal -e a -e b -e c)" $'a\nb'
     petal add f.petal -e c
@@ -346,7 +346,7 @@ refused() {
     is "$(petal check f.petal -e a -e z)" $'a\nz'
 }
 
-@test "a filter where keys belong is refused, and so is a key where a file belongs, with the way out" {
+@test "a filter in place of a key file is refused, and so is a key file in place of a filter, with advice" {
     petal build --force -o f.petal -e a
     refuses "f.petal: is a filter, not a list of keys; to remember what was seen in it: petal seen -f" petal seen f.petal
     refuses "f.petal: is a filter, not a list of keys" petal check f.petal f.petal
@@ -354,7 +354,7 @@ refused() {
         petal check f.petal https://example.com/
 }
 
-@test "check says how many, where somebody sees it" {
+@test "on a terminal, check says how many keys it found" {
     petal build --force -o f.petal -e a
     run -0 --separate-stderr petal check --verbose f.petal -e a -e b
     is "$output" a
@@ -363,7 +363,7 @@ refused() {
     is "$stderr" "petal: 1 of 2 keys certainly not in the filter"
 }
 
-@test "names are taken in any case" {
+@test "names of types are accepted in upper and lower case" {
     petal build --force --to GUAVA --key-type TEXT -o f.guava -e a
     is "$(petal check --from Guava f.guava -e a)" a
     petal create --force -n 100 --scheme Classic -o f.petal

@@ -1,47 +1,48 @@
 #!/usr/bin/env bats
-# layers.bats - filters that grow or forget, in files and through the tool, miss no key.
+# layers.bats - filters that grow or forget miss no key that they must have, in files and in the
+# tool.
 load helper
 
-@test "a filter that grows keeps every key and its rate, far beyond the keys it began with" {
+@test "a growing filter keeps every key and its rate, far beyond its initial capacity" {
     petal create -o g.petal -n 100 -p 1% --grow
     for from in 1 5001 20001 60001; do
         seq $from 100000 | petal add g.petal
     done
     is "$(seq 100000 | petal check -c g.petal)" 100000
-    # 1,000,000 trials at 1 %: 5 sd are 498
+    # 1,000,000 trials at 1 %, where 5 sd are 498
     [ "$(seq 1000001 2000000 | petal check -c g.petal)" -le 10698 ]
     is "$(petal info --json g.petal | field layers)" 10
     is "$(petal info --json g.petal | field policy)" growing
     petal verify g.petal
 }
 
-@test "seen without -n prints what awk prints, less the rate, at any length" {
+@test "seen without -n prints what awk prints, except for drops within the rate, at any length" {
     seq 3000000 | petal seen -f s.petal >fresh
-    # at most 1 % are dropped, and 5 sd of that
+    # at most 1 % are dropped, plus 5 sd
     [ "$(wc -l <fresh)" -ge $((3000000 - 30000 - 870)) ]
     is "$(sort fresh | uniq -d | wc -l)" 0
     is "$(seq 3000000 | petal seen -f s.petal | wc -l)" 0
     is "$(petal info --json s.petal | field layers)" 2
 }
 
-@test "threads change nothing in what a layered filter becomes" {
+@test "the number of threads doesn't change the bytes of a layered filter" {
     seq 300000 | petal seen --threads 1 --window 50k -f 1.petal >1
     seq 300000 | petal seen --threads 4 --window 50k -f 2.petal >2
     cmp 1 2
     cmp 1.petal 2.petal
 }
 
-@test "a window of keys: seen within it are repeats, seen before it and a generation are new" {
+@test "in a window of keys, keys seen within it are repeats, and keys from before it and a generation are new" {
     run -0 petal seen --window 1000 -p 1e-6 -f w.petal < <(seq 5000)
     is "${#lines[@]}" 5000
     is "$(seq 4001 5000 | petal seen -d -f w.petal | wc -l)" 1000
-    # G generations of 1000/(G-1) keys: keys from 2 * 1,000 keys ago are forgotten
+    # G generations of 1000/(G-1) keys; a key is forgotten after 2 * 1,000 keys
     is "$(seq 3000 | petal seen -f w.petal | wc -l)" 3000
     is "$(petal info --json w.petal | field window_keys)" 1000
     petal verify w.petal
 }
 
-@test "a window of time goes by the time of each run, and a clock that is set back drops nothing" {
+@test "a window of time uses the time of each run, and a clock set back drops nothing" {
     day=86400 now=1700000000
     echo first | petal seen --window 7d -n 1000 -p 1e-6 --now $now -f t.petal
     is "$(echo first | petal seen --now $((now + 6 * day)) -f t.petal)" ""
@@ -50,20 +51,20 @@ load helper
     is "$(echo first | petal seen --now $((now + 30 * day)) -f t.petal)" first
     is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first
     run -1 petal check --now $((now + 50 * day)) t.petal -e first
-    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first # asking did not change the file
+    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first # the query did not change the file
     is "$(petal info --json t.petal | field clock_ms)" $(((now + 30 * day) * 1000))
     echo second | petal add --now $((now + 50 * day)) t.petal
     run -1 petal check --now $((now + 50 * day)) t.petal -e first
     is "$(petal check --now $((now + 57 * day)) t.petal -e second)" second
 }
 
-@test "without --now it is now" {
+@test "the default of --now is the present time" {
     echo a | petal seen --window 12h -f t.petal
     clock=$(petal info --json t.petal | field clock_ms) seconds=$(date +%s)
     [ $((clock / 1000)) -le "$seconds" ] && [ $((clock / 1000)) -ge $((seconds - 3600)) ]
 }
 
-@test "info tells people of the layers, and of the generations with their ages" {
+@test "info describes the layers, and the generations with their ages" {
     petal create -o g.petal -n 1000 --grow
     seq 2500 | petal add g.petal
     run -0 petal info g.petal
@@ -79,7 +80,7 @@ load helper
     is_as_expected info-window-time.txt
 }
 
-@test "more keys than expected in a window of time are reported, and all are remembered" {
+@test "if a window of time gets more keys than expected, that is reported, and all are remembered" {
     run -0 --separate-stderr petal seen --window 1d -n 100 --now 1700000000 -f t.petal < <(seq 3000)
     is "${#stderr_lines[@]}" 1
     contains "$stderr" "petal: t.petal: the window holds more keys than planned (100), so it may be that more than 1 % of new lines are dropped"
@@ -91,14 +92,14 @@ load helper
     is "$(petal info --json t.petal | field overfull)" true
     generations=$(petal info --json t.petal | field generations)
     is "$(petal info --json t.petal | field layers)" $((2 * generations - 1))
-    # A day later the window is empty again.
+    # A day later, the window is empty again.
     run -0 --separate-stderr petal seen --now 1700200000 -f t.petal < <(seq 90)
     is "${#lines[@]}" 90
     is "$stderr" ""
     is "$(petal info --json t.petal | field overfull)" false
 }
 
-@test "the keys of a window may come all at once: the rate is kept" {
+@test "all keys of a window may come at the same time, and the rate is kept" {
     run -0 --separate-stderr petal seen --window 1d -n 1M < <(seq 900000)
     is "$stderr" ""
     # at most 1.02 times 1 % are dropped
@@ -107,11 +108,11 @@ load helper
     [ "$(cat fresh)" -ge $((1000000 - 10200)) ]
     is "$(seq 1000000 | petal check -c --now 1700086400 w.petal)" 1000000
     is "$(petal info --json w.petal | field overfull)" false
-    # 1,000,000 trials at 1 %: 5 sd are 498
+    # 1,000,000 trials at 1 %, where 5 sd are 498
     [ "$(seq 1000001 2000000 | petal check -c --now 1700000000 w.petal)" -le 10698 ]
 }
 
-@test "where counting needs too much memory and nothing can be folded, build says so" {
+@test "if counting needs too much memory and the filter can't be folded, build says so" {
     seq 1000000 >keys
     export PETAL_COUNT_MEMORY=4MiB
     refuses "not enough memory to count" petal build --memory 1MiB -o d.petal keys
@@ -119,7 +120,7 @@ load helper
     [ ! -e d.petal ]
 }
 
-@test "what does not fit together is refused" {
+@test "options that contradict each other are refused" {
     refuses "--grow or --window, not both" petal create -o x --grow --window 5 -n 5
     refuses "how many keys to begin with" petal create -o x --grow
     refuses "how many keys come in 7d" petal create -o x --window 7d
@@ -138,7 +139,7 @@ load helper
     [ ! -e x ]
 }
 
-@test "windows are read in all their units" {
+@test "windows can be given in all their units" {
     for pair in 90s:90000 30min:1800000 1.5h:5400000 7d:604800000 2w:1209600000 '1 d:86400000'; do
         petal create --force -o w.petal -n 100 --window "${pair%:*}"
         is "$(petal info --json w.petal | field window_ms)" "${pair#*:}"
@@ -149,7 +150,7 @@ load helper
     done
 }
 
-@test "a keyed filter grows and forgets under its secret" {
+@test "a keyed filter grows and forgets with its secret" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     petal create -o g.petal -n 10 --grow --secret-file secret
     seq 1000 | petal add --secret-file secret g.petal

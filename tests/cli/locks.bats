@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# locks.bats - two processes use one file: if a command succeeds, all its keys are in the file, and
-# the other command is refused with a message.
+# locks.bats - two processes use one file. If a command succeeds, all its keys are in the file; the
+# other command is refused with a message.
 load helper
 
 BUSY="f.petal: busy: another process is changing it; try again when it has finished"
@@ -14,8 +14,7 @@ start() {
     running=$!
 }
 
-# Reads /proc/locks, since a second command would take the lock itself and could make the first one
-# fail.
+# Reads /proc/locks. A second command would take the lock itself, and could make the first one fail.
 is_locked() {
     [ -r /proc/locks ] || skip "no /proc/locks"
     grep -q "OFDLCK.*:$(stat -c %i "$1") " /proc/locks
@@ -49,24 +48,24 @@ finish() {
     is "$(ls)" $'f.petal\ng.petal\nin\nmessage\nout'
 }
 
-@test "who replaces a busy file is told before the work, not after it" {
+@test "a command that would replace a busy file fails before it does any work" {
     petal create -o f.petal -n 1000
     petal build -o g.petal --template f.petal <<<g
     start add f.petal
     seq 100 >&4
     wait_until is_being_changed f.petal
-    mkfifo never # nobody writes to it: who reads it waits
+    mkfifo never # nobody writes to it, so a reader would wait forever
     is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal never
     is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal -n 10 never
     is_busy "$BUSY" petal merge --force -o f.petal g.petal no-such.petal
     is_busy "$BUSY" petal convert --force no-such.petal f.petal
     finish
     echo "no filter" >text
-    petal build --force -o text <<<x # any file may be replaced
+    petal build --force -o text <<<x # any regular file may be replaced
     petal verify text
 }
 
-@test "check and info read a file that is being changed, and say so" {
+@test "check and info read a file that is being changed, and print a message" {
     petal create -o f.petal -n 100000 -p 1e-6
     seq 100 | petal add f.petal
     start add f.petal
@@ -83,7 +82,7 @@ finish() {
     is "$output$stderr" 200
 }
 
-@test "files that grow are locked from loading to saving" {
+@test "growing files are locked from loading to saving" {
     petal create -o f.petal -n 1000 --grow
     start add f.petal
     seq 100 >&4
@@ -104,7 +103,7 @@ finish() {
     is "$(seq 100 | petal check --from guava -c f.petal)" 100
 }
 
-@test "of two seen -f that make one FILE, one passes lines on and the other none" {
+@test "if two seen -f create one FILE, one of them passes lines on and the other passes none" {
     start seen -f f.petal
     echo first >&4
     wait_until grep -qx first out
@@ -116,7 +115,7 @@ finish() {
     is "$(printf 'first\nx\n' | petal seen -f f.petal)" x
 }
 
-@test "many seen -f that make one FILE: every line is passed on by exactly those that succeeded" {
+@test "if many seen -f create one FILE, exactly those that succeed pass on every line" {
     for round in 1 2 3 4 5; do
         rm -f f.petal out.*
         for i in 1 2 3 4 5 6; do
@@ -136,7 +135,7 @@ finish() {
     done
 }
 
-@test "a file that is replaced behind the tool's back is left alone, and that is said" {
+@test "if another process replaces a file, the tool leaves it alone and says so" {
     for policy in "" --grow; do
         for command in "add f.petal" "seen -f f.petal"; do
             rm -f f.petal
@@ -157,7 +156,7 @@ finish() {
     done
 }
 
-@test "--no-lock takes no lock, and asks for none" {
+@test "--no-lock takes no lock, and checks none" {
     petal create -o f.petal -n 1000
     start add f.petal
     seq 100 >&4
@@ -169,7 +168,7 @@ finish() {
     is "$(petal info --json f.petal | field items)" 1
 }
 
-@test "merge and convert onto one of their files" {
+@test "merge and convert can replace one of their inputs" {
     petal build -o a.petal -n 100 <<<a
     petal build -o b.petal --template a.petal <<<b
     petal merge --force -o a.petal a.petal b.petal
@@ -183,7 +182,7 @@ finish() {
     refuses "c.petal: is read from as well" petal convert --force --to-scheme classic c.petal c.petal
 }
 
-@test "recovering a file that a writer left half changed, whatever kind it is" {
+@test "a file that a writer left half changed can be recovered, whatever kind it is" {
     for kind in "" "--scheme classic" "--scheme counting"; do
         rm -f f.petal
         petal create -o f.petal -n 100000 $kind
@@ -201,7 +200,7 @@ finish() {
     done
 }
 
-@test "a file of another owner keeps it, and is not taken over without --force" {
+@test "a file of another owner keeps its owner, and is not replaced without --force" {
     [ "$(id -u)" -eq 0 ] || skip "only root can make a file of another owner"
     setpriv --reuid 1 --clear-groups true 2>/dev/null || skip "cannot become another user here"
     petal create -o f.petal -n 1000 --grow
@@ -220,7 +219,7 @@ finish() {
     is "$(ls)" $'f.petal\ng.petal'
 }
 
-@test "a chart and the files of shards keep their mode, and leave no drafts" {
+@test "charts and files of shards keep their mode, and leave no temporary files" {
     petal plan -n 1000 --chart c.svg >table
     chmod 600 c.svg
     ln -s c.svg link.svg

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# merge.bats - petal merge gives exactly the filter of all keys; petal intersect keeps every common
+# merge.bats - petal merge makes exactly the filter of all keys. petal intersect keeps every common
 # key.
 load helper
 
@@ -10,7 +10,7 @@ setup() {
     done
 }
 
-@test "merged parts are the filter built in one go, whatever their order" {
+@test "merged parts equal the filter built at once, in any order" {
     seq 3500 | petal build -n 5000 -o whole.petal
     petal merge -o a.petal 1.petal 2.petal 3.petal
     petal merge -o b.petal 3.petal 1.petal 2.petal
@@ -20,7 +20,7 @@ setup() {
     petal verify a.petal
 }
 
-@test "one filter merged is itself, and the inputs are left alone" {
+@test "one filter merged gives the same filter, and the inputs are unchanged" {
     cp 1.petal copy
     petal merge -o a.petal 1.petal
     is "$(petal info --json a.petal | field content_id)" "$(petal info --json 1.petal | field content_id)"
@@ -29,14 +29,14 @@ setup() {
     ! cmp -s 1.petal copy
 }
 
-@test "the intersection holds all common keys and few others" {
+@test "the intersection has all common keys and few others" {
     petal intersect -o both.petal 1.petal 2.petal
     is "$(seq 1001 1500 | petal check -c both.petal)" 500
-    # At most as many others as pass either filter: 1 % of 1,000, and 5 sd more.
+    # Other keys pass if they pass either filter: at most 1 % of 1,000, plus 5 sd.
     [ "$(seq 1 1000 | petal check -c both.petal)" -le $((10 + 5 * 3 + 1)) ]
 }
 
-@test "unlike filters are not merged: the field that differs is named, and nothing is written" {
+@test "filters that differ are not merged: the message names the parameter, and nothing is written" {
     petal create -o p.petal -n 5000 -p 2%
     petal create -o s.petal -n 5000 --seed 1
     petal create -o c.petal -n 5000 --scheme classic
@@ -52,14 +52,14 @@ setup() {
     [ ! -e o.petal ]
 }
 
-@test "keyed filters merge under their secret" {
+@test "keyed filters can be merged with their secret" {
     head -c 16 /dev/zero >secret
     for part in 1 2; do seq $part | petal build -n 10 --secret-file secret -o k$part.petal; done
     petal merge --secret-file secret -o o.petal k1.petal k2.petal
     is "$(petal check --secret-file secret -c o.petal -e 1 -e 2)" 2
 }
 
-@test "a damaged part, a missing one or an existing output stops the merge before anything is written" {
+@test "a damaged or missing part, or an existing output, stops the merge before anything is written" {
     cp 2.petal bad.petal
     flip bad.petal 3000 01
     refuses "bad.petal: damaged at byte" petal merge -o o.petal 1.petal bad.petal
@@ -69,7 +69,7 @@ setup() {
     [ ! -e o.petal ]
 }
 
-@test "a merge beyond the plan says so" {
+@test "if a merged filter exceeds its plan, a message says so" {
     seq 5001 12000 | petal build -n 5000 -o more.petal 2>/dev/null
     run -0 --separate-stderr petal merge -o o.petal 1.petal 2.petal 3.petal more.petal
     contains "$stderr" "petal: o.petal: holds 10."

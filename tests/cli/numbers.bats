@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# numbers.bats - counts, sizes and rates are understood as people write them, and nothing else is.
+# numbers.bats - counts, sizes and rates may be written in the usual ways, and in no others.
 load helper
 
 capacity_of() { petal plan --json --scheme blocked -n "$1" | field capacity; }
@@ -24,7 +24,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     is "$(capacity_of 1Mi)" 1048576
 }
 
-@test "a count that is none, not whole, below 1 or above 64 bits is refused with its reason" {
+@test "an invalid count, or one that is not whole, below 1 or above 64 bits, is refused with the reason" {
     for wrong in '' abc 1x 10MB 1,00 1,0000 0x10 ' 5' 5% nan inf 1:2; do
         refuses "-n $wrong: not a count" petal plan -n "$wrong"
     done
@@ -52,7 +52,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     is "$(bytes_of '2 MiB')" 2097152
 }
 
-@test "a size that is none, zero or too large is refused with its reason" {
+@test "an invalid size, zero, or one that is too large is refused with the reason" {
     for wrong in '' MiB 5x 5Mi5 5KiBs 5iB; do
         refuses "--memory $wrong: not a size" petal plan -n 5 --memory "$wrong"
     done
@@ -63,7 +63,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     [ ! -e x ]
 }
 
-@test "a rate may be a fraction, a percentage, or one in that many" {
+@test "a rate may be a fraction, a percentage, or "one in N"" {
     for one_percent in 0.01 .01 1% '1 %' 1e-2 1:100 1/100 '1 in 100' '1 : 100' 10:1k; do
         is "$(rate_of "$one_percent")" 0.01
     done
@@ -72,7 +72,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     is "$(rate_of 50%)" 0.5
 }
 
-@test "a rate of 1 or more is refused, and a percentage proposed" {
+@test "a rate of 1 or more is refused, and the message proposes a percentage" {
     refuses "petal: -p 5: a rate must be below 1; did you mean 5%?" petal plan -n 100 -p 5
     refuses "petal: -p 1: a rate must be below 1; did you mean 1%?" petal plan -n 100 -p 1
     refuses "did you mean 0.5e1%?" petal plan -n 100 -p 0.5e1
@@ -81,7 +81,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     done
 }
 
-@test "a rate of 0 or less, NaN or no number is refused" {
+@test "a rate of 0 or less, NaN or not a number is refused" {
     for wrong in 0 0% 0.0 -1 -0.5 0:5 1e-999; do
         refuses "-p $wrong: a rate must be above 0" petal plan -n 100 -p "$wrong"
     done

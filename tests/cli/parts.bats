@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# parts.bats - a large set in parts: parallel builds from a template merge to the bytes of one
-# build, and petal shard splits keys the same way everywhere.
+# parts.bats - a large set in parts: filters built in parallel from a template merge to the bytes of
+# a single build, and petal shard splits keys in the same way everywhere.
 load helper
 
-@test "eight parts built by eight processes, and merged, are the single build byte for byte" {
+@test "eight parts, built by eight processes and merged, equal the single build byte for byte" {
     make_urls
     awk '{ print > ("part." NR % 8) }' urls.txt
     for kind in '-p 1%' '-p 0.001%' '--scheme classic' '--seed 42'; do
@@ -21,7 +21,7 @@ load helper
     petal verify single.petal --present urls.txt
 }
 
-@test "a template's capacity, rate, seed and secret are taken over, its keys and metadata are not" {
+@test "capacity, rate, seed and secret come from the template, but its keys and metadata do not" {
     head -c 16 /dev/zero >secret
     seq 100 | petal build -n 1000 -p 0.1% --scheme classic --secret-file secret --metadata old \
         -o t.petal
@@ -35,7 +35,7 @@ load helper
     is "$(petal info --secret-file secret --metadata m.petal)" new
 }
 
-@test "a template in another library's file makes such a file" {
+@test "a template in another library's format makes a file in that format" {
     seq 100 | petal build --to redisbloom -n 1000 -p 1% -o t.bloom
     seq 200 | petal build --template t.bloom -o o.bloom 2>/dev/null
     is "$(petal info --from redisbloom --json o.bloom | field format)" redisbloom
@@ -43,7 +43,7 @@ load helper
     is "$(petal info --from redisbloom --json o.bloom | field bits)" "$(petal info --from redisbloom --json t.bloom | field bits)"
 }
 
-@test "what a template fixes cannot be given beside it" {
+@test "options that contradict the template are refused" {
     petal create -n 1000 -o t.petal
     for option in '-n 5' '-p 1%' '--memory 1M' '--bits 512' '--hashes 3' '--lines-per-key 2'; do
         refuses "--template fixes the size" petal create --template t.petal $option -o o.petal
@@ -58,14 +58,14 @@ load helper
 
 # ---- shards
 
-@test "a key has the shard of the rule, of which there are vectors" {
+@test "each key has the shard of the rule, as in the vectors" {
     grep -v '^#' "$PETAL_ROOT/vectors/shards/shards.txt" | while read -r key _ shards shard; do
         [ "$key" != - ] || key=
         is "$(echo "$key" | petal shard --key-type hex -n "$shards")" "$shard"$'\t'"$key"
     done
 }
 
-@test "numbers before the keys, the keys of one shard, and a file for each are the same thing" {
+@test "shard numbers before the keys, the keys of one shard, and a file per shard agree" {
     make_urls
     petal shard -n 8 urls.txt >numbered
     is "$(cut -f2- numbered | cmp - urls.txt)" ""
@@ -89,11 +89,11 @@ load helper
         is "$(petal check -v -c $i.petal part-$i.txt || true)" 0
         passed=$((passed + $(petal check -c $i.petal absent-$i.txt)))
     done
-    # 1 % of 80,000, and 5 sd more
+    # 1 % of 80,000, plus 5 sd
     [ $passed -gt 650 ] && [ $passed -le $((800 + 5 * 29)) ] || fail "$passed pass"
 }
 
-@test "keyed sets are sharded by their secret" {
+@test "keyed sets are sharded with their secret" {
     head -c 16 /dev/zero >secret
     seq 1000 >keys
     petal shard -n 8 keys >open
@@ -103,14 +103,14 @@ load helper
     is "$(cut -f1 closed | sort -u | tr -d '\n')" 01234567
 }
 
-@test "separators and key types are those of the other commands" {
+@test "separators and key types work as in the other commands" {
     printf 'a\nb\0c\0' | petal shard -0 -n 1000 | tr '\0\n' '\n_' >nul
     is "$(cut -f2 nul | paste -sd,)" "a_b,c"
     is "$(echo 0061 | petal shard --key-type hex -n 1000)" "$(printf '\0a\n' | petal shard -n 1000 | sed 's/\t.*/\t0061/')"
     is "$(petal shard -n 4 </dev/null)" ""
 }
 
-@test "what makes no sense is refused, and nothing is written" {
+@test "options that make no sense are refused, and nothing is written" {
     refuses "needs -n N" petal shard /dev/null
     refuses "numbered from 0 to 7" petal shard -n 8 -i 8 /dev/null
     refuses "give one of them" petal shard -n 8 -i 1 -o p-%d /dev/null
@@ -130,7 +130,7 @@ load helper
     refuses "p-3: is read from as well" petal shard -n 8 --force -o p-%d p-3
 }
 
-@test "a line that is no such key stops it, and leaves no file" {
+@test "an invalid line stops it, and leaves no file" {
     printf '1\n2\nx\n' >keys
     refuses "keys" petal shard --key-type i64 -n 4 -o p-%d keys
     is "$(ls)" keys

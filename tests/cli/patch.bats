@@ -7,8 +7,8 @@ BUSY="busy: another process is changing it; try again when it has finished"
 
 id_of() { petal info --json "$@" | field content_id; }
 
-# Makes old.petal, new.petal with 1 % more keys, and the patch p. Adding in place does not write the
-# same file as saving, so new.petal is saved again.
+# Makes old.petal, new.petal with 1 % more keys, and the patch p. Adding in place and saving give
+# different files, so new.petal is saved again.
 make_patch() {
     seq 100000 | petal build -n 110000 -o old.petal
     cp old.petal new.petal
@@ -17,7 +17,7 @@ make_patch() {
     petal diff old.petal new.petal -o p
 }
 
-@test "a patch makes the new file of the old, as another file and in place" {
+@test "a patch turns the old file into the new one, as another file and in place" {
     make_patch
     cp old.petal copy
     petal patch old.petal p -o made.petal
@@ -32,7 +32,7 @@ make_patch() {
     is "$(ls | paste -sd' ')" "copy made.petal new.petal old.petal p"
 }
 
-@test "1 % more keys are less than 5 % of the file, and --verbose says how much" {
+@test "a patch of 1 % more keys is less than 5 % of the file, and --verbose prints the share" {
     make_patch
     [ $(($(wc -c <p) * 20)) -lt "$(wc -c <new.petal)" ]
     run -0 --separate-stderr petal diff --verbose --force old.petal new.petal -o p
@@ -42,7 +42,7 @@ make_patch() {
     contains "$stderr" "petal: old.petal: 101,000 keys added"
 }
 
-@test "every kind of filter, and those of other libraries, in their own files" {
+@test "every kind of filter can be patched, and so can files of other libraries" {
     for kind in "" "--scheme classic" "--scheme counting" --grow "--to guava" "--to dcso" \
         "--to redisbloom" "--to js-tutorial"; do
         rm -f ./*
@@ -61,7 +61,7 @@ make_patch() {
     ! grep -v "looks like" remarks
 }
 
-@test "windows: what came and what went" {
+@test "windows: generations that came and went are patched" {
     petal create --window 1000 -o keys.petal
     petal create --window 7d -n 1000 -o time.petal
     for day in 1 2 3 4 5 6 7 8 9; do
@@ -81,7 +81,7 @@ make_patch() {
     done
 }
 
-@test "keyed filters need their secret, and it is not in the patch" {
+@test "keyed filters need their secret, and the patch does not contain it" {
     printf 'sixteen bytes...' >secret
     printf 'sixteen bytes,,,' >other
     seq 1000 | petal build -n 2000 --secret-file secret -o old.petal
@@ -99,7 +99,7 @@ make_patch() {
     [ ! -e q ]
 }
 
-@test "another base is refused, and so is the same patch once more" {
+@test "a patch for another base is refused, and so is the same patch a second time" {
     make_patch
     cp new.petal copy
     refuses "p: the patch was applied already: content id $(id_of new.petal) is its result" petal patch new.petal p
@@ -112,7 +112,7 @@ make_patch() {
     [ ! -e made ]
 }
 
-@test "a patch that is cut off at any byte, or changed at any, is refused, and nothing changes" {
+@test "a patch that is cut off or changed at any byte is refused, and nothing changes" {
     petal build -n 20 -o old.petal <<<a
     cp old.petal new.petal
     seq 20 | petal add new.petal
@@ -125,14 +125,14 @@ make_patch() {
         run -2 --separate-stderr petal patch old.petal bad
         is "${#stderr_lines[@]}$output" 1
         case $at in
-        [0-7]) ;; # not even the magic
+        [0-7]) ;; # the magic itself is incomplete
         *) is "$stderr" "petal: bad: the patch is truncated at byte $at; fetch it again, or the whole file" ;;
         esac
         cp p bad
         flip bad $at 10
         run -2 --separate-stderr petal patch old.petal bad
         is "${#stderr_lines[@]}$output" 1
-        # A size that is too large by one bit exceeds the end.
+        # If a size is too large by one bit, it exceeds the end.
         [[ $at -lt 8 || $stderr =~ ^"petal: bad: the patch is "(damaged|truncated)" at byte "[0-9]+ ]] ||
             fail "byte $at: $stderr"
     done
@@ -143,7 +143,7 @@ make_patch() {
     petal patch old.petal p
 }
 
-@test "what is no patch, and what is no filter" {
+@test "files that are not patches, or not filters, are refused" {
     make_patch
     echo text >text
     : >empty
@@ -159,7 +159,7 @@ make_patch() {
     [ ! -e made ]
 }
 
-@test "options: what is missing, and files that would be overwritten" {
+@test "missing options and files that would be overwritten are reported" {
     make_patch
     cp p copy
     refuses "diff: needs -o PATCH" petal diff old.petal new.petal
@@ -184,7 +184,7 @@ make_patch() {
     cmp new.petal old.petal
 }
 
-@test "filters that have nothing in common have no patch, and the field that differs is named" {
+@test "filters with different parameters have no patch, and the message names the parameter" {
     petal build -n 100 -o a.petal <<<a
     petal build -n 200 -o b.petal <<<a
     petal build -n 100 --seed 1 -o c.petal <<<a
@@ -213,7 +213,7 @@ finish() {
     return $status
 }
 
-@test "a file that is being changed is neither patched nor read for a patch; a dirty one is dirty" {
+@test "a file that is being changed can't be patched or read for a patch; a dirty one is reported as dirty" {
     make_patch
     cp old.petal f.petal
     start add f.petal
@@ -231,7 +231,7 @@ finish() {
     [ ! -e q ]
 }
 
-@test "while patch has the file, no other command changes it" {
+@test "while patch changes the file, no other command changes it" {
     make_patch
     start patch old.petal -
     is_locked() {
@@ -246,7 +246,7 @@ finish() {
     cmp old.petal new.petal
 }
 
-@test "a damaged filter gets no patch, and is not patched" {
+@test "a damaged filter can't be the base of a patch or be patched" {
     make_patch
     flip new.petal 5000 01
     refuses "new.petal: damaged at byte" petal diff old.petal new.petal -o q
@@ -257,7 +257,7 @@ finish() {
     [ ! -e q ]
 }
 
-@test "a full disk leaves the old file, and no draft" {
+@test "a full disk leaves the old file and no temporary file" {
     make_patch
     cp old.petal copy
     refuses "p2: cannot write it: File too large" bash -c "ulimit -f 1; exec '$PETAL' diff old.petal new.petal -o p2"
@@ -266,14 +266,14 @@ finish() {
     is "$(ls | paste -sd' ')" "copy new.petal old.petal p"
 }
 
-@test "mode and owner of a patched file stay" {
+@test "a patched file keeps its mode and owner" {
     make_patch
     chmod 640 old.petal
     petal patch old.petal p
     is "$(stat -c %a old.petal)" 640
 }
 
-@test "patches of one chain, one after the other" {
+@test "the patches of a chain can be applied one after another" {
     petal create -n 5000 -o 0.petal
     for i in 1 2 3 4 5; do
         cp $((i - 1)).petal $i.petal

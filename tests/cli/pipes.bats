@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# pipes.bats - wherever a command takes FILE, a filter can come from standard input or go to
-# standard output, whole and checked.
+# pipes.bats - if a command takes FILE, the filter can also come from standard input or go to
+# standard output, complete and verified.
 load helper
 
 setup() {
@@ -10,7 +10,7 @@ setup() {
     petal build -o a.petal numbers
 }
 
-@test "what goes through a pipe is what a file would be" {
+@test "a filter that goes through a pipe equals the file" {
     petal build -o - numbers | cmp - a.petal
     petal create -o - -n 1000 >empty.petal
     petal create -o made.petal -n 1000
@@ -24,7 +24,7 @@ setup() {
     petal merge -o - - b.petal <a.petal | cmp - ab.petal
 }
 
-@test "a filter in a pipe is queried, described, verified and compared" {
+@test "a filter in a pipe can be queried, described, verified and compared" {
     is "$(petal check - others <a.petal)" "$(petal check a.petal others)"
     is "$(petal check -c - -e 1 -e 2 <a.petal)" 2
     is "$(petal info - <a.petal | sed 1d)" "$(petal info a.petal | sed 1d)"
@@ -35,7 +35,7 @@ setup() {
     is "$(petal check --secret-file secret -c - numbers <k.petal)" 1000
 }
 
-@test "a filter of another library in a pipe is told by all of it, or named" {
+@test "a filter of another library in a pipe is recognized by all its bytes, or named with --from" {
     petal build --to guava -o f.guava numbers
     run -0 --separate-stderr petal check -c - numbers <f.guava
     is "$output" 1000
@@ -44,7 +44,7 @@ setup() {
     petal convert --from guava --to guava - - <f.guava | cmp - f.guava
 }
 
-@test "damage, a cut stream and no stream at all are refused, in one line" {
+@test "damage, a truncated stream and an empty stream are refused in one line" {
     finds "standard input: truncated" petal info - < <(head -c 1000 a.petal)
     { head -c 1200 a.petal; printf X; tail -c +1202 a.petal; } >bad.petal
     refuses "standard input: damaged" petal check - numbers <bad.petal
@@ -54,7 +54,7 @@ setup() {
     finds "standard input: " petal info - <long.petal
 }
 
-@test "standard input is read once, for one thing, and nothing is changed in it" {
+@test "standard input is read once, for one purpose, and can't be changed" {
     refuses "standard input: was read already; name a file" petal compare - - <a.petal
     refuses "standard input: is the filter; name the files of the keys, or use -e" petal check - <a.petal
     refuses "standard input: is the filter" petal check - numbers - <a.petal
@@ -62,14 +62,14 @@ setup() {
     refuses "name a file" petal seen -f - numbers
 }
 
-@test "a full disk behind the pipe is an error" {
+@test "a full disk after the pipe is an error" {
     [ -e /dev/full ] || skip "this machine has no /dev/full"
     fill() { petal build -o - numbers >/dev/full; }
     run -2 --separate-stderr fill
     is "$stderr" "petal: standard output: No space left on device"
 }
 
-@test "a terminal gets no filter" {
+@test "a filter is never written to a terminal" {
     needs script
     run script -qec "'$PETAL' build -o - numbers" /dev/null
     contains "$output" "standard output: is a terminal; redirect it, or name a file"

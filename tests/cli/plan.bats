@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
-# plan.bats - petal plan answers how large, how good, and what if: for people, for programs and as a
-# chart.
+# plan.bats - petal plan says how large and how good a filter is, and what happens if it is
+# overfilled, for people, for programs and as a chart.
 load helper
 
-@test "the table for 100 million keys at 1 % is the one of the documentation" {
+@test "the table for 100 million keys at 1 % equals the one in the documentation" {
     run -0 --separate-stderr petal plan -n 100M -p 1%
     is "$stderr" ""
     is_as_expected plan-100M.txt
 }
 
-@test "plan --json prints one object a scheme, the default first, with the names of info --json" {
+@test "plan --json prints one object per scheme, the default first, with the names of info --json" {
     run -0 --separate-stderr petal plan -n 100M -p 1% --json
     is "${#lines[@]}" 3
-    output=$(sed 's/\(_rate":[0-9.]\{8\}\)[0-9]*/\1/' <<<"$output") # the last digits are those of the C library's exp()
+    output=$(sed 's/\(_rate":[0-9.]\{8\}\)[0-9]*/\1/' <<<"$output") # the C library's exp() determines the last digits
     is_as_expected plan-100M.json
     petal create -o f.petal -n 1000
     for name in $(petal plan -n 100M --json | head -n 1 | grep -o '"[a-z_]*":' | tr -d '":'); do
@@ -20,13 +20,13 @@ load helper
     done
 }
 
-@test "5 billion keys are planned at once, with bytes, k and rate for each scheme" {
+@test "5 billion keys are planned immediately, with bytes, k and rate for each scheme" {
     run -0 petal plan -n 5e9 -p 1%
     contains "${lines[1]}" "blocked    5.781 GiB       9.93    6"
     contains "${lines[2]}" "classic    5.584 GiB       9.59    7"
 }
 
-@test "what plan says is what create makes" {
+@test "create makes the filter that plan describes" {
     for scheme in blocked classic; do
         for options in '-n 1000 -p 1%' '-n 12345 -p 1e-6' '-n 1 -p 50%' '-n 5000 --memory 4KiB' '-n 100 --bits 1000' \
             '-n 100 --bits 1000 --hashes 3' '--memory 10kB' '--memory 10kB -p 0.1%'; do
@@ -38,7 +38,7 @@ load helper
     done
 }
 
-@test "--memory with -n finds the rate, and with -p the number of keys that fit" {
+@test "--memory with -n gives the rate, and with -p the number of keys" {
     run -0 petal plan -n 1M --memory 1MiB
     contains "${lines[0]}" "rate at 1M"
     contains "${lines[1]}" "1 MiB"
@@ -52,7 +52,7 @@ load helper
     done
 }
 
-@test "the planned rate is kept: predicted at the capacity it is at most the one asked" {
+@test "the planned rate is kept: at capacity the predicted rate is at most the requested one" {
     for keys in 10 1000 1M 1G; do
         for rate in 0.3 0.01 0.0001; do
             petal plan --json -n $keys -p $rate | while read -r line; do
@@ -62,7 +62,7 @@ load helper
     done
 }
 
-@test "sizes that do not go together are refused, naming the ways out" {
+@test "sizes that contradict each other are refused, and the message says what to do" {
     refuses "plan: two of -n, -p and --memory fix the third" petal plan -n 1M -p 1% --memory 1MiB
     refuses "plan: how many keys? give -n KEYS" petal plan
     refuses "plan: how many keys? give -n KEYS" petal plan -p 1%
@@ -75,7 +75,7 @@ load helper
     [ ! -e x ]
 }
 
-@test "what no layout reaches is refused, naming the floor" {
+@test "a rate that no layout reaches is refused, and the message names the lowest one" {
     refuses "no classic filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is" petal plan -n 10 -p 1e-30
     refuses "no blocked filter keeps a rate of 1e-30 for 10 keys" petal plan -n 10 -p 1e-30 --scheme blocked
     refuses "too few for a" petal plan --memory 8
@@ -84,7 +84,7 @@ load helper
     [ ! -e x ]
 }
 
-@test "more bits than there can be are refused, never wrapped" {
+@test "impossible numbers of bits are refused, and never wrap around" {
     refuses "2^48 bits" petal create -o x --bits 281474976710657 --hashes 3
     refuses "2^48 bits" petal create -o x --bits 18446744073709551615 --hashes 3 --scheme classic
     run -2 --separate-stderr petal create -o x -n 18446744073709551615 -p 1%
@@ -92,13 +92,13 @@ load helper
     [ ! -e x ]
 }
 
-@test "a scheme that cannot do it is left out with a reason, the other is planned" {
+@test "if a scheme can't reach the rate, it is left out with a reason, and the other is planned" {
     run -0 --separate-stderr petal plan -n 100 --bits 5000 --hashes 40
     contains "$stderr" "petal: blocked"
     contains "$output" "classic"
 }
 
-@test "the line of more keys than planned says nothing twice, and columns never touch" {
+@test "the line about more keys than planned doesn't repeat itself, and columns never touch" {
     for keys in 1 2 3 4 5 10 1G; do
         run -0 petal plan -n $keys
         line=$(grep 'more keys than planned' <<<"$output")
@@ -109,7 +109,7 @@ load helper
     contains "$(petal plan --bits 10 -n 1e9 --hashes 3)" "64 bytes 0.000000512 "
 }
 
-@test "a number of keys is printed as it can be typed again" {
+@test "numbers of keys are printed in a form that can be typed again" {
     for keys in 1T 999T; do
         run -0 petal plan -n $keys --bits 1M --hashes 3
         contains "${lines[0]}" "rate at $keys "
@@ -118,7 +118,7 @@ load helper
     contains "${lines[0]}" "rate at 1,000,000,000,000,000 "
 }
 
-@test "a number of hashes that no line has is refused, not read from beyond a table" {
+@test "an impossible number of hashes is refused, and never indexes past a table" {
     for hashes in 17 25 32; do
         refuses "blocked with 1 line per key takes 1 to 16 hashes, not $hashes" \
             petal create -o x -n 1000 -p 1% --lines-per-key 1 --hashes $hashes
@@ -126,18 +126,18 @@ load helper
     [ ! -e x ]
 }
 
-@test "growing to a rate out of reach is refused" {
+@test "growing to an unreachable rate is refused" {
     refuses "the lowest it reaches is" petal create --grow -o x -n 1000 -p 1e-30
     [ ! -e x ]
 }
 
-@test "--memory that no filter of these options fits in says what is wrong with them" {
+@test "if no filter with these options fits into --memory, the message says which option is wrong" {
     refuses "blocked takes up to 32 hashes, not 40" petal create -o x --memory 1MB --hashes 40
     refuses "the lowest it reaches is" petal create -o x --memory 1MB -p 1e-30
     [ ! -e x ]
 }
 
-@test "an allocation that fails is an error, never a row that is missing or a smaller filter" {
+@test "if an allocation fails, that is an error, and never a missing row or a smaller filter" {
     case $PETAL_BUILD_DIR in *asan | *ubsan | *tsan) skip "it brings its own malloc" ;; esac
     cc -shared -fPIC -o fail.so -xc - <<'EOF'
 #include <stdlib.h>
@@ -169,7 +169,7 @@ EOF
     done
 }
 
-@test "--chart draws an SVG with one line a scheme, the design point and labelled axes" {
+@test "--chart draws an SVG with one line per scheme, the design point and labelled axes" {
     petal plan -n 10M -p 1% --chart chart.svg >/dev/null
     is "$(grep -c 'class="curve line[01]" d="M[0-9.]* [0-9.]*L' chart.svg)" 2
     is "$(grep -c '<circle class="ring"' chart.svg)" 1
@@ -182,7 +182,7 @@ EOF
     is "$(grep -c 'class="curve line[0-9]" d="M[0-9.]* [0-9.]*L' one.svg)" 1
 }
 
-@test "--chart is well-formed for every size of plan" {
+@test "--chart is well-formed for plans of any size" {
     for options in '-n 1 -p 50%' '-n 5 -p 1e-9' '-n 1G -p 1e-10' '--memory 1MiB' '-n 1T -p 99%'; do
         petal plan $options --force --chart chart.svg >/dev/null
         tail -n 1 chart.svg | grep -qx '</svg>'

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# remove.bats - petal remove removes keys from counting filters, in place, once per occurrence, and
-# reports which were absent.
+# remove.bats - petal remove removes keys from a counting filter in place, once per occurrence, and
+# reports absent keys.
 load helper
 
-# At 0.01 % (and seed 0), none of the absent keys that are queried below is a false positive.
+# At a rate of 0.01 % with seed 0, none of the absent keys that are queried below is a false
+# positive.
 counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "removed keys are gone, the others stay, and the file is clean" {
@@ -17,7 +18,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     petal verify f.petal
 }
 
-@test "what is left is byte for byte the filter that was given the rest alone" {
+@test "after removal, the filter equals one to which only the remaining keys were added, byte for byte" {
     counting
     seq 1000 | petal add f.petal
     seq 500 | petal remove f.petal
@@ -27,7 +28,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal info --json f.petal | field content_id)" "$(petal info --json thinned.petal | field content_id)"
 }
 
-@test "absent keys are left alone and counted, with status 1" {
+@test "absent keys change nothing and are counted, with status 1" {
     counting
     seq 1000 | petal add f.petal
     run -1 --separate-stderr petal remove f.petal <<<"$(seq 991 1010)"
@@ -44,7 +45,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$stderr" ""
 }
 
-@test "a key is in until it was removed as often as it was added, in build with -n and without" {
+@test "a key stays until it was removed as often as it was added, in build with -n and without" {
     seq 100 >once
     for size in "-n 100" ""; do
         petal build --force -p 0.01% --scheme counting -o f.petal $size once once
@@ -58,7 +59,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     done
 }
 
-@test "a filter of another kind cannot forget, and is not changed" {
+@test "a filter of another kind can't remove keys, and is not changed" {
     for scheme in blocked classic; do
         petal build -o f.petal --scheme $scheme <<<"$(seq 10)"
         refuses "f.petal: does not count its keys" petal remove f.petal -- <<<1
@@ -68,7 +69,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     done
 }
 
-@test "keys can be typed, NUL-separated, with CR LF, and of a keyed filter" {
+@test "keys can be typed, NUL-separated, with CR LF, and in a keyed filter" {
     head -c 16 /dev/urandom >secret
     counting --secret-file secret --key-type i64
     seq 100 | petal add --secret-file secret --key-type i64 f.petal
@@ -78,14 +79,14 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     refuses "needs the secret" petal remove f.petal </dev/null
 }
 
-@test "--verbose says what was done" {
+@test "--verbose reports what was done" {
     counting
     seq 1000 | petal add f.petal
     run -0 --separate-stderr petal remove --verbose f.petal <<<"$(seq 400)"
     contains "$stderr" "petal: f.petal: 400 keys removed, 600 left, "
 }
 
-@test "saturated counters are reported when they come about, and by info" {
+@test "saturated counters are reported when they occur, and by info" {
     counting
     run -0 --separate-stderr petal add f.petal <<<"$(yes often | head -n 14)"
     is "$stderr" ""
@@ -98,7 +99,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal check f.petal -e often)" often
 }
 
-@test "info tells of the counters, and null of those that have none" {
+@test "info describes the counters; filters without counters have null" {
     counting
     petal create -o b.petal -n 1000
     contains "$(petal info f.petal)" "counters of 4 bits"
@@ -108,7 +109,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal info --json b.petal | field saturated_counters)" null
 }
 
-@test "plan shows counting when it is asked for, with all of its memory" {
+@test "plan includes counting if requested, with all of its memory" {
     run -0 petal plan -n 1M -p 1% --scheme counting
     contains "$output" "counting"
     contains "$output" "38.4    7"
@@ -119,7 +120,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal plan -n 1M --scheme counting --memory 1MiB --json | field bytes)" 1048576
 }
 
-@test "converted to classic it is the classic filter of what is left, byte for byte" {
+@test "converted to classic, it equals the classic filter of the remaining keys, byte for byte" {
     counting
     seq 1000 | petal add f.petal
     seq 200 | petal remove f.petal
@@ -130,7 +131,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     cmp c.petal e.petal
 }
 
-@test "no other conversion of schemes is done" {
+@test "no other scheme can be converted" {
     counting
     petal create -o b.petal -n 1000
     petal create -o c.petal -n 1000 --scheme classic
@@ -142,7 +143,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     [ ! -e x ]
 }
 
-@test "merging adds the counts up" {
+@test "merging adds the counts" {
     counting
     cp f.petal g.petal
     seq 1 600 | petal add f.petal
@@ -162,13 +163,13 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal check --explain f.petal -e b | cut -f 3)" "counter 5 at 2, counter 8 at 1"
 }
 
-@test "seen, which would count repeats, does not take a counting filter" {
+@test "seen refuses a counting filter, which would count repeats" {
     counting
     refuses "f.petal: is a counting filter" petal seen -f f.petal </dev/null
     refuses "unknown value 'counting'; choose one of blocked|classic" petal seen --scheme counting </dev/null
 }
 
-@test "SIGTERM stops cleanly: what was read is out, the file is clean, the status is 143" {
+@test "SIGTERM stops cleanly: keys read so far are removed, the file is clean, the status is 143" {
     counting
     seq 1000 | petal add f.petal
     mkfifo pipe
@@ -186,7 +187,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     petal verify f.petal
 }
 
-@test "after a kill -9 the keys that were not removed are there, and recovery says what not to do" {
+@test "after a kill -9 the keys that were not removed are present, and recovery says what not to do" {
     counting
     seq 1000 | petal add f.petal
     mkfifo pipe
@@ -205,7 +206,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     petal verify f.petal
 }
 
-@test "keys before a line that is none are out, and the file is clean" {
+@test "keys before an invalid line are removed, and the file is clean" {
     counting --key-type i64
     seq 4 | petal add f.petal
     printf '1\n2\nthree\n4\n' >numbers
@@ -228,7 +229,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(seq 10 | petal check -c f.petal)" 10
 }
 
-@test "on several threads the same keys go" {
+@test "with several threads, the same keys are removed" {
     petal build -o f.petal --scheme counting -n 200000 -p 0.01% <<<"$(seq 200000)"
     cp f.petal g.petal
     seq 1 2 200000 >odd
@@ -238,10 +239,10 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$(petal info --json f.petal | field items)" 100000
 }
 
-@test "counting filters are compared by the keys that are in, and serve as templates" {
+@test "counting filters are compared by the keys in them, and can be templates" {
     seq 1000 | petal build -o all.petal -n 1000 -p 0.01% --scheme counting
     seq 501 1500 | petal build --template all.petal -o part.petal
-    seq 501 1500 | petal add part.petal # twice is no other set
+    seq 501 1500 | petal add part.petal # adding keys twice doesn't change the set
     is "$(petal info --json part.petal | field scheme)" counting
     in_both=$(petal compare --json all.petal part.petal | field intersection)
     [ "${in_both%.*}" -gt 480 ] && [ "${in_both%.*}" -lt 520 ]
@@ -250,7 +251,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     [ "${in_both%.*}" -lt 30 ]
 }
 
-@test "a filter is overfull until enough keys are removed" {
+@test "a filter is overfull until enough keys have been removed" {
     petal create -o f.petal -n 1000 --scheme counting
     run -0 --separate-stderr petal add f.petal <<<"$(seq 1500)"
     [[ $stderr == "petal: f.petal: holds 1,5"*"planned for 1,000"* ]]

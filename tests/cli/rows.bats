@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# rows.bats - a row's key is a field, a column of CSV or a value of JSON. Whole rows are printed
-# byte for byte, and no row is lost because it has no key.
+# rows.bats - the key of a row is a field, a column of CSV or a value of JSON. Whole rows are
+# printed byte for byte. A row without a key is never lost.
 load helper
 
-# A list of people in CSV, as a spreadsheet writes it: CR LF, quotes, a field of two lines.
+# A list of people in CSV, as a spreadsheet writes it: with CR LF, quotes, and a field of two lines.
 make_people() {
     printf '%s\r\n' 'id,name,email' '1,Ada,ada@example.com' '2,"Bell, A.",bell@example.com' \
         '3,"says ""no""",cyd@example.com' >people.csv
@@ -11,7 +11,7 @@ make_people() {
     printf '%s\r\n' '5,Eve,eve@example.com' >>people.csv
 }
 
-# set FILE KEY...: makes a filter whose rate is so low that no test meets a false positive
+# set FILE KEY...: makes a filter with a rate so low that no test meets a false positive
 set_of() {
     local file=$1
     shift
@@ -46,7 +46,7 @@ needs_zstd() {
     petal seen --csv email -d list.csv | cmp - <(awk -F, 'FNR == 1 || seen[$2]++' list.csv)
 }
 
-@test "a field of a log: what awk and sort call it" {
+@test "a field of a log, as awk and sort split it" {
     for i in $(seq 1 400); do
         printf '%s  10.0.%d.%d\t"GET /%d"\n' "$i" $((i % 7)) $((i % 11)) "$i"
     done >log
@@ -63,7 +63,7 @@ needs_zstd() {
     petal seen -t "$(printf '\t')" -k 2 log | cmp - log
 }
 
-@test "a value of JSON lines: what Python reads" {
+@test "a value of JSON lines, as Python reads it" {
     needs python3
     for i in $(seq 1 500); do
         printf '{"n": %d, "user": {"tags": ["t%d", "x"], "name": "caf\\u00e9 %d"}}\n' "$i" $((i % 9)) $((i % 50))
@@ -81,7 +81,7 @@ for line in open("lines", encoding="utf-8"):
     is "$(petal seen --jsonl '.user.tags[0]' lines | wc -l)" 9
 }
 
-@test "a pipe of rows: built, queried and cut down, in and out packed" {
+@test "a pipe of rows can be built, queried and filtered, packed or not" {
     make_people
     gzip -c people.csv | petal build -z --csv email -p 1e-12 -o - |
         petal check - people.csv --csv email | cmp - people.csv
@@ -89,7 +89,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- CSV -----------------------------------------------------------------------------------------
 
-@test "CSV as RFC 4180 has it: quotes, commas, newlines, CR LF, a last row without a newline" {
+@test "CSV follows RFC 4180: quotes, commas, newlines, CR LF, a last row without a newline" {
     make_people
     set_of names 'Bell, A.' 'says "no"' $'two\r\nlines' Eve
     petal check --csv name names people.csv | cmp - <(sed '2d' people.csv)
@@ -107,7 +107,7 @@ for line in open("lines", encoding="utf-8"):
     petal check --csv 1 quotes stray.csv | cmp - stray.csv
 }
 
-@test "columns by name, by number, quoted, and separated by something else" {
+@test "columns are selected by name or number, quoted or not, with any separator" {
     printf '2020;"last, first";last, first\n1;2;3\n4;5;6\n' >t.csv
     set_of ones 1
     petal check -t ';' --csv '"2020"' ones t.csv | cmp - <(sed 3d t.csv)
@@ -120,7 +120,7 @@ for line in open("lines", encoding="utf-8"):
     petal check -t TAB --csv 2 ab t.tsv | cmp - t.tsv
 }
 
-@test "the first header is kept, once, whatever is selected; others are read, and told if they differ" {
+@test "the first header is printed once, whatever is selected; other headers are skipped, and reported if they differ" {
     printf 'id,name\n1,a\n2,b\n' >one.csv
     printf 'name,id\nc,3\na,1\n' >two.csv
     set_of set 1 3
@@ -144,7 +144,7 @@ for line in open("lines", encoding="utf-8"):
     is "$(petal seen --csv id -f seen.petal one.csv two.csv)" $'id,name\nc,3'
 }
 
-@test "random CSV: the rows whose field Python finds in the set" {
+@test "random CSV: exactly the rows whose field is in Python's set" {
     needs python3
     for seed in 1 2 3 4 5 6; do
         for delimiter in ',' ';'; do
@@ -163,7 +163,7 @@ for line in open("lines", encoding="utf-8"):
     done
 }
 
-@test "random CSV of many blocks: the same on any number of threads, and in pieces" {
+@test "random CSV of many blocks gives the same rows with any number of threads, and in pieces" {
     needs python3
     for seed in 7 8 9; do
         random csv $seed 20000 , name
@@ -195,7 +195,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- several fields ------------------------------------------------------------------------------
 
-@test "several fields are joined by 0x1F in the order given, as Python's join does" {
+@test "several fields are joined by 0x1F in the given order, as by Python's join" {
     needs python3
     printf 'a,b,c\nd,e,f\n' >t
     python3 -c 'import sys; sys.stdout.buffer.write(b"\x1f".join([b"c", b"a"]))' >key
@@ -214,7 +214,7 @@ for line in open("lines", encoding="utf-8"):
     is "$(petal seen -t, -k 1 <<<$'a\x1fb,c\na\x1fb,d')" $'a\x1fb,c'
 }
 
-@test "a field of a type, and a field of a filter that records one" {
+@test "typed fields, and fields for a filter that records a key type" {
     printf 'id,name\n1,a\n02,b\nx,c\n' >t.csv
     run -0 --separate-stderr petal build --csv id --key-type i64 -p 1e-12 -o f.petal t.csv
     is "${stderr_lines[0]}" 'petal: t.csv: line 4: not a whole number: "x,c"'
@@ -232,7 +232,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- JSON ----------------------------------------------------------------------------------------
 
-@test "random JSON lines: those whose value Python finds in the set, and as many without one" {
+@test "random JSON lines: exactly the rows whose value is in Python's set, and the right number without a value" {
     needs python3
     for seed in 1 2 3 4 5 6 7 8; do
         random json $seed 1000
@@ -246,7 +246,7 @@ for line in open("lines", encoding="utf-8"):
     done
 }
 
-@test "values of JSON: strings decoded, numbers and booleans as their text, null is none" {
+@test "JSON values: strings are decoded, numbers and booleans are their text, null is no value" {
     printf '%s\n' '{"v": "a\u00e9\n\ud83c\udf38\/"}' '{"v": 1.50e+3}' '{"v":true}' '{"v":"true"}' '{"v":""}' '"v"' '[["v"]]' >lines
     set_of values $'aé\n🌸/' 1.50e+3 true ''
     petal check --jsonl .v values lines 2>&- | cmp - <(head -n 5 lines)
@@ -256,7 +256,7 @@ for line in open("lines", encoding="utf-8"):
     is "$(printf '{"v":1}\0{\n"v":1}\0' | petal seen -0 --jsonl .v | tr '\0' +)" '{"v":1}+'
 }
 
-@test "each way to have no value is named, and depth has a bound" {
+@test "each reason for a missing value is named, and the depth is limited" {
     why() { petal seen --jsonl .a.b <<<"$1" 2>&1 >out | sed -n 's/.*line 1: \([^:"]*\): .*/\1/p'; cmp out <(echo "$1"); }
     is "$(why '{"a":{"c":1}}')" 'no value at the path'
     is "$(why '{"a":[{"b":1}]}')" 'no value at the path'
@@ -275,7 +275,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- rows without a key --------------------------------------------------------------------------
 
-@test "rows without a key are shown with their lines, then counted, and no command loses them" {
+@test "rows without a key are shown with their line numbers and counted, and no command loses them" {
     printf 'a,1\nb\n"c\nd",2\n\ne,5\nf\n"x"y,6\n' >t.csv
     said() {
         is "${stderr_lines[0]}" 'petal: t.csv: line 2: too few fields: "b"'
@@ -310,7 +310,7 @@ for line in open("lines", encoding="utf-8"):
     said "left out"
 }
 
-@test "seen -f remembers what was delivered, with rows that have no key among it" {
+@test "seen -f remembers what was delivered, even if some rows have no key" {
     { for i in $(seq 1 60000); do echo "$i,x"; [ $((i % 3)) -gt 0 ] || echo "stray $i"; done; } >rows
     { petal seen -f s.petal -n 200k -p 1e-9 -t, -k 2 rows >/dev/null; } 2>&-
     is "$(petal seen -t, -k 2 -f s.petal rows 2>&- | grep -c stray)" 20000
@@ -325,7 +325,7 @@ for line in open("lines", encoding="utf-8"):
     sort -u <(head -n -1 got | grep ,) rest | cmp - <(grep , numbered | sort -u)
 }
 
-@test "--strict ends at the first row without a key; those before it are dealt with" {
+@test "--strict stops at the first row without a key; earlier rows are processed" {
     printf 'a,1\nb,2\nc\nd,4\n' >t.csv
     set_of f.petal 1 2 4
     for threads in 1 3; do
@@ -342,7 +342,7 @@ for line in open("lines", encoding="utf-8"):
     refuses 'line 1: not JSON: "x"' petal seen --strict --jsonl .a <<<x
 }
 
-@test "shard: whole rows, a header for each file, and rows without a key in shard 0" {
+@test "shard writes whole rows, a header per file, and rows without a key to shard 0" {
     { echo id,name; for i in $(seq 1 200); do echo "$i,\"n$i"; echo "\""; done; echo lost; } >t.csv
     run -0 --separate-stderr petal shard -n 3 -o 'part-%d.csv' --csv name t.csv
     is "${stderr_lines[1]}" "petal: 1 row without a key: put into shard 0"
@@ -367,7 +367,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- packed files --------------------------------------------------------------------------------
 
-@test "-z unpacks gzip and zstd by what they begin with, and reads the rest as it is" {
+@test "-z detects gzip and zstd by their first bytes, and reads other input unchanged" {
     needs_zstd
     seq 1 100000 >numbers
     head -n 50000 numbers >low
@@ -391,7 +391,7 @@ for line in open("lines", encoding="utf-8"):
     is "$(petal seen -z empty.gz n.gz | wc -l)" "$(petal seen n.gz -z | wc -l)"
 }
 
-@test "a packed file that is cut off or damaged ends the job with one line, after what came before" {
+@test "if a packed file is truncated or damaged, the rows before are processed, and one line reports it" {
     needs_zstd
     seq 1 200000 >numbers
     gzip -c numbers >n.gz
@@ -423,7 +423,7 @@ for line in open("lines", encoding="utf-8"):
 
 # ---- mistakes ------------------------------------------------------------------------------------
 
-@test "what cannot be meant is refused in one line" {
+@test "invalid options are refused in one line" {
     set_of f.petal x
     printf 'id,name,email\n1,a,b\n' >t.csv
     refuses '-k 0: fields and columns are numbered from 1' petal check f.petal -k 0 t.csv
@@ -453,7 +453,7 @@ for line in open("lines", encoding="utf-8"):
     refuses '-k needs N' petal check f.petal t.csv -k
 }
 
-@test "columns that are not there are named, with the nearest, before anything is selected" {
+@test "missing columns are named, with the most similar one, before anything is selected" {
     printf 'id,name,email\n1,a,b\n' >t.csv
     set_of f.petal x
     refuses 't.csv: has no column "emial" in its header; did you mean email?' petal check f.petal --csv emial t.csv
@@ -481,7 +481,7 @@ for line in open("lines", encoding="utf-8"):
     is "${stderr_lines[0]}" 'petal: t.csv: line 1: too few fields: "id,name,email"'
 }
 
-@test "a quote that is never closed takes in the rest, which is passed on as it is" {
+@test "if a quote is never closed, it includes the rest, which is passed on unchanged" {
     printf 'a,1\nb,"2\nc,3\n' >t.csv
     run -0 --separate-stderr petal seen --csv 1 t.csv
     printf '%s\n' "$output" | cmp - t.csv
@@ -491,14 +491,14 @@ for line in open("lines", encoding="utf-8"):
     head -c -1 t.csv | petal seen --csv 1 2>&- | cmp - t.csv
 }
 
-@test "NUL bytes in CSV: no key, and the row comes through" {
+@test "a field with a NUL byte is not a key, and the row is passed on" {
     printf 'a,1\nb\0,2\n"c",3\n"d\0",4\n' >t.csv
     petal seen --csv 2 t.csv 2>said | cmp - t.csv
     is "$(sed -n 1p said)" 'petal: t.csv: line 2: holds a NUL byte: "b"'
     contains "$(tail -n 1 said)" "2 rows without a key"
 }
 
-@test "a filter that is cut off in a pipe is refused, and no row comes out" {
+@test "if a filter in a pipe is truncated, it is refused, and no row is printed" {
     make_people
     petal build --csv id -o f.petal people.csv
     for bytes in 0 10 64 200; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# seen.bats - petal seen replaces awk '!s[$0]++' for streams, in bounded memory, and forgets nothing
-# if it is stopped.
+# seen.bats - petal seen replaces awk '!s[$0]++' for streams. It needs bounded memory, and forgets
+# nothing if it is stopped.
 load helper
 
-@test "with room enough it prints exactly what awk prints" {
+@test "if the filter is large enough, it prints exactly what awk prints" {
     make_urls
     awk '!s[$0]++' urls.txt >exact
     petal seen urls.txt | cmp - exact
@@ -16,16 +16,17 @@ load helper
     awk '!s[$0]++' urls.txt >exact
     petal seen -n 29619 -p 1% urls.txt >fresh
     is "$(sort fresh | uniq -d | wc -l)" 0
-    # The output is awk's, in the same order, except for dropped lines: diff finds only deletions.
+    # The output equals awk's, in the same order, except for dropped lines. So diff must find only
+    # deletions.
     ! diff exact fresh | grep -q '^>'
-    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 in all, and 5 sd
-    # (86) more.
+    # Each distinct line is dropped at the current rate, which is at most 1 %: 296 in total, plus 5
+    # sd (86).
     dropped=$(($(wc -l <exact) - $(wc -l <fresh)))
     [ "$dropped" -gt 0 ]
     [ "$dropped" -le $((296 + 86)) ]
 }
 
-@test "-d prints the repeats instead, and the two together are the input" {
+@test "-d prints the repeats instead, and the two outputs together are the input" {
     make_urls
     petal seen urls.txt >fresh
     petal seen -d urls.txt >repeats
@@ -33,7 +34,7 @@ load helper
     is "$(cat fresh repeats | sort | cksum)" "$(sort urls.txt | cksum)"
 }
 
-@test "-f remembers from one run to the next, and makes the file" {
+@test "-f remembers lines for the next run, and creates the file" {
     printf 'a\nb\na\n' >1
     printf 'b\nc\n' >2
     is "$(petal seen -f s.petal -n 100 1)" $'a\nb'
@@ -44,14 +45,14 @@ load helper
     is "$(petal info --json s.petal | field capacity)" 100
 }
 
-@test "the same filter, made by seen, by build and by add, has the same bits" {
+@test "seen, build and add make filters with the same bits" {
     make_urls
     petal seen -f s.petal -n 29619 urls.txt >fresh
     petal build -o b.petal urls.txt
     is "$(petal info --json s.petal | field content_id)" "$(petal info --json b.petal | field content_id)"
 }
 
-@test "the first line comes out before the input ends" {
+@test "the first line is printed before the input ends" {
     mkfifo in
     exec 4<>in
     "$PETAL" seen <in >out 3>&- 4>&- &
@@ -64,7 +65,7 @@ load helper
     is "$(cat out)" $'first\nsecond'
 }
 
-@test "without -n it grows, and says so on a terminal or with --verbose" {
+@test "without -n the filter grows, and a terminal or --verbose shows that" {
     run -0 --separate-stderr petal seen --verbose <<<a
     is "$output" a
     is "${stderr_lines[0]}" "petal: no -n: the filter grows as needed; at most 1 % of new lines are dropped"
@@ -75,7 +76,7 @@ load helper
     contains "$(petal info --json s.petal)" '"target_rate":0.01,"items"'
 }
 
-@test "it says when as many lines as planned are in, once" {
+@test "one message says when the planned number of lines is reached" {
     run -0 --separate-stderr petal seen -n 1000 -p 1% <<<"$(seq 5000)"
     is "${#stderr_lines[@]}" 1
     contains "$stderr" "petal: seen: holds 1,000 keys, as many as planned"
@@ -86,14 +87,14 @@ load helper
     contains "$stderr" "petal: s.petal: holds 1,000 keys, as many as planned"
 }
 
-@test "the summary counts, and tells about how many repeats may be new" {
+@test "the summary has the counts, and estimates how many repeats may be new" {
     make_urls
     run -0 --separate-stderr petal seen --verbose -n 29619 -f s.petal urls.txt
     is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
 }
 
-# drops_are_told KEYS OPTION...: of the numbers up to KEYS, once each, some are dropped. The summary
-# reports how many, within 20 %.
+# drops_are_told KEYS OPTION...: adds the numbers up to KEYS once each, so some are dropped. The
+# summary must report how many, within 20 %.
 drops_are_told() {
     local keys=$1 dropped told
     shift
@@ -107,7 +108,7 @@ drops_are_told() {
     [ $((10 * told)) -le $((12 * dropped)) ]
 }
 
-@test "the number of new lines among the repeats is right within 20 % for filters of every kind, overfull ones too" {
+@test "the number of new lines among the repeats is right within 20 %, for filters of every kind, even overfull ones" {
     for keys in 100000 200000 300000 350000; do drops_are_told $keys -n 100k; done
     drops_are_told 300000 -n 100k --scheme classic
     drops_are_told 22000 -n 10k -p 0.1
@@ -117,9 +118,10 @@ drops_are_told() {
     for size in 300k 150k 110k; do drops_are_told 300000 --window 1d -n $size; done
 }
 
-@test "the number told is that of the mean, up to a filter that drops nearly half of the new lines" {
-    # Sixty filters with different seeds. Each drops some number D of lines, with sd sqrt(D) or so,
-    # and the reported number has about the same sd: 5 sd of the difference are 7.1 sqrt(D).
+@test "the reported number is right on average, even for a filter that drops nearly half of the new lines" {
+    # There are sixty filters with different seeds. Each drops some number D of lines, with an sd of
+    # about sqrt(D). The reported number has about the same sd. So 5 sd of the difference are 7.1
+    # sqrt(D).
     for keys in 2000 2700 2900; do
         dropped=0 told=0
         for seed in $(seq 60); do
@@ -132,7 +134,7 @@ drops_are_told() {
     done
 }
 
-@test "of a filter that drops more than half of the new lines no number is told" {
+@test "no number is reported if a filter drops more than half of the new lines" {
     words="(the filter is too full to tell how many of these are new)"
     for options in "--window 1d -n 10k" "--window 10k" "-n 10k" "-n 10k --scheme classic" "-n 10k -p 20%"; do
         for keys in 10000 20000 27000 30000 36000 45000 60000 200000 1000000; do
@@ -140,7 +142,7 @@ drops_are_told() {
             seq $keys | petal seen --verbose -f s.petal $options 2>message >fresh
             rate=$(petal info --json s.petal | field estimated_rate)
             told=$(sed -n 's/.* repeats* //p' message)
-            # where the rate is measured, it is known to within some percent
+            # a measured rate is exact to a few percent
             case $(awk -v r="$rate" 'BEGIN { print (r > 0.54 ? "words" : r < 0.46 ? "number" : "either") }') in
             words) is "$keys $options $rate: $told" "$keys $options $rate: $words" ;;
             number) [ "$told" != "$words" ] || fail "$keys $options $rate: $told" ;;
@@ -149,7 +151,7 @@ drops_are_told() {
     done
 }
 
-# stopped_by SIGNAL: sends the signal while the stream is open and one line has been printed; prints
+# stopped_by SIGNAL: sends the signal while the stream is open and one line has been printed. Prints
 # the exit status.
 stopped_by() {
     [ -p in ] || mkfifo in out
@@ -164,7 +166,7 @@ stopped_by() {
     echo $status
 }
 
-@test "SIGINT, SIGTERM and SIGHUP save what was seen; the status is 128 + the signal" {
+@test "SIGINT, SIGTERM and SIGHUP save the seen lines; the status is 128 + the signal" {
     for signal in INT:130 TERM:143 HUP:129; do
         is "$(stopped_by ${signal%:*})" ${signal#*:}
         petal verify s.petal
@@ -173,7 +175,7 @@ stopped_by() {
     is "$(petal info --json s.petal | field items)" 3
 }
 
-@test "when its output closes in the middle of a stream it saves, and ends as if by SIGPIPE, quietly" {
+@test "if its output closes in the middle of a stream, it saves and exits quietly as if by SIGPIPE" {
     set +o pipefail
     seq 1000000 | "$PETAL" seen -n 1M -f s.petal 2>message | head -n 1 >first
     statuses=("${PIPESTATUS[@]}")
@@ -184,7 +186,7 @@ stopped_by() {
     petal check -q s.petal -e 1
 }
 
-@test "when its output closes while it waits for input it saves at once" {
+@test "if its output closes while it waits for input, it saves immediately" {
     mkfifo in out
     "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- 2>message &
     running=$!
@@ -200,7 +202,7 @@ stopped_by() {
     petal check -q s.petal -e first
 }
 
-@test "input that breaks off with an error is remembered up to there, and the status is 2" {
+@test "if the input fails with an error, lines up to there are remembered, and the status is 2" {
     printf '1\n2\nx\n3\n' >numbers
     run -2 --separate-stderr petal seen --key-type i64 -n 100 -f s.petal numbers
     is "$output" $'1\n2'
@@ -208,7 +210,7 @@ stopped_by() {
     is "$(petal check --key-type i64 -c s.petal -e 1 -e 2)" 2
 }
 
-@test "a file that cannot be made is refused before the stream is read" {
+@test "if the file can't be created, the command fails before it reads the stream" {
     mkfifo in
     refuses "folder/s.petal: cannot write a file in its folder: No such file or directory" petal seen -f folder/s.petal </dev/null
     refuses "is a directory" petal seen -f . </dev/null
@@ -226,7 +228,7 @@ stopped_by() {
     refuses "needs the secret with id" petal seen -f s.petal <<<a
 }
 
-@test "what a FILE was made with may be said again, and nothing else" {
+@test "options that agree with FILE may be repeated, and others are refused" {
     again() { petal seen -f s.petal "$@" </dev/null; }
     for options in "-n 5k -p 0.1%" "-n 5k" "--memory 64KiB -n 5k" "--memory 64KiB" "--scheme classic -n 5k" "--seed 7 -n 5k" \
         "--window 7d -n 5k" "--window 5k -p 2%" "-p 2%" ""; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# streams.bats - results on stdout, messages on stderr. Broken pipes, closed files, terminals and
-# progress are handled as users expect.
+# streams.bats - results go to stdout, messages to stderr. Broken pipes, closed files, terminals and
+# progress behave as users expect.
 load helper
 
 setup() {
@@ -9,7 +9,7 @@ setup() {
     petal build -o f.petal keys
 }
 
-@test "a closed stdout is an error for what prints, and none for what does not" {
+@test "a closed stdout is an error only for commands that print" {
     for command in 'info f.petal' 'check f.petal keys' 'plan -n 10' 'verify f.petal' 'seen keys' 'help' '--version'; do
         run -2 --separate-stderr bash -c "exec '$PETAL' $command >&-"
         is "$stderr" "petal: standard output: Bad file descriptor"
@@ -28,7 +28,7 @@ setup() {
     is "$(petal seen -f s.petal keys | wc -l)" 1000
 }
 
-@test "with stdin, stdout and stderr closed no file of ours takes their place" {
+@test "if stdin, stdout and stderr are closed, no other file takes their numbers" {
     cp f.petal before
     bash -c "exec '$PETAL' check f.petal keys <&- >&- 2>&-" || true
     bash -c "exec '$PETAL' info f.petal <&- >&- 2>&-" || true
@@ -38,7 +38,7 @@ setup() {
     refuses "standard input: cannot read it: Bad file descriptor" bash -c "exec '$PETAL' check f.petal <&-"
 }
 
-@test "a reader that goes away ends the tool quietly, as SIGPIPE does" {
+@test "if the reader exits, the tool ends quietly, as by SIGPIPE" {
     seq 1000000 >many
     petal build --force -o f.petal many
     set +o pipefail
@@ -54,7 +54,7 @@ setup() {
     is "$(cat message)" ""
 }
 
-@test "check passes lines on while its input is still open, and ends when nobody reads them" {
+@test "check prints lines while its input is still open, and exits when nobody reads them" {
     mkfifo in out
     "$PETAL" check f.petal - <in >out 3>&- &
     running=$!
@@ -69,7 +69,7 @@ setup() {
     exec 4>&-
 }
 
-@test "in a pipe there is no talk, no progress and no colour; --verbose brings the talk" {
+@test "in a pipe there are no remarks, no progress and no colour; --verbose prints the remarks" {
     run -0 --separate-stderr petal build --force -o f.petal keys
     is "$output$stderr" ""
     run -0 --separate-stderr petal build --force -o f.petal --verbose keys
@@ -81,7 +81,7 @@ setup() {
     [[ $output != *$'\x1b'* ]]
 }
 
-@test "--progress=lines prints whole lines, with keys, bytes and what is left" {
+@test "--progress=lines prints whole lines with keys, bytes and the remaining time" {
     run -0 --separate-stderr petal build --force -o f.petal --progress=lines keys
     [[ ${stderr_lines[0]} =~ ^"keys [============]  100 %  "[0-9.]+" of "[0-9.]+" kB  " ]] ||
         [[ ${stderr_lines[0]} =~ ^"keys ["[=\>\ ]+"]  "[\ 0-9]+" %  "[0-9.]+" of 3.89 kB  "[0-9]+" keys  "[0-9.kMG]+"/s" ]]
@@ -90,7 +90,7 @@ setup() {
     [[ ${stderr_lines[0]} =~ ^"standard input 3.89 kB  "[0-9]+" keys  "[0-9.kMG]+"/s"$ ]]
 }
 
-@test "--progress=always draws one line and takes it away; never and auto in a pipe draw none" {
+@test "--progress=always draws one line and erases it; never and auto draw none in a pipe" {
     run -0 --separate-stderr petal check -c f.petal --progress=always keys
     is "$output" 1000
     [[ $stderr == *$'\r' && $stderr == $'\r'* && $stderr != *$'\n'* ]]
@@ -101,7 +101,7 @@ setup() {
     refuses "--progress: unknown value 'sometimes'; choose one of auto|always|lines|never" petal check f.petal --progress=sometimes keys
 }
 
-@test "work that does not tell how far it has come is timed: opening a filter that is slow to come" {
+@test "work without a known length shows its duration: opening a filter that arrives slowly" {
     mkfifo pipe
     for when in lines always; do
         "$PETAL" check - -e 7 --progress=$when <pipe >out 2>message 3>&- &
@@ -113,13 +113,13 @@ setup() {
         wait $!
         is "$(cat out)" 7
     done
-    [[ $(tail -c 1 message) == $'\r' ]] # the line was taken off
+    [[ $(tail -c 1 message) == $'\r' ]] # the line was erased
     for when in auto never; do
         is "$({ sleep 1.2; cat f.petal; } | petal check - -e 7 --progress=$when 2>&1)" 7
     done
 }
 
-@test "on a terminal: progress comes after a second, and goes" {
+@test "on a terminal, progress appears after a second and disappears at the end" {
     needs_terminal
     run on_terminal "{ seq 10; sleep 1.3; seq 11 20; } | TERM=dumb '$PETAL' build --force -o f.petal"
     contains "$output" "standard input "
@@ -127,7 +127,7 @@ setup() {
     contains "$output" "f.petal: 20 keys added"
 }
 
-@test "on a terminal: the next step after plan, the summary after build, and bold type" {
+@test "on a terminal, plan prints the next step, build a summary, and type is bold" {
     needs_terminal
     run on_terminal "TERM=xterm '$PETAL' plan -n 100M -p 1%"
     contains "$output" "next: petal build -o FILE -n 100M -p 1% KEYS"
@@ -136,7 +136,7 @@ setup() {
     contains "$output" "f.petal: 1,000 keys added, 1,280 bytes"
 }
 
-@test "NO_COLOR and TERM=dumb switch colour off, an empty NO_COLOR does not" {
+@test "NO_COLOR and TERM=dumb switch colour off, but an empty NO_COLOR does not" {
     needs_terminal
     run on_terminal "TERM=xterm NO_COLOR=1 '$PETAL' info f.petal"
     [[ $output != *$'\x1b'* ]]
@@ -159,14 +159,14 @@ g   certainly not  bit 5 set, bit 1 clear
 3 of 11 bits set: an absent key passes 7.4 % of the time'
 }
 
-@test "keys from the terminal are asked for" {
+@test "if keys come from the terminal, the tool prompts for them" {
     needs script
     needs_terminal
     run bash -c "printf '7\n\004' | script -qec \"TERM=dumb '$PETAL' check f.petal\" /dev/null"
     contains "$output" "petal: reading keys from the terminal, Ctrl-D ends"
 }
 
-@test "a plan's next step makes the filter that was planned" {
+@test "the next step that plan prints makes the planned filter" {
     needs_terminal
     for options in '-n 1234567 -p 0.5%' '-n 1000 -p 1e-7' '-n 5000 --memory 8KiB' '--memory 1MB' '-n 100 --bits 1000 --hashes 3' \
         '-n 5k -p 1% --scheme classic'; do

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
-# threads.bats - on any number of threads the tool writes the same bytes, in the same order, with
+# threads.bats - with any number of threads the tool writes the same bytes, in the same order, with
 # the same messages.
 #
-# Blocks have 256 KiB, and threads start as full blocks arrive: these inputs have many blocks.
+# A block has 256 KiB, and threads start when full blocks arrive. So these inputs have many blocks.
 load helper
 
-# 400,000 lines in 2.9 MB, in two overlapping runs: 300,000 of them are different.
+# 400,000 lines in 2.9 MB, in two overlapping ranges. 300,000 of them are distinct.
 make_numbers() {
     seq 1 200000 >numbers
     seq 100001 300000 >>numbers
 }
 
-@test "seen prints what awk prints, from a file, a pipe and several files, and -d the rest" {
+@test "seen prints what awk prints, from a file, a pipe and several files; -d prints the rest" {
     make_numbers
     awk '!s[$0]++' numbers >new
     awk 's[$0]++' numbers >repeats
@@ -32,10 +32,10 @@ make_numbers() {
             cmp - one
         cmp one.petal $threads.petal
     done
-    [ "$(wc -l <one)" -lt 300000 ] # it did drop some
+    [ "$(wc -l <one)" -lt 300000 ] # some lines were dropped
 }
 
-@test "check prints the lines grep prints, with their numbers" {
+@test "check prints the lines that grep prints, with their numbers" {
     make_numbers
     seq 150001 2 250000 >odd
     petal build -p 1e-9 -o odd.petal odd
@@ -70,7 +70,7 @@ make_numbers() {
     petal verify added-7.petal --present numbers
 }
 
-@test "lines of all lengths about that of a block come out whole" {
+@test "lines about as long as a block are printed completely" {
     for bytes in 1 262142 262143 262144 262145 262146 1 524287 524288 524289 0 1048577 3 700000; do
         head -c $bytes /dev/zero | tr '\0' "$((bytes % 10))"
         echo
@@ -89,7 +89,7 @@ make_numbers() {
     is "$(cat count)" "$(wc -l <lines)"
 }
 
-@test "a block of empty lines is as good as any" {
+@test "a block of empty lines works too" {
     head -c 600000 /dev/zero | tr '\0' '\n' >empty
     petal build -o f.petal empty
     is "$(petal info --json f.petal | field items)" 1
@@ -97,7 +97,7 @@ make_numbers() {
     is "$(petal seen empty | wc -l)" 1
 }
 
-@test "the lines before one that is no value are answered, none after, and it is named" {
+@test "lines before an invalid value are answered, later ones are not, and the value is named" {
     { seq 1 100000; echo x; seq 1 100000; } >numbers
     seq 1 100000 >good
     petal build --key-type i64 -o f.petal good
@@ -111,7 +111,7 @@ make_numbers() {
     done
 }
 
-@test "check passes over files that are not there, and keeps the order of the others" {
+@test "check skips missing files, and keeps the order of the others" {
     make_numbers
     petal build -o f.petal numbers
     for threads in 1 3; do
@@ -122,7 +122,7 @@ make_numbers() {
     done
 }
 
-@test "typed keys, and another library's filter that takes no hashes, are the same too" {
+@test "typed keys, and a foreign filter that accepts no hashes, give the same results" {
     make_numbers
     for threads in 1 4; do
         petal build --threads $threads --key-type i64 -n 300k --to guava \
@@ -133,9 +133,9 @@ make_numbers() {
     cmp guava-1 guava-4
 }
 
-@test "input that breaks off in a line is answered up to there, and the failure is reported" {
-    # A socket whose other end was closed with unread bytes delivers what it has, and then
-    # ECONNRESET.
+@test "if the input fails within a line, earlier lines are answered, and the failure is reported" {
+    # The other end of the socket is closed with unread bytes. So the socket delivers its data, and
+    # then ECONNRESET.
     run -2 --separate-stderr perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die;
         syswrite B, "one\ntwo\nthr"; syswrite A, "x"; close B; open STDIN, "<&A" or die; exec @ARGV' "$PETAL" seen -n 10
     is "$output" $'one\ntwo'
@@ -143,7 +143,7 @@ make_numbers() {
     contains "$stderr" "standard input: cannot read it"
 }
 
-@test "a full disk and a reader that goes away end all threads" {
+@test "a full disk, or a reader that exits, ends all threads" {
     make_numbers
     petal build -o f.petal numbers
     run -2 --separate-stderr bash -c '"$1" check --threads 4 f.petal numbers >/dev/full' bash "$PETAL"
@@ -152,7 +152,7 @@ make_numbers() {
     is "$output" 1
 }
 
-@test "--threads takes a number from 1 on, also a large one" {
+@test "--threads accepts any number from 1 on, even a large one" {
     refuses "--threads 0" petal seen --threads 0
     is "$(seq 3 | petal seen --threads 1000000 | wc -l)" 3
 }

@@ -4,24 +4,24 @@ load helper
 
 DAY=86400000
 
-# requests FILE: the numbers of the requests in a program's output for one of the three logs
+# requests FILE: prints the numbers of the requests in a program's output, for any of the three logs
 requests() { grep -o -E 'GET /[0-9]+|^[0-9]+,|"request": [0-9]+' "$1" | tr -dc '0-9\n'; }
 
-# span_of OPTION...: how late a window of one day may forget, in ms
+# span_of OPTION...: prints how much later than its window of one day the filter may forget, in ms
 span_of() {
     petal create --force -o span.petal --window 1d "$@"
     local parts=$(($(petal info --json span.petal | field generations) - 1))
     echo $(((DAY + parts - 1) / parts))
 }
 
-# is_as_modelled FILE: the output agrees with the exact model of lib/access_log.py
+# is_as_modelled FILE: compares the output with the exact model of lib/access_log.py
 is_as_modelled() {
     requests "$1" | sort >printed
-    is "$(sort repeats | comm -12 - printed | head -n 3)" "" # no line came twice within a window
-    is "$(sort fresh | comm -23 - printed | head -n 3)" ""   # all came that had been gone for long
+    is "$(sort repeats | comm -12 - printed | head -n 3)" "" # no line was printed twice within a window
+    is "$(sort fresh | comm -23 - printed | head -n 3)" ""   # all lines were printed whose client had been away long enough
 }
 
-@test "a log of three weeks, in three forms: what is new is what an exact memory calls new" {
+@test "in a log of three weeks, in three formats, exactly those lines are new that an exact model calls new" {
     needs python3
     plan="-n 20k -p 1e-9"
     span=$(span_of $plan)
@@ -37,13 +37,13 @@ is_as_modelled() {
         petal seen --window 1d $plan --jsonl .client --time-field .t log.jsonl 2>said >out.jsonl
         contains "$(cat said)" "petal: log.jsonl: times read as milliseconds, from 20"
         for form in csv jsonl; do requests out.$form | cmp - <(requests out.apache); done
-        # The repeats are the other lines, and the number of threads makes no difference.
+        # The repeats are the other lines. The number of threads makes no difference.
         petal seen -d --window 1d $plan --time-field 4 -k 1 --threads 5 log.apache 2>said >rest
         cmp <(sort out.apache rest) <(sort log.apache)
     done
 }
 
-@test "a log in two runs with -f is the log in one, also from a file that petal add filled" {
+@test "two runs with -f over the parts of a log equal one run, even if petal add made the file" {
     needs python3
     python3 "$PETAL_ROOT/tests/cli/lib/access_log.py" 4 6000 9 $DAY 0
     seen() { petal seen --time-field 4 -k 1 "$@" 2>said; }
@@ -59,9 +59,9 @@ is_as_modelled() {
     is "$(petal info --json a.petal | field clock_ms)" "$(petal info --json s.petal | field clock_ms)"
 }
 
-@test "the forms of a time, each as many milliseconds" {
+@test "each form of a time gives the same milliseconds" {
     petal create -o empty.petal --window 1d -n 10
-    clock_of() { # TIME [OPTION...]: the filter's clock after a row of CSV with that time
+    clock_of() { # TIME [OPTION...]: prints the filter's clock after a CSV row with that time
         local time=$1
         shift
         cp empty.petal f.petal
@@ -93,7 +93,7 @@ is_as_modelled() {
     is "$(petal info --json f.petal | field clock_ms)" 1738322400000
 }
 
-@test "blanks that separate fields may stand in a time" {
+@test "a time may contain the blanks that separate fields" {
     printf '%s\n' 'a 2024-01-31 11:20:00,250 +0100 INFO' 'b 2024-01-31 11:20:01 -5 x' 'c 2024-02-01 12 x' >log
     petal create -o f.petal --window 1h -n 10
     clock() {
@@ -107,27 +107,27 @@ is_as_modelled() {
     is "$(clock -t ';' --time-field 2 < <(echo 'd;2024-02-03 00:00:01;04'))" 1706918401000
 }
 
-@test "the first time of a file tells the form of all, and the rest is counted" {
+@test "the first time in a file determines the form of all, and rows of another form are counted" {
     printf 'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001\n' >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
-    is "$output" $'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001' # those without a time are passed on
+    is "$output" $'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001' # rows without a time are passed on
     is "${stderr_lines[0]}" "petal: log: times read as seconds, from 2023-11-14 22:13:20 UTC on"
     is "${stderr_lines[1]}" 'petal: log: line 2: its time cannot be read: "b,1700000000000"'
     is "${stderr_lines[3]}" "petal: 2 rows without a key: passed on"
     printf 'x,\na,2023-11-15\n' >other
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log other log
-    is "${#lines[@]}" 7 # a is a repeat in the other files, and d in the last
+    is "${#lines[@]}" 7 # a is a repeat in the other files, and d in the last one
     contains "$stderr" "petal: other: times read as ISO 8601, from 2023-11-15 00:00:00 UTC on"
     run -2 --separate-stderr petal seen --strict --window 1d --csv 1 --time-field 2 log
     is "$output" a,1700000000
     contains "$stderr" 'petal: log: line 2: its time cannot be read: "b,1700000000000"'
 }
 
-@test "the clock never goes back: late rows count as of the latest time, and files in the wrong order are told" {
+@test "the clock never goes back: late rows count at the latest time, and files in the wrong order are reported" {
     day() { echo "$1,2024-01-$2"; }
     { day a 01; day b 03; day a 02; day b 01; } >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
-    is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b comes, as the latest says, when b has come
+    is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b counts at the latest time, so it is a repeat
     contains "$stderr" "petal: 1 row is more than a window (1d) older than earlier rows"
     run -0 --separate-stderr petal seen --verbose --window 3d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03'
@@ -138,7 +138,7 @@ is_as_modelled() {
     is "$(petal info --json f.petal | field clock_ms)" 1704240000000
 }
 
-@test "one time in the far future does not end the window of all others" {
+@test "a single time in the far future does not end the window for the others" {
     printf 'a,2024-01-01\nb,2255-01-01\na,2024-01-01\n' >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 -f s.petal log
     is "$output" $'a,2024-01-01\nb,2255-01-01'
@@ -148,7 +148,7 @@ is_as_modelled() {
     is "$output" "$(cat log)"
 }
 
-@test "--now takes dates, and seconds as before" {
+@test "--now accepts dates, and seconds as before" {
     for now in 1706700000 2024-01-31T11:20:00Z '31/Jan/2024:12:20:00 +0100'; do
         rm -f s.petal
         petal seen --window 1d --now "$now" -f s.petal <<<a >out
@@ -161,7 +161,7 @@ is_as_modelled() {
     done
 }
 
-@test "a file that is read through a window of time without --time-field is worth a remark" {
+@test "if a time window reads a file without --time-field, there is a remark" {
     printf 'a\nb\n' >log
     hint="log: its lines count as of now; --time-field FIELD reads the time of each"
     run -0 --separate-stderr petal seen --window 1d log
@@ -179,7 +179,7 @@ is_as_modelled() {
     is "$stderr" ""
 }
 
-@test "what --time-field cannot mean is refused" {
+@test "invalid uses of --time-field are refused" {
     echo 'a 2024-01-01' >log
     refuses "--time-field: goes with -k, --csv or --jsonl" petal seen --window 1d --time-field 2 log
     refuses "--time-field x: not numbers of fields" petal seen --window 1d -k 1 --time-field x log
@@ -196,7 +196,7 @@ is_as_modelled() {
     is "$(petal seen --window 1d --csv 1,2 --time-field 2 t.csv t.csv 2>said)" a,2024-01-01 # the time may be part of the key
 }
 
-@test "the manual page's example works as it stands" {
+@test "the example in the manual page works unchanged" {
     needs man groff
     example=$(man -l "$PETAL_ROOT/docs/man/petal.1" 2>said | sed "s/.$(printf '\b')//g" | sed -n 's/^[ \t]*\(petal seen --window 1d --time-field .*\)$/\1/p' | tail -n 1)
     contains "$example" access.log

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# verify.bats - petal verify finds any damage and missing members, and measures the real rate.
+# verify.bats - petal verify finds all damage and missing members, and measures the actual rate.
 load helper
 
 setup() {
@@ -9,13 +9,13 @@ setup() {
     petal build -p 1% -o f.petal in
 }
 
-@test "a whole file is intact" {
+@test "an undamaged file is intact" {
     run -0 --separate-stderr petal verify f.petal
     is "$output" "f.petal: intact, content id $(petal info --json f.petal | field content_id)"
     is "$stderr" ""
 }
 
-@test "--present finds all members, and a missing one makes the status 1" {
+@test "--present finds all members; if one is missing, the status is 1" {
     run -0 petal verify f.petal --present in
     is "${lines[1]}" "present: 10,000 of 10,000 keys found"
     { head -n 41 in; printf 'stranger\nstrange too\n'; } >mixed
@@ -24,11 +24,12 @@ setup() {
     run -0 petal verify f.petal --present - <in
 }
 
-@test "--absent measures the rate, and its interval holds the predicted one" {
+@test "--absent measures the rate, and its interval contains the predicted rate" {
     run -0 petal verify f.petal --absent out
     [[ ${lines[1]} =~ ^"absent: "[0-9]+" of 50,000 keys pass: "[01]\.[0-9]+" % (95 % interval "[01]\.[0-9]+" % to "1\.[0-9]+" %), predicted "[01]\.[0-9]+" %"$ ]]
     json=$(petal verify f.petal --absent out --json)
-    # 50,000 absent keys at the predicted rate: within 5 sd of the expected number.
+    # Queries 50,000 absent keys at the predicted rate. The number found must be within 5 sd of the
+    # expected number.
     awk -v found="$(field absent_found <<<"$json")" -v rate="$(field estimated_rate <<<"$json")" \
         'BEGIN { mean = 50000 * rate; d = found - mean; exit !(d * d <= 25 * mean * (1 - rate)) }'
     awk -v l="$(field measured_rate_low <<<"$json")" -v m="$(field measured_rate <<<"$json")" \
@@ -54,7 +55,7 @@ setup() {
     is "$stderr" "petal: missing: cannot open it: No such file or directory"
 }
 
-@test "several files are verified one after the other, and one bad one makes the status 1, and one that cannot be verified 2" {
+@test "several files are verified one after another; a bad file makes the status 1, an unreadable one 2" {
     cp f.petal g.petal
     flip g.petal 5000 10
     run -1 --separate-stderr petal verify f.petal g.petal f.petal
@@ -67,14 +68,14 @@ setup() {
     refuses "take one FILE" petal verify f.petal g.petal --present in
 }
 
-@test "in a small file, every damaged byte is found: by verify always, in the header at opening" {
+@test "in a small file every damaged byte is found: always by verify, and if it is in the header, also when opening" {
     petal create -o tiny.petal --scheme classic --bits 11 --hashes 2 --seed 197072
     printf 'a\nb\n' | petal add tiny.petal
     size=$(stat -c %s tiny.petal)
     is $size 1152
     masks=(01 02 04 08 10 20 40 80)
     cp tiny.petal bad.petal
-    step=$(nightly_step 13) # so that every bit has its turn
+    step=$(nightly_step 13) # so that every bit is tested
     for ((i = 0; i < size; i += step)); do
         flip bad.petal $i ${masks[i % 8]}
         status=0
@@ -100,14 +101,14 @@ setup() {
     done
 }
 
-@test "--recover leaves a clean file as it is" {
+@test "--recover does not change a clean file" {
     cp f.petal before
     run -0 --separate-stderr petal verify --recover f.petal
     is "$stderr" ""
     cmp f.petal before
 }
 
-@test "a file of another library is plausible, which is no failure" {
+@test "a file of another library can only be plausible, which is not a failure" {
     seq 100 >keys
     for format in guava datasketches bits-and-blooms-json redisbloom leveldb; do
         rm -f f

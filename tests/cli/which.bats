@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# which.bats - petal which gives, for every filter, the same answer as petal check for that filter
-# alone.
+# which.bats - for every filter, petal which gives the same answer as petal check gives for that
+# filter alone.
 load helper
 
 setup() {
@@ -10,8 +10,8 @@ setup() {
     seq 300 320 | petal build -p 1e-6 -o c.petal
 }
 
-# ask_each KEYFILE OPTION... -- FILTER...: runs petal check for each filter, and prints each line
-# found with the names of all filters that have it, as petal which does.
+# ask_each KEYFILE OPTION... -- FILTER...: runs petal check for each filter. Prints each line that
+# was found with the names of the filters that have it, like petal which.
 ask_each() {
     local keys=$1 options=() filter
     shift
@@ -28,7 +28,7 @@ ask_each() {
     awk -F '\t' 'NR == FNR { names[$1] = names[$1] FS $2; next } FNR in names { print $0 names[FNR] }' found "$keys"
 }
 
-@test "a key comes with the names of all filters that may have it, in the order they were given" {
+@test "each key is printed with the names of all filters that may have it, in the given order" {
     run -0 --separate-stderr petal which a.petal b.petal c.petal -e 120 -e 160 -e 310 -e none -e 1
     is "$output" $'120\ta.petal\n160\ta.petal\tb.petal\n310\tb.petal\tc.petal'
     is "$stderr" ""
@@ -38,7 +38,7 @@ ask_each() {
     is "$output" $'310\tb.petal\tb.petal'
 }
 
-@test "keys are of -e, of files after --, of standard input" {
+@test "keys come from -e, from files after --, or from standard input" {
     seq 345 355 >keys
     run -0 petal which a.petal b.petal -- keys
     is "$output" "$(seq 345 349 | sed 's/$/\tb.petal/')"
@@ -73,7 +73,7 @@ ask_each() {
     is "$stderr" "petal: missing: cannot open it: No such file or directory; if it is a key, pass it with -e"
 }
 
-@test "-l names filters with any of the keys, -c counts, --min wants a share of them" {
+@test "-l names filters with any of the keys, -c counts, and --min requires a share of them" {
     seq 191 200 >keys # all in b, 9 in a
     is "$(petal which -l a.petal b.petal c.petal -- keys)" $'a.petal\nb.petal'
     is "$(petal which -c a.petal b.petal c.petal -- keys)" $'a.petal\t9\nb.petal\t10\nc.petal\t0'
@@ -83,7 +83,7 @@ ask_each() {
     is "$(petal which --min 1 -c a.petal b.petal c.petal -- keys)" $'b.petal\t10'
     is "$(petal which --min 1:2 --json a.petal c.petal -- keys)" '{"filter":"a.petal","keys":9,"of":10}'
     is "$(petal which -c a.petal -- keys keys)" $'a.petal\t18'
-    # exact at every whole number: 7 of 100 are 7 %
+    # a share is exact at whole numbers: 7 of 100 are 7 %
     seq 193 292 >hundred
     is "$(petal which --min 7% a.petal -- hundred)" a.petal
     run -1 petal which --min 7.001% a.petal -- hundred
@@ -91,7 +91,7 @@ ask_each() {
     refuses "choose one" petal which -lc a.petal -e 1
 }
 
-@test "every answer is that of petal check, in filters of all kinds" {
+@test "every answer equals that of petal check, for filters of all kinds" {
     make_urls
     sort -u urls.txt | awk 'NR % 3' >known
     awk 'NR % 40 == 0' urls.txt >keys
@@ -99,7 +99,7 @@ ask_each() {
     printf 'secret of 16 byt' >secret
     printf '\n' >>keys
     n=0
-    kind() { # kind OPTIONS...: of a part of the keys of its own
+    kind() { # kind OPTIONS...: makes a filter from its own part of the keys
         n=$((n + 1))
         awk -v n=$n 'NR % 11 != n % 11' known | petal build --force -o "$n.filter" "$@" 2>/dev/null
     }
@@ -116,7 +116,7 @@ ask_each() {
     formats=$(petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/')
     for format in $formats; do
         kind -p 10% --to $format && mv $n.filter $format.filter
-        # some can be opened only if the format is named
+        # some files can be opened only if their format is given
         cp $format.filter same.file
         awk 'NR % 2' known | petal build --force -p 10% --to $format -o other.file 2>/dev/null
         ask_each keys --from $format -- same.file other.file >wanted
@@ -138,14 +138,14 @@ ask_each() {
         for threads in 1 4; do
             petal which --threads $threads "$@" "${kinds[@]}" -- keys 2>/dev/null | cmp - wanted
         done
-        # each is reopened for every block
+        # each filter is reopened for every block
         (ulimit -n 24 && petal which "$@" "${kinds[@]}" -- keys 2>/dev/null) | cmp - wanted
         tr '\t' '\n' <wanted | grep 'filter$' | sort | uniq -c | awk '{ print $2 "\t" $1 }' >counts
         petal which -c "$@" "${kinds[@]}" -- keys 2>/dev/null | grep -v '[^0-9]0$' | sort | cmp - counts
     done
 }
 
-@test "@LIST names filters, one on a line or each with a NUL; names may be any" {
+@test "@LIST names filters, one per line or separated by NUL; any names are possible" {
     mkdir 'sub folder' && cp a.petal 'sub folder/a b.petal' && cp b.petal ./@b
     printf 'sub folder/a b.petal\n\nb.petal' >list
     run -0 petal which c.petal @list ./@b -e 160 -e 310
@@ -162,7 +162,7 @@ ask_each() {
     is "$(petal which -l $'t\tab.petal' -e 120)" $'t\tab.petal'
 }
 
-@test "standard input is a filter, a list or the keys, and never two of them" {
+@test "standard input is a filter, a list or the keys, but only one of them" {
     is "$(petal which - b.petal -e 160 <a.petal)" $'160\t-\tb.petal'
     refuses "standard input: is a filter or a list; name the files of the keys, or use -e" petal which - b.petal <a.petal
     refuses "standard input: is a filter or a list" petal which @- -- - <a.petal
@@ -170,7 +170,7 @@ ask_each() {
     (ulimit -n 24 && seq 150 155 | petal which a.petal b.petal | wc -l | grep -qx 6)
 }
 
-@test "what can't be opened is named, and nothing is queried" {
+@test "a file that can't be opened is named, and nothing is queried" {
     head -c -10 a.petal >cut.petal
     run -2 --separate-stderr petal which a.petal nowhere.petal b.petal cut.petal . -e 160
     is "$output" ""
@@ -188,7 +188,7 @@ ask_each() {
     refuses "a.petal: is a filter, not a list of keys" petal which b.petal -- a.petal
 }
 
-@test "a damaged filter among many is named, and its answers are not given" {
+@test "a damaged filter among many is named, and its answers are not printed" {
     for i in $(seq 40); do cp b.petal f$i.petal; done
     size=$(wc -c <f17.petal)
     flip f17.petal $((size - 100)) ff
@@ -202,7 +202,7 @@ ask_each() {
     is "$(grep -c "^f" <<<"$output" || true)" 0
 }
 
-@test "a line is the same key in all filters, or they are refused" {
+@test "a line must be the same key in all filters, or they are refused" {
     seq 5 | petal build --key-type i64 -p 1e-6 -o i64.petal
     seq 5 | petal build --key-type text -p 1e-6 -o text.petal
     printf '0a\n' | petal build --key-type hex -p 1e-6 -o hex.petal
@@ -226,7 +226,7 @@ ask_each() {
     contains "$stderr" "1 row without a key: queried nowhere"
 }
 
-@test "thousands of filters, with few files open and little memory" {
+@test "thousands of filters work with few open files and little memory" {
     seq 2000 | petal build --bits 5120 --hashes 3 -o some.petal
     for i in $(seq 0 2999); do ln some.petal n$i.petal; done
     seq 40 | petal build -p 1e-6 -o last.petal
@@ -236,7 +236,7 @@ ask_each() {
     is "$(wc -l <answers)" 60
     is "$(head -n 1 answers | tr '\t' '\n' | wc -l)" 3002
     is "$(grep -c last.petal answers)" 40
-    # more keys than one slice has room for
+    # more keys than fit into one slice
     seq 30000 | petal which -c @list >counts
     is "$(tail -n 1 counts)" $'last.petal\t40'
     seq 30000 >keys

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# words.bats - several keys per row: another program finds the same words, runs of words and runs of
-# characters, byte for byte. Rows are printed according to the share of their keys.
+# words.bats - several keys per row: the tool finds the same words, runs of words and runs of
+# characters as another program, byte for byte. Rows are printed according to the share of their
+# keys that are found.
 load helper
 
 reference() { python3 "$PETAL_ROOT/tests/cli/lib/row_keys.py" "$@"; }
 
-# Rows of any bytes, NUL-separated: words of ASCII and UTF-8, invalid UTF-8, DNA, blanks, newlines.
+# Rows of any bytes, separated by NUL: ASCII and UTF-8 words, invalid UTF-8, DNA, blanks, newlines.
 make_rows() {
     python3 - >rows <<'EOF'
 import random, sys
@@ -19,8 +20,8 @@ sys.stdout.buffer.write(b"longword" * 40000 + b" " + b"ab " * 30000 + b"ACGGT" *
 EOF
 }
 
-# same_keys UNIT LENGTH "lower" or "" OPTION...: a filter of the rows has the reference's keys and
-# no others.
+# same_keys UNIT LENGTH "lower" or "" OPTION...: a filter of the rows has exactly the keys of the
+# reference.
 same_keys() {
     local unit=$1 length=$2 lower=$3
     shift 3
@@ -30,7 +31,7 @@ same_keys() {
     petal check -0 f.petal expected | cmp - expected
 }
 
-@test "words, n-grams and k-mers are those of another program, byte for byte" {
+@test "words, n-grams and k-mers equal those of another program, byte for byte" {
     needs python3
     make_rows
     same_keys WORDS 1 "" --words
@@ -45,7 +46,7 @@ same_keys() {
     same_keys BASES 7 "" --kmers 7 --canonical
 }
 
-@test "the examples of petal help words" {
+@test "the examples of petal help words work" {
     printf '%s\n' 'GET /a?id=7' >log
     petal build --ngrams 2 -p 1e-9 -o f.petal log
     is "$(petal check f.petal -e 'GET a' -e 'a id' -e 'id 7' -e GET -e 'GET /a' | paste -sd,)" "GET a,a id,id 7"
@@ -54,7 +55,7 @@ same_keys() {
     is "$(petal check --kmers 3 --canonical f.petal -e cgt -e AcG -e NACGN -e ACT | paste -sd,)" cgt,AcG,NACGN
 }
 
-@test "the same keys are in every kind of filter, at any number of threads, counted or not" {
+@test "every kind of filter gets the same keys, with any number of threads, counted or not" {
     needs python3
     make_rows
     reference WORDS 2 <rows | LC_ALL=C sort -zu >expected
@@ -83,7 +84,7 @@ same_keys() {
     [ -s out.1 ]
 }
 
-@test "check prints a row if --min of its keys are found, each as often as it occurs" {
+@test "check prints a row if at least --min of its keys are found; a key counts as often as it occurs" {
     printf '%s\0' a b c | petal build -0 -p 1e-12 -o f.petal
     printf '%s\n' 'a b c' 'a b c x' 'a a a x x' 'x y z a' 'x' 'A B' >rows
     is "$(petal check --words f.petal rows)" "a b c"
@@ -100,11 +101,11 @@ same_keys() {
     contains "$stderr" "1 of 6 rows probably in the filter"
 }
 
-@test "seen drops a row whose keys were seen, and remembers the keys of the others alone" {
+@test "seen drops a row if its keys were seen, and remembers only the keys of the other rows" {
     printf '%s\n' 'a b' 'b a a' 'c' 'a b c' 'c d' 'd' 'd e' 'e x y' 'x' >rows
     is "$(petal seen --words rows | paste -sd,)" "a b,c,c d,d e,e x y"
     is "$(petal seen --words -d rows | paste -sd,)" "b a a,a b c,d,x"
-    # Half of the keys of 'c d' were seen, so the row is dropped: d is not remembered, so 'd' is
+    # Half of the keys of 'c d' were seen, so the row is dropped. So d is not remembered, and 'd' is
     # new.
     is "$(petal seen --words --min 50% rows | paste -sd,)" "a b,c,d,e x y"
     petal seen --words -p 1e-9 -f s.petal rows >/dev/null
@@ -112,13 +113,13 @@ same_keys() {
     is "$(petal seen --words -f s.petal -e 'y a x' -e 'y z' | paste -sd,)" "y z"
     run -0 --separate-stderr petal seen --words --verbose rows
     contains "$stderr" "9 read, 5 new, 4 repeats"
-    # The rate holds for lines, or with --min, which lets a line have new keys, for keys.
+    # The rate applies to lines. With --min a line may have new keys, so the rate applies to keys.
     contains "$stderr" "at most 1 % of new lines are dropped"
     run -0 --separate-stderr petal seen --words --min 50% --verbose rows
     contains "$stderr" "at most 1 % of new keys count as seen"
 }
 
-@test "seen and add in a window of time, with several keys per row" {
+@test "seen and add use several keys per row in a window of time" {
     printf '%s\t%s\n' 2024-01-01T00:00:00Z 'a b' 2024-01-01T00:00:10Z 'b a' 2024-01-01T01:59:00Z c \
         2024-01-01T02:00:00Z 'a b' >rows
     is "$(petal seen -k2 -t TAB --time-field 1 --words --window 1h -f t.petal <rows | cut -f2 | paste -sd,)" "a b,c,a b"
@@ -128,7 +129,7 @@ same_keys() {
     is "$(petal check --now 2024-01-01T03:30:00Z w.petal -e a -e c -e x | paste -sd,)" ""
 }
 
-@test "which prints a row and the filters with all its keys; -c and --min count keys, -l names" {
+@test "which prints a row and the filters with all its keys; -c and --min count keys, -l prints names" {
     printf '%s\n' 'a b c' | petal build --words -p 1e-12 -o 1.petal
     printf '%s\n' 'c d' | petal build --words -p 1e-9 --seed 7 -o 2.petal
     printf '%s\n' 'a d' | petal build --words -p 1e-12 --scheme classic -o 3.petal
@@ -140,8 +141,8 @@ same_keys() {
     is "$(petal which --words -l ?.petal -e 'd c' -e 'd a' | paste -sd,)" 2.petal,3.petal
     is "$(petal which --words --min 50% --json 1.petal -e 'a x' | field of)" 2
     run -1 petal which --words ?.petal -e 'b d'
-    # More filters than a word has bits, and more rows than a slice has: the same answers as one
-    # filter at a time.
+    # There are more filters than bits in a word, and more rows than in a slice. The answers must
+    # equal those of one filter at a time.
     for i in $(seq 1 70); do printf 'w%d w%d\n' "$i" $((i + 1)); done >lines
     for i in $(seq 1 70); do sed -n "${i}p" lines | petal build --words -p 1e-9 -o "w$(printf %02d "$i").petal"; done
     is "$(petal which --words w*.petal -- lines | awk -F'\t' '{ print NF }' | sort -u)" 2
@@ -165,7 +166,7 @@ same_keys() {
     is "$(petal info --json f.petal | field items)" 1
 }
 
-@test "CR LF, NUL, fields, CSV and JSON: the keys are of the field alone" {
+@test "with CR LF, NUL, fields, CSV and JSON, only the field has keys" {
     printf 'one two\r\nthree\r\n' >dos
     petal build --crlf --kmers 5 -p 1e-9 -o f.petal dos
     is "$(petal check f.petal -e three -e $'hree\r' -e $'e two' | paste -sd,)" "three,e two"
@@ -185,7 +186,7 @@ same_keys() {
     is "$(petal check f.petal -e a -e b -e c -e A -e k1 | paste -sd,)" a,b,c
 }
 
-@test "options that mean nothing together, or nothing at all, are refused in one line" {
+@test "options that contradict each other or make no sense are refused in one line" {
     echo a >a
     petal build -o f.petal a
     refuses "give one of --words, --ngrams and --kmers" petal check --words --kmers 3 f.petal a
@@ -211,7 +212,7 @@ same_keys() {
     refuses "has keys of type i64; words and k-mers are of text" petal which --words g.petal -e 5
 }
 
-@test "a row of 40 MB takes little memory beyond its text" {
+@test "a row of 40 MB needs little memory beyond its text" {
     needs python3
     python3 - "$PETAL" <<'EOF'
 import resource, subprocess, sys
@@ -227,7 +228,7 @@ for rule in (["--kmers", "21"], ["--kmers", "21", "--canonical"], ["--words"], [
 EOF
 }
 
-@test "containment of k-mers in a mutated genome is that of an exact set, within its interval" {
+@test "containment of k-mers in a mutated genome equals that of an exact set, within its interval" {
     needs python3
     python3 - "$PETAL" <<'EOF'
 import math, random, subprocess, sys
@@ -268,7 +269,8 @@ for share in (0.3, 0.5, 0.8, 1.0):
                          stdout=subprocess.PIPE, text=True).stdout
     found = {int(line.split(":")[0]) - 1 for line in out.splitlines()}
     for i, true in enumerate(shares):
-        # A found k-mer is never missed; absent ones pass at the rate, independently: 6 sigma.
+        # A k-mer that is in the filter is never missed. Absent ones pass at the rate,
+        # independently: 6 sigma.
         absent = (1 - true) * (2000 - k + 1)
         most = true + (absent * rate + 6 * math.sqrt(absent * rate) + 3) / (2000 - k + 1)
         if true >= share:

@@ -1,12 +1,12 @@
-/* calls.c - proves that if a system call or allocation fails within a call of the library, the call
- * reports it and loses nothing.
+/* calls.c - proves that if a system call or an allocation fails during a call of the library, the
+ * call reports the failure and loses nothing.
  *
- * The program preloads the shim into itself. Within one call at a time, the shim makes
- * the nth system call of a kind fail, either once or that call and all later ones. A library call
- * that fails must return the right status, errno and message, and no filter. What existed before
- * must still exist, in memory and in the file, and descriptors and memory must be released. If
- * changes could not be written, the filter must never report later that they were. The amount is
- * the number of runs per library call, chosen at random; `full` does all runs. */
+ * The program preloads the shim into itself. During one call of petal.h at a time, the shim makes
+ * the nth system call of a kind fail: either only this one, or it and all later ones. If the
+ * library call fails, it must return the right status, errno and message, and no filter. Keys that
+ * existed before must still exist, in memory and in the file. Descriptors and memory must be
+ * released. If changes could not be written, the filter must never report later that they were. The
+ * amount is the number of runs per library call, chosen at random; `full` does all runs. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 #include "petal/petal_build.h"
@@ -24,11 +24,11 @@ static struct plan {
 
 static const char *name; /* the scenario's name */
 static char fault_text[160];
-static uint32_t calls[SHIM_CALLS]; /* made between begin() and end(), in total */
+static uint32_t calls[SHIM_CALLS]; /* number of calls of each kind between begin() and end() */
 static bool was_hit;
 static uint64_t runs, hits, failures;
 
-/* The fault can happen only between begin() and end(). */
+/* Faults happen only between begin() and end(). */
 static void begin(void)
 {
     arm(plan.call, plan.action, plan.nth, plan.error);
@@ -41,7 +41,7 @@ static void end(void)
     was_hit = was_hit || atomic_load(&control->hit) > 0;
 }
 
-/* The status of one call under a fault; *about gets its error. */
+/* Makes one call under a fault and returns its status. *about receives the error. */
 #define UNDER_FAULT(status, call) \
     do { \
         begin(); \
@@ -77,7 +77,7 @@ static void expect_told(petal_status status, const petal_error *error)
 enum kind { BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN, KINDS };
 
 static const char *path;
-static struct bytes images[KINDS]; /* petal files holding the old keys */
+static struct bytes images[KINDS]; /* petal files with the old keys */
 static struct bytes dirty;
 
 static petal_options options_of(enum kind kind)
@@ -93,7 +93,7 @@ static petal_options options_of(enum kind kind)
     return options;
 }
 
-/* Runs without a fault. */
+/* Makes the filter without a fault. */
 static petal_filter *with_old_keys(enum kind kind)
 {
     petal_options options = options_of(kind);
@@ -126,8 +126,8 @@ static void expect_old_keys(const petal_filter *filter, const char *where)
            where);
 }
 
-/* The file at the path is clean, or dirty and recoverable. It has the old keys, and possibly more
- * of the first `keys`. */
+/* Expects that the file at the path is clean, or dirty and recoverable. It must have the old keys,
+ * and may have more of the first `keys`. */
 static petal_status expect_file(uint64_t keys)
 {
     petal_filter *filter;
@@ -157,7 +157,7 @@ static int files_in_folder(void)
 
 /* ---- making filters -------------------------------------------------------------------------- */
 
-/* A call that creates a filter returned either one with its old keys or none. */
+/* Expects that a call that creates a filter returned either a filter with its old keys or none. */
 static void expect_made(petal_status status, petal_filter *made, const petal_error *error,
                         bool has_keys)
 {
@@ -301,8 +301,8 @@ static void open_recover(enum kind kind)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Saves the filter. The file must be the old one or the new one; the filter must be unchanged, and
- * can be saved later. */
+/* Saves the filter. The file must be the old one or the new one. The filter must be unchanged, and
+ * a later save must succeed. */
 static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_t keys)
 {
     petal_error error = {.message = ""};
@@ -382,8 +382,8 @@ static void serialize_one(enum kind kind)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-/* Adds and syncs. A key counts as stored only if its add and a later sync succeeded. Once a sync
- * has failed, no later sync may report success. */
+/* Adds keys and syncs. A key counts as stored only if both its add and a later sync succeeded. Once
+ * a sync has failed, no later sync may report success. */
 static void change_map(enum kind kind, bool is_shared)
 {
     put_file(images[kind]);
@@ -406,7 +406,8 @@ static void change_map(enum kind kind, bool is_shared)
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
-    /* Finding out whether the file was replaced can succeed later; a failed write stays failed. */
+    /* If the check for a replaced file failed, it may succeed later. If a write failed, later syncs
+     * must fail. */
     expect(synced == PETAL_OK || later != PETAL_OK || plan.call == SHIM_STAT,
            "%s: %s: a sync fails, and the next one is ok", fault_text, name);
     if (added == PETAL_OK && later == PETAL_OK) synced = PETAL_OK;
@@ -438,7 +439,7 @@ static void free_changed_map(enum kind kind)
     petal_free(filter);
     end();
     petal_status status = expect_file(OLD_KEYS);
-    if (status == PETAL_OK) expect_file(ALL_KEYS); /* the file claims to be whole */
+    if (status == PETAL_OK) expect_file(ALL_KEYS); /* the file claims to be complete */
 }
 
 static void clear_map(enum kind kind)
@@ -462,8 +463,8 @@ static void clear_map(enum kind kind)
     petal_free(empty);
 }
 
-/* Changes a map by `change`, which removes the old keys or keeps them, and syncs. A file that says
- * it is clean is either as before or as after. */
+/* Calls `change` on a map, which removes the old keys or keeps them, and syncs. If the file claims
+ * to be clean, it must be in the state before or after the change. */
 static void change_by(enum kind kind,
                       petal_status (*change)(petal_filter *, const petal_filter *, petal_error *),
                       uint64_t keys_before, uint64_t keys_after)
@@ -594,7 +595,7 @@ static void build_one(enum kind kind)
     char texts[ALL_KEYS][KEY_TEXT];
     petal_key keys[ALL_KEYS];
     for (uint64_t i = 0; i < ALL_KEYS; i++) keys[i] = (petal_key){texts[i], key_text(i, texts[i])};
-    wanted.capacity = 4000000; /* more than is added directly */
+    wanted.capacity = 4000000; /* more keys than a builder adds directly */
     uint32_t workers = 2;
     if (petal_create(&wanted, &filter, &error) != PETAL_OK)
         give_up("petal_create: %s", error.message);
@@ -710,7 +711,7 @@ static void open_auto_one(enum kind kind)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* The keys OLD_KEYS to ALL_KEYS, or the old ones. Valid until the next call. */
+/* Returns the keys from OLD_KEYS to ALL_KEYS, or the old ones. Valid until the next call. */
 static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
 {
     static char texts[ALL_KEYS][KEY_TEXT];
@@ -723,7 +724,7 @@ static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
     return batch;
 }
 
-/* The keys counted by the outcome are present; the others can be added later. */
+/* The keys that the outcome counts must be present. A later call must be able to add the others. */
 static void add_batch_in_memory(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind);
@@ -812,7 +813,7 @@ static void diff_one(enum kind kind)
     petal_free(to);
 }
 
-/* Patching is all or nothing: if it fails, the filter can be patched later. */
+/* Patching is all or nothing. If it fails, a later call must be able to apply the patch. */
 static void apply_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind), *to = with_all_keys(kind);
@@ -831,7 +832,7 @@ static void apply_one(enum kind kind)
     petal_free(to);
 }
 
-/* Feeds three pieces. After a failure every later call fails the same way. */
+/* Feeds three pieces to a reader. After a failure, every later call must fail in the same way. */
 static void read_one(enum kind kind)
 {
     petal_reader *reader = NULL;
@@ -855,7 +856,7 @@ static void read_one(enum kind kind)
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/* A filter of the same kind without its bits. */
+/* Returns a filter of the same kind without its bits. */
 static petal_filter *header_of(enum kind kind)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -894,7 +895,7 @@ static void write_bits_of(enum kind kind)
     petal_free(to);
 }
 
-/* The filter owns the block only if it accepted it. */
+/* The filter must own the block only if it accepted it. */
 static void adopt_one(enum kind kind)
 {
     petal_filter *from = with_old_keys(kind), *to = header_of(kind);
@@ -927,7 +928,7 @@ static void *move_block(void *context, void *memory, size_t size_bytes)
     return to;
 }
 
-/* If no memory is available, the array stays where it is. */
+/* If there is no memory, the array must stay where it is. */
 static void relocate_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind);
@@ -941,7 +942,7 @@ static void relocate_one(enum kind kind)
     petal_free(filter);
 }
 
-/* Lends the bits of one handle to another. */
+/* Lends the bits of one handle to another handle. */
 static void lend_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind), *header = header_of(kind);
@@ -1155,7 +1156,7 @@ static void make_index_images(void)
 static const struct scenario {
     const char *name;
     void (*run)(enum kind);
-    enum kind kinds[KINDS + 1]; /* terminated by KINDS */
+    enum kind kinds[KINDS + 1]; /* ends with KINDS */
 } scenarios[] = {
     {"petal_plan", plan_one, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
     {"petal_create", create_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN}},
@@ -1244,7 +1245,7 @@ static void run_once(const struct scenario *scenario, enum kind kind)
     scenario->run(kind);
     runs++;
     hits += was_hit;
-    if (campaign.broken != broken) return; /* printing the report may allocate memory */
+    if (campaign.broken != broken) return; /* printing the report may have allocated memory */
     more = atomic_load(&control->live) - live;
     expect(more == 0, "%s: %s: %" PRId64 " blocks of memory are not given back", fault_text, name,
            more);
@@ -1322,7 +1323,7 @@ static void make_images(void)
     dirty = read_file(path);
 }
 
-/* The shim must be loaded from the start, so the program executes itself again. */
+/* The shim must be loaded when a program starts, so the program executes itself again. */
 static void start_with_shim(char **argv)
 {
     struct shim_control *(*find)(void) = NULL;
@@ -1364,7 +1365,7 @@ int main(int argc, char **argv)
             uint32_t there[SHIM_CALLS];
             enum kind kind = scenarios[i].kinds[j];
             plan = (struct plan){SHIM_NONE, SHIM_COUNT, 0, 0};
-            run_once(&scenarios[i], kind); /* first run: the C library allocates */
+            run_once(&scenarios[i], kind); /* the C library allocates memory in its first run */
             run_once(&scenarios[i], kind);
             memcpy(there, calls, sizeof there);
             uint64_t number = for_all_faults(&scenarios[i], kind, there, 0);

@@ -1,10 +1,11 @@
 /* campaign.h - what the campaigns share: amounts, counters, filters and keys, a temporary folder,
  * child processes.
  *
- * A campaign is a program with one optional argument: none for the short form that `./dev test`
- * runs, a number (rounds, opens, states: see its opening comment), or `full`. It prints TAP, one
- * case per promise, and ends with a line "# counts: ..." from which scripts/soak makes a row of
- * docs/reliability.md. A broken expectation is counted and does not stop the campaign. */
+ * A campaign is a program with one optional argument. Without it, the campaign runs in the short
+ * form, as in `./dev test`. The argument is an amount (rounds, opens, states: see each program's
+ * first comment) or `full`. A campaign prints TAP, one case per promise. Its last line is "#
+ * counts: ...", from which scripts/soak makes a row of docs/reliability.md. If an expectation is
+ * broken, it is counted, and the campaign continues. */
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 
@@ -39,8 +40,8 @@ static struct {
     uint64_t broken, told; /* broken expectations in this case, and how many were printed */
 } campaign;
 
-/* At most this many broken expectations per case are printed: a campaign may find the same one a
- * million times. */
+/* A campaign may find the same broken expectation a million times, so only this many are printed
+ * per case. */
 #define TOLD_PER_CASE 12
 
 __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const char *format, ...)
@@ -57,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const
     return false;
 }
 
-/* Ends a case: `promise` held unless an expectation was broken since the last case. */
+/* Ends a case. `promise` held unless an expectation was broken since the last case. */
 static inline void end_case(const char *promise)
 {
     campaign.cases++;
@@ -73,14 +74,14 @@ static inline void skip_case(const char *promise, const char *why)
     printf("ok %u - %s # skip %s\n", ++campaign.cases, promise, why);
 }
 
-/* The amount requested on the command line. */
+/* Returns the amount requested on the command line. */
 static inline uint64_t amount_of(int argc, char **argv, uint64_t brief, uint64_t full)
 {
     if (argc < 2) return brief;
     return strcmp(argv[1], "full") == 0 ? full : (uint64_t)strtod(argv[1], NULL);
 }
 
-/* Prints the last line, and returns the exit status. */
+/* Prints the last line. Returns the exit status. */
 __attribute__((format(printf, 1, 2))) static inline int end_campaign(const char *format, ...)
 {
     va_list arguments;
@@ -134,7 +135,7 @@ static inline double seconds_now(void)
 static char folder[256]; /* this campaign's own folder */
 static pid_t folder_owner;
 
-/* Closes the folder's descriptor, too. */
+/* Also closes the folder's descriptor. */
 static inline void empty_folder(int descriptor)
 {
     DIR *dir = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -151,13 +152,13 @@ static inline void empty_folder(int descriptor)
 
 static inline void remove_folder(void)
 {
-    if (getpid() != folder_owner) return; /* a child called give_up() */
+    if (getpid() != folder_owner) return; /* only a child called give_up() */
     empty_folder(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     rmdir(folder);
 }
 
-/* Uses a tmpfs if there is one: calls that wait for a disk return faster there, so more rounds fit
- * into a second. powercuts.c covers what a disk would lose, and needs no disk either. */
+/* Uses a tmpfs if there is one. Calls that wait for a disk return faster there, so more rounds fit
+ * into a second. powercuts.c tests what a disk would lose, and needs no disk either. */
 static inline void make_folder(void)
 {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
@@ -167,7 +168,7 @@ static inline void make_folder(void)
     atexit(remove_folder);
 }
 
-/* A path in the folder. Valid until the eighth call from now. */
+/* Returns a path in the folder. It is valid for the next seven calls. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[8][sizeof folder + 64];
@@ -184,7 +185,7 @@ struct bytes {
     size_t size;
 };
 
-/* data is NULL if the file doesn't exist. */
+/* If the file doesn't exist, the result's data is NULL. */
 static inline struct bytes read_file(const char *path)
 {
     struct bytes bytes = {NULL, 0};
@@ -227,7 +228,7 @@ static inline struct bytes copy_of(struct bytes of)
     return copy;
 }
 
-/* For names that the campaign makes itself, so they fit. */
+/* The campaign makes these names itself, so they always fit. */
 static inline void copy_text(char to[PATH_MAX], const char *text)
 {
     if (snprintf(to, PATH_MAX, "%s", text) >= PATH_MAX) give_up("%s is too long", text);
@@ -235,7 +236,7 @@ static inline void copy_text(char to[PATH_MAX], const char *text)
 
 /* ---- filters and keys ------------------------------------------------------------------------ */
 
-/* Keys are lines, so that the tool can read them: key 7 is "k7". */
+/* Keys are lines, so that the tool can read them. Key 7 is "k7". */
 #define KEY_TEXT 24
 
 static inline size_t key_text(uint64_t number, char text[KEY_TEXT])
@@ -255,7 +256,7 @@ static inline bool has_key(const petal_filter *filter, uint64_t number)
     return petal_contains(filter, text, key_text(number, text));
 }
 
-/* Adds keys from `from` to `to` - 1. Returns the status of the first that is refused. */
+/* Adds keys from `from` to `to` - 1. Returns the status of the first key that is refused. */
 static inline petal_status add_keys(petal_filter *filter, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -272,7 +273,7 @@ static inline uint64_t missing_keys(const petal_filter *filter, uint64_t from, u
     return missing;
 }
 
-/* An index with one filter, saved in place of whatever is there. */
+/* Makes an index of one filter, and replaces the file at the path with it. */
 static inline void save_index(const petal_filter *filter, const char *path)
 {
     petal_index *index;
@@ -285,7 +286,7 @@ static inline void save_index(const petal_filter *filter, const char *path)
     petal_index_free(index);
 }
 
-/* Compares all of it with its checksums. *index is NULL if it can't be opened. */
+/* Opens an index and verifies all of it. *index is NULL if it can't be opened. */
 static inline petal_status open_index(const char *path, petal_index **index, petal_error *error)
 {
     *error = (petal_error){.message = ""};
@@ -293,7 +294,7 @@ static inline petal_status open_index(const char *path, petal_index **index, pet
     return status == PETAL_OK ? petal_index_verify(*index, error) : status;
 }
 
-/* The keys that no filter of an index has; it has at most 64 filters. */
+/* Returns how many keys no filter of the index has. It has at most 64 filters. */
 static inline uint64_t missing_in_index(const petal_index *index, uint64_t from, uint64_t to)
 {
     uint64_t missing = 0, row = 0;
@@ -340,7 +341,7 @@ static inline petal_status open_flags(const char *path, unsigned flags, petal_fi
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* The tool that was built with this program. */
+/* The path of the tool that was built with this program. */
 static inline const char *tool_path(void)
 {
     static char path[PATH_MAX];
@@ -352,7 +353,7 @@ static inline const char *tool_path(void)
     return path;
 }
 
-/* A file of lib/ that was built with this program. */
+/* The path of a file of lib/ that was built with this program. */
 static inline const char *part_path(const char *name)
 {
     static char paths[4][PATH_MAX];
@@ -368,13 +369,13 @@ static inline const char *part_path(const char *name)
 
 /* A command, running or finished. */
 struct command {
-    const char *const *arguments; /* terminated by NULL; the first one is the program */
+    const char *const *arguments; /* ends with NULL; the first is the program */
     const char *input;            /* file; NULL: empty */
     const char *output;           /* file; NULL: discarded */
     const char *environment[4];   /* NAME=VALUE, added to this process's environment */
     pid_t pid;
     int status;      /* from waitpid() */
-    bool hung;       /* it didn't end and was killed */
+    bool hung;       /* it didn't end in time and was killed */
     int messages;    /* read end of its stderr */
     char said[4096]; /* its output on stderr */
 };
@@ -402,8 +403,8 @@ static inline void start_command(struct command *command)
     _exit(97);
 }
 
-/* Waits until the command ends; if it takes more than this many seconds, it counts as hung and is
- * killed. The limit only catches hanging programs: a slow machine doesn't reach it. */
+/* Waits until the command ends. If it takes longer than this, it counts as hung and is killed. The
+ * limit is long, so that a slow machine doesn't reach it. */
 #define HANGS_AFTER_SECONDS 60
 
 static inline void end_command(struct command *command)
@@ -427,7 +428,7 @@ static inline bool has_succeeded(const struct command *command)
     return WIFEXITED(command->status) && WEXITSTATUS(command->status) == 0;
 }
 
-/* "exit status 2" or "signal 11". Valid until the next call. */
+/* Returns "exit status 2" or "signal 11". Valid until the next call. */
 static inline const char *ending_of(const struct command *command)
 {
     static char text[64];
@@ -446,7 +447,7 @@ static inline unsigned lines_in(const char *text)
     return lines;
 }
 
-/* Runs the tool with these arguments, without input. */
+/* Runs the tool with these arguments and without input. */
 static inline void run_tool(struct command *command, const char *const *arguments)
 {
     *command = (struct command){.arguments = arguments};

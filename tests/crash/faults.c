@@ -1,18 +1,18 @@
-/* faults.c - proves that if a system call or allocation fails within a command, the command reports
- * it truthfully and loses nothing.
+/* faults.c - proves that if a system call or an allocation fails in a command, the command says so
+ * and loses nothing.
  *
- * For every n that a command reaches, a preloaded library makes the nth call of a kind fail, either
- * once or that call and all later ones. After exit status 0, everything must be as without the
- * fault. After any other status, the file must be the old one or the new one, complete or marked
- * dirty; no temporary file may be left; and one line must say what happened, and only that. No
- * crash, no hang. The amount is the number of runs per command, chosen at random; `full` does all
- * runs. */
+ * For every n, a preloaded library makes the nth call of a kind fail: either only this one, or it
+ * and all later ones. If the command exits with status 0, the result must be the same as without
+ * the fault. After any other status, the file must be the old one or the new one, complete or
+ * marked dirty. No temporary file may be left, and one line must say what failed. A command must
+ * never crash or hang. The amount is the number of runs per command, chosen at random; `full` does
+ * all runs. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-/* Groups of keys: those in the file at the start, those given to the command, and those of other
+/* The groups of keys: keys in the file at the start, keys given to the command, and keys of other
  * filters. */
 #define GROUP 60u
 enum { OLD = 1, NEW = 2, OTHER = 4, GROUPS = 3 };
@@ -21,12 +21,12 @@ enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, INDEX, STA
 
 struct job {
     const char *name;
-    /* FILE, IN and TWIN are replaced by paths, OUT by other files beside FILE. */
+    /* Paths replace FILE, IN and TWIN. Paths of other files beside FILE replace OUT. */
     const char *arguments[12];
     enum start start;
     bool reads_keys;
     bool removes;       /* removes the old keys */
-    const char *format; /* FILE's format afterwards, or "index"; NULL: petal */
+    const char *format; /* FILE's format after the command, or "index"; NULL: petal */
 };
 
 #define ONE_THREAD "--threads", "1"
@@ -122,7 +122,7 @@ static const struct job jobs[] = {
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct bytes images[STARTS];
-static const char *path; /* FILE, alone in a folder with what the command creates */
+static const char *path; /* FILE; its folder contains only this file and what the command creates */
 static char keys[PATH_MAX], removed[PATH_MAX], in[PATH_MAX], twin[PATH_MAX], guava[PATH_MAX],
     out[PATH_MAX];
 static char output[PATH_MAX], second_output[PATH_MAX];
@@ -177,7 +177,7 @@ static struct bytes image_of(enum start start, unsigned groups)
     return read_file(path);
 }
 
-/* A filter of the old keys, and another. */
+/* Returns an index of a filter with the old keys, and another filter. */
 static struct bytes index_image(void)
 {
     petal_index *index;
@@ -196,7 +196,7 @@ static struct bytes index_image(void)
     return read_file(path);
 }
 
-/* What a writer leaves if it dies halfway. */
+/* Returns what a writer leaves if it dies halfway. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -232,7 +232,7 @@ static void make_files(void)
     for (enum start start = CLEAN; start < STARTS; start++)
         if (start != DIRTY && start != INDEX) images[start] = image_of(start, OLD);
     images[INDEX] = index_image();
-    unlink(path); /* a petal file replaces no index */
+    unlink(path); /* a petal file can't replace an index */
     images[CLEAN] = image_of(CLEAN, OLD);
     images[DIRTY] = dirty_image();
     write_image(in, "in.petal", image_of(CLEAN, OTHER));
@@ -257,7 +257,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* The groups whose keys are all in FILE. *status: the status of opening it. */
+/* Returns the groups whose keys are all in FILE. *status is the status of opening it. */
 static unsigned groups_in_file(const char *format, unsigned flags, petal_status *status)
 {
     if (is_index(format)) return groups_in_index(status);
@@ -275,7 +275,8 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
 
 static char expected_names[512]; /* " a b " */
 
-/* Their order may differ, so names are separated by blanks and searched with blanks around them. */
+/* Their order may differ. So every name has a blank before and after it, and can be searched with
+ * both. */
 static void list_names(char *names, size_t size)
 {
     DIR *dir = opendir(in_folder("w"));
@@ -296,7 +297,7 @@ static bool is_expected(const char *names)
     return true;
 }
 
-/* Temporary files may begin with a dot, so every name except . and .. counts. */
+/* A temporary file may begin with a dot, so every name except . and .. counts. */
 static bool has_hidden_names(void)
 {
     bool has = false;
@@ -344,7 +345,7 @@ static void prepare(const struct job *job)
     if (job->start != NOTHING) write_file(path, images[job->start].data, images[job->start].size);
 }
 
-/* What the command does if nothing fails. */
+/* What the command does without a fault. */
 static struct clean_run {
     int status;
     struct bytes printed;
@@ -374,7 +375,7 @@ static bool run_clean(const struct job *job)
 static char fault_text[200]; /* the fault, for the report */
 static uint64_t runs, hits, failures;
 
-/* Expects that the file has all the old keys, and all the keys that the command reported. */
+/* Expects that the file has all old keys and all keys that the command reported. */
 static void expect_success(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -388,7 +389,7 @@ static void expect_success(const struct job *job, const struct command *command)
     free(printed.data);
 }
 
-/* Expects that after a failure FILE is unchanged, or new and complete, or dirty with all the old
+/* Expects that after a failure, FILE is unchanged, or new and complete, or dirty with all the old
  * keys. */
 static void expect_old_or_new(const struct job *job, const struct command *command)
 {
@@ -399,7 +400,7 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
     free(now.data);
     groups =
         is_same ? 0 : groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
-    /* seen creates a new file immediately; "unchanged" then means that file. */
+    /* `seen` creates a new file immediately. In this case "unchanged" means that new file. */
     bool is_empty =
         strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
     if (strstr(command->said, "unchanged"))
@@ -425,7 +426,7 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
            groups);
 }
 
-/* Finds which of the new keys are complete lines of a file. */
+/* Finds out which of the new keys are complete lines of a file. */
 static void note_lines(const char *name, bool *came)
 {
     struct bytes all = read_file(name);
@@ -439,7 +440,7 @@ static void note_lines(const char *name, bool *came)
     free(all.data);
 }
 
-/* Expects that the next run prints the lines that this one didn't deliver. */
+/* Expects that the next run prints the lines that this run didn't deliver. */
 static void expect_delivery(const struct job *job, const struct command *command)
 {
     bool came[GROUP] = {false};
@@ -460,8 +461,8 @@ static void expect_delivery(const struct job *job, const struct command *command
            GROUP, command->said);
 }
 
-/* Counts the lines that report a failure; other lines report what was done. A lasting fault may
- * make a second thing fail, which gets a line too. */
+/* Counts the lines that report a failure; other lines say what was done. If the fault lasts,
+ * something else may fail too, which gets its own line. */
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
@@ -543,7 +544,7 @@ static const struct fault faults[] = {
     {SHIM_MALLOC, {ENOMEM}},
 };
 
-/* Calls `run` for every fault of every call, each with this probability. Returns how many ran. */
+/* Calls `run` with this probability for every fault of every call. Returns the number of runs. */
 static uint64_t for_all_faults(const struct job *job, double probability)
 {
     uint64_t number = 0;
@@ -552,7 +553,7 @@ static uint64_t for_all_faults(const struct job *job, double probability)
             for (uint32_t nth = 1;
                  nth <= clean.calls[faults[i].call] && (j == 0 || faults[i].errors[j]); nth++) {
                 int error = faults[i].errors[j];
-                bool lasts = error != EINTR; /* no call is interrupted forever */
+                bool lasts = error != EINTR; /* a call isn't interrupted forever */
                 number += 1 + lasts;
                 if (probability == 0) continue;
                 if ((double)random_below(1u << 30) < probability * (1u << 30))
@@ -566,14 +567,16 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     return number;
 }
 
-/* The first allocations are always tried: a command decides what to do by what it opens first. */
+/* Fails each of the first allocations. A command decides what to do by the files that it opens
+ * first. */
 static void run_first_allocations(const struct job *job)
 {
     for (uint32_t nth = 1; nth <= 10 && nth <= clean.calls[SHIM_MALLOC]; nth++)
         run_fault(job, SHIM_MALLOC, SHIM_FAIL, nth, ENOMEM);
 }
 
-/* Stdout on a full disk: the C library's buffers write to it. */
+/* Lets the command write stdout to a full disk. The error occurs when the C library flushes its
+ * buffers. */
 static void run_full_output(const struct job *job)
 {
     const char *arguments[MAX_ARGUMENTS];

@@ -1,10 +1,11 @@
-/* fulldisks.c - proves that a full disk gives an error message, never a signal or a partial file.
+/* fulldisks.c - proves that a full disk causes an error message, and never a signal or a partial
+ * file.
  *
- * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. Either it succeeds and
- * the keys are in the file, or it fails with a one-line message, the file is unchanged or marked
- * dirty, and no other file is left behind. Then a sparse filter file on a file system without a
- * free page is opened in every mode, queried, and written to, which must not cause a SIGBUS. This
- * needs permission to mount, as root or in namespaces; without it, every case is skipped. The
+ * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. If it succeeds, the
+ * keys must be in the file. If it fails, it must print one line, the file must be unchanged or
+ * marked dirty, and no other file may be left behind. Then a sparse filter file on a file system
+ * without a free page is opened in every mode, queried, and changed. That must not cause a SIGBUS.
+ * The test must be allowed to mount, as root or in namespaces; otherwise every case is skipped. The
  * amount is the step between sizes in KiB. */
 #define _GNU_SOURCE
 #include "campaign.h"
@@ -14,11 +15,11 @@
 
 #define OLD_KEYS 100u
 #define ALL_KEYS 200u
-#define MANY_KEYS 80000u /* hashes that take 640 KB */
+#define MANY_KEYS 80000u /* their hashes take 640 KB */
 
 /* ---- a small disk ---------------------------------------------------------------------------- */
 
-static const char *disk, *path, *filler; /* path and filler are on the disk */
+static const char *disk, *path, *filler; /* path and filler are on the small disk */
 static bool is_mounted;
 
 static void unmount(void)
@@ -36,7 +37,7 @@ static bool mount_disk(unsigned kib)
     return is_mounted;
 }
 
-/* On most systems, a user who is not allowed to mount can do so in private namespaces. */
+/* On most systems, a user who may not mount file systems can do so in private namespaces. */
 static bool enter_name_spaces(void)
 {
     char text[64];
@@ -51,7 +52,7 @@ static bool enter_name_spaces(void)
     return true;
 }
 
-/* Leaves no page free. */
+/* Writes until no page is free. */
 static void fill_disk(void)
 {
     static const char page[4096] = {1};
@@ -76,9 +77,9 @@ enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, INDEX, STARTS };
 
 struct job {
     const char *name;
-    const char *arguments[12]; /* FILE, IN and TWIN are replaced by paths */
+    const char *arguments[12]; /* paths replace FILE, IN and TWIN */
     enum start start;
-    uint64_t from, to;  /* keys that are in the file if the exit status is 0 */
+    uint64_t from, to;  /* these keys are in the file if the exit status is 0 */
     const char *format; /* FILE's format, or "index"; NULL: petal */
 };
 
@@ -211,7 +212,7 @@ static void make_files(void)
     many = save_keys("many", MANY_KEYS);
 }
 
-/* Copies the image to the disk, and leaves holes for zeros. False: it doesn't fit even then. */
+/* Copies the image to the disk. Zeros become holes. Returns false if it doesn't fit. */
 static bool put_image(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -266,8 +267,8 @@ static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uin
     petal_free(filter);
 }
 
-/* Expects that the file is unchanged, or dirty with all the old keys, or empty if `petal seen`
- * created it. */
+/* Expects that the file is unchanged, or dirty with all old keys, or empty if `petal seen` created
+ * it. */
 static void expect_unharmed(const struct job *job, unsigned kib, const char *said)
 {
     struct bytes now = read_file(path);
@@ -331,7 +332,8 @@ static const struct {
              {"LOAD", PETAL_OPEN_LOAD},
              {"WRITABLE", PETAL_OPEN_WRITABLE}};
 
-/* Runs in a child, since a signal may kill it: 0 good, 1 a clean failure, 2 keys missing. */
+/* Runs in a child process, since a signal may kill it. Returns 0: good; 1: failed properly; 2: keys
+ * are missing. */
 static int use(unsigned flags)
 {
     petal_filter *filter;
@@ -395,7 +397,7 @@ int main(int argc, char **argv)
     path = strdup(in_folder("disk/f.petal"));
     filler = strdup(in_folder("disk/filler"));
     if (step == 0) step = 4;
-    setenv("TMPDIR", disk, 1); /* for the tool: what it keeps for a while is on the small disk */
+    setenv("TMPDIR", disk, 1); /* the tool keeps temporary files on the small disk too */
     bool may_mount = mount_disk(64) || (enter_name_spaces() && mount_disk(64));
     if (may_mount) make_files();
     for (size_t i = 0; i < COUNT(jobs); i++) {

@@ -1,12 +1,12 @@
-/* kills.c - proves that a process killed at any moment loses no acknowledged key.
+/* kills.c - proves that no acknowledged key is lost if a process is killed at any moment.
  *
  * A child adds keys to a file in one of several ways, reports through a pipe which keys are safe,
- * and is killed with kill -9 at a random moment; sometimes a process that recovers the file is
- * killed too. After that, the file must be clean or dirty, must be recoverable, and must have every
- * acknowledged key. A file that the tool was replacing must be the old one or the new one. `petal
- * seen -f` must have printed every line of its stream, or print it in a second run. If forked
- * processes free a filter on a file or try to change it, the file still belongs to the process that
- * opened it. The amount is the number of rounds, with 1.25 kills each. */
+ * and is killed with kill -9 at a random moment. Sometimes the process that recovers the file is
+ * killed too. Then the file must be clean or dirty, must be recoverable, and must have every
+ * acknowledged key. If the tool was replacing a file, the file must be the old one or the new one.
+ * `petal seen -f` must have printed every line of its stream, or print it in a second run. If a
+ * forked process frees a filter on a file or tries to change it, the file must still belong to the
+ * process that opened it. The amount is the number of rounds, with 1.25 kills each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -18,8 +18,9 @@
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static const char *path;
-static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, except those removed */
-static bool counting;         /* keys whose number is a multiple of 3 are removed again */
+/* Keys 0 .. acknowledged - 1 are in the file, except for removed keys. */
+static uint64_t acknowledged;
+static bool counting; /* then keys whose number is a multiple of 3 are removed again */
 
 static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged,
     lines_streamed;
@@ -43,7 +44,7 @@ static void acknowledge(int pipe, uint64_t keys)
     if (write(pipe, &keys, sizeof keys) != sizeof keys) _exit(3);
 }
 
-/* Prints on stdout, which is part of the report, why a child stopped. */
+/* Prints why a child stopped. Its stdout is part of the report. */
 static void stop_at(const char *what, petal_status status, const petal_error *error)
 {
     printf("# %s: %s: %s\n", what, petal_status_name(status), error->message);
@@ -51,7 +52,7 @@ static void stop_at(const char *what, petal_status status, const petal_error *er
     _exit(2);
 }
 
-/* Removes the keys of the batch that are due for removal; the other keys share counters with
+/* Removes those keys of the batch that are to be removed. The remaining keys share counters with
  * them. */
 static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
@@ -63,7 +64,7 @@ static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to
     return PETAL_OK;
 }
 
-/* Adds to a map and syncs. */
+/* Adds keys to a map and syncs. */
 static void add_in_place(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -83,7 +84,8 @@ static void add_in_place(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* After a while tries to change its parent's file; ends with or without freeing it. */
+/* In a forked child: waits, tries to change its parent's file, and ends with or without freeing the
+ * filter. */
 static void be_forked(petal_filter *filter, uint64_t number)
 {
     char text[KEY_TEXT];
@@ -94,7 +96,7 @@ static void be_forked(petal_filter *filter, uint64_t number)
     _exit(0);
 }
 
-/* Adds to a map and syncs, while child processes are forked and end. */
+/* Adds keys to a map and syncs, while child processes are forked and end. */
 static void add_beside_forks(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -118,7 +120,7 @@ static void add_beside_forks(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Loads, adds and saves while holding the lock. */
+/* Loads the file, adds keys and saves, holding the lock all the time. */
 static void add_by_saving(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -149,8 +151,8 @@ static void recover_it(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* A killed process's forks keep its lock and the pipe until they end, but the system may close
- * either first. */
+/* If a process is killed, its forked children hold the lock and the pipe until they end. The system
+ * may close the pipe before it releases the lock. */
 static void wait_for_lock(void)
 {
     petal_filter *filter;
@@ -161,9 +163,9 @@ static void wait_for_lock(void)
     petal_free(filter);
 }
 
-/* Runs the child and kills it within that many microseconds. In half of the runs it first waits
- * until the child has opened the file, so that kills hit it at work on slow machines too. Records
- * what the child acknowledged. */
+/* Runs the child, and kills it within this many microseconds. Half of the runs first wait until the
+ * child has opened the file. So the kill also hits it at work on a slow machine. Records the keys
+ * that the child acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
 {
     int ends[2], status;
@@ -221,7 +223,7 @@ static uint64_t missing(const petal_filter *filter)
     return missing;
 }
 
-/* Checks the file; it is clean on return. */
+/* Checks the file, and leaves it clean. */
 static void judge(uint64_t round)
 {
     petal_filter *filter;
@@ -264,7 +266,7 @@ static void judge_folder(void)
            files_in_folder());
 }
 
-/* A killed saver leaves its temporary file, which the next saver removes. */
+/* If a process is killed while it saves, it leaves its temporary file. The next save removes it. */
 static void judge_temporaries(void)
 {
     petal_filter *filter;
@@ -300,7 +302,7 @@ static void kill_command(struct command *command, useconds_t within)
            command->said);
 }
 
-/* petal add acknowledges all its keys with its exit status. */
+/* `petal add` acknowledges all its keys by its exit status. */
 static void add_through_tool(uint64_t round)
 {
     uint64_t to = acknowledged + 1000 > CAPACITY ? CAPACITY : acknowledged + 1000;
@@ -313,8 +315,8 @@ static void add_through_tool(uint64_t round)
     judge(round);
 }
 
-/* Records in came[] which of the lines k0 .. are in a file. An unfinished last line doesn't count
- * as delivered. */
+/* Records in came[] which of the lines k0, k1, ... are in a file. If the last line is incomplete,
+ * it doesn't count as delivered. */
 static void note_lines(const char *name, bool *came, uint64_t lines)
 {
     struct bytes all = read_file(in_folder(name));
@@ -351,7 +353,7 @@ static void recover_seen(void)
     if (access(in_folder("seen.petal"), F_OK) == 0) run_tool(&command, arguments);
 }
 
-/* Delivery is at least once: every line is printed by the killed run or by the next one. */
+/* Delivery is at least once: the killed run or the next one must print every line. */
 static void stream_through_tool(void)
 {
     enum { LINES = 5000 };
@@ -420,7 +422,7 @@ static petal_filter *foldable_filter(uint64_t from, uint64_t to)
     return filter;
 }
 
-/* Writes the old keys to FILE, and the command's input to INPUT: the keys to remove, or
+/* Writes the old keys to FILE. INPUT receives the keys for the command: those to remove, or
  * MORE_KEYS. */
 static void prepare(enum way way)
 {
@@ -467,7 +469,7 @@ static void judge_index(bool succeeded)
     unlink(path);
 }
 
-/* Checks that the file is the old one or the new one; after a killed removal, some counters may be
+/* Checks that the file is the old one or the new one. After a killed removal, some counters may be
  * lower. */
 static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
 {
@@ -540,7 +542,9 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
 int main(int argc, char **argv)
 {
     uint64_t rounds = amount_of(argc, argv, 200, 20000);
-    prctl(PR_SET_TIMERSLACK, 1L); /* nanoseconds: moments far shorter than the default of 50,000 */
+    /* 1 ns instead of the default of 50,000 ns, so that kills can come after a much shorter
+     * time. */
+    prctl(PR_SET_TIMERSLACK, 1L);
     make_folder();
     path = strdup(in_folder("f.petal"));
     run_rounds(rounds / 8 * 3, 0,

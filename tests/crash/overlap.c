@@ -1,16 +1,17 @@
-/* overlap.c - proves that if two commands work on one file concurrently, neither undoes what the
- * other has reported as done.
+/* overlap.c - proves that if two commands work on one file at the same time, neither undoes what
+ * the other has reported as done.
  *
- * The first command is stopped before one of its system calls (each in turn), the second runs until
- * it exits, and then the first continues. If a command exits with status 0, its keys must be in the
- * file; if not, it must say why: the file is being changed, was replaced, exists, or is dirty. The
- * amount is the number of moments tried per pair of commands; `full` tries all. */
+ * The first command is stopped before one of its system calls (each in turn). The second command
+ * runs until it exits, and then the first continues. If a command exits with status 0, its keys
+ * must be in the file. Otherwise it must give the reason: the file is being changed, was replaced,
+ * exists, or is dirty. The amount is the number of moments tried per pair of commands; `full` tries
+ * all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- what the commands do -------------------------------------------------------------------- */
 
-/* Keys, in groups of GROUP that are added and removed together. */
+/* The keys of a group are added and removed together. */
 #define GROUP 40u
 enum {
     BASE = 1,
@@ -83,7 +84,7 @@ static const struct job jobs[KINDS] = {
     [WHICH] = {"which", {"which", "--threads", "1", "FILE", "-e", "k0"}, false, false},
 };
 
-/* The groups in the file after this command. */
+/* Returns the groups that are in the file after this command. */
 static unsigned after(enum kind kind, bool is_first, unsigned groups)
 {
     unsigned own = is_first ? FIRSTS : SECONDS;
@@ -136,7 +137,7 @@ static void save_groups(enum set set, unsigned groups, const char *name, char *s
     petal_free(filter);
 }
 
-/* What a writer leaves if it dies halfway. */
+/* Returns what a writer leaves if it dies halfway. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -233,14 +234,14 @@ static int files_beside(void)
     DIR *dir = opendir(in_folder("w"));
     while (dir && readdir(dir)) count++;
     if (dir) closedir(dir);
-    return count - 3; /* besides ., .. and the file */
+    return count - 3; /* not counting ., .. and the file */
 }
 
 /* ---- two commands ---------------------------------------------------------------------------- */
 
 struct pair {
     enum kind kinds[2];
-    bool is_absent; /* the file doesn't exist at first, and --force is not given */
+    bool is_absent; /* at first the file doesn't exist, and the command has no --force */
 };
 
 static const char *name_of(const struct pair *pair)
@@ -277,7 +278,7 @@ static enum set set_of(const struct pair *pair)
     return pair->kinds[0] >= VERIFY ? HOLES : BITS;
 }
 
-/* Builds the command of one of the two, with its arguments and input. */
+/* Builds one of the two commands, with its arguments and input. */
 static struct command command_of(const struct pair *pair, int which, const char **arguments)
 {
     const struct job *job = &jobs[pair->kinds[which]];
@@ -308,7 +309,7 @@ static struct command command_of(const struct pair *pair, int which, const char 
 
 #define MAX_ARGUMENTS 20
 
-/* Skips pages of zeros. */
+/* Writes the image, but skips pages of zeros. */
 static void write_pages(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -362,7 +363,7 @@ static void expect_reason(const struct command *command, const char *moment)
            moment, command->arguments[1], command->said);
 }
 
-/* Tries one moment of one pair. False: the first command makes no such call. */
+/* Tries one moment of one pair. Returns false if the first command makes no such call. */
 static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nth)
 {
     const char *arguments[2][MAX_ARGUMENTS];
@@ -421,13 +422,14 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
 
 /* ---- the campaign ---------------------------------------------------------------------------- */
 
-/* The calls around which the order can matter. */
+/* The calls before which the first command is stopped, because their order with the second may
+ * matter. */
 static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK,     SHIM_FSYNC,   SHIM_LOCK,
                                          SHIM_MSYNC,  SHIM_READ,     SHIM_OPEN,    SHIM_WRITE,
                                          SHIM_MMAP,   SHIM_ALLOCATE, SHIM_CLOSE,   SHIM_STAT,
                                          SHIM_UNLINK, SHIM_MODE,     SHIM_TRUNCATE};
 
-/* Counts the calls of each kind that the first makes when it runs alone. */
+/* Counts how many calls of each kind the first command makes if it runs alone. */
 static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
 {
     const char *arguments[MAX_ARGUMENTS];
@@ -451,8 +453,8 @@ static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
             (void)try_moment(pair, moments[i], nth);
 }
 
-/* Tries the call that publishes the file, or the last of those that make it durable, and others at
- * random. */
+/* Tries the call that publishes the file, or the last of those that make it durable. Also tries
+ * others, chosen at random. */
 static void try_some(const struct pair *pair, const uint32_t calls[SHIM_CALLS], uint64_t amount)
 {
     static const enum shim_call best[] = {SHIM_RENAME, SHIM_LINK, SHIM_MSYNC, SHIM_READ};

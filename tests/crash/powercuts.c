@@ -1,11 +1,11 @@
-/* powercuts.c - proves that after a power cut at any moment the file has every synced key, or says
- * that it is dirty.
+/* powercuts.c - proves that after a power cut at any moment, the file has every synced key or is
+ * marked dirty.
  *
- * This test redefines the calls that write. Each passes the call on to the C library, and records
- * what the disk certainly has (what was synced) and what it may have (every 512-byte sector of each
- * later state; a rename after which the folder was not synced). For every moment, the test builds
- * the files that a power cut may leave: all of them if at most 12 sectors are unsynced, otherwise a
- * random selection. It opens each file, and recovers it if it is dirty; the recovery is cut off in
+ * This test redefines the calls that write. Each of them calls the C library and records what the
+ * disk certainly has (synced data) and what it may have (every 512-byte sector of each later state,
+ * and a rename if the folder was not synced after it). For every moment, the test builds the files
+ * that a power cut may leave: all of them if at most 12 sectors are unsynced, otherwise a random
+ * selection. It opens each file. If the file is dirty, it recovers it, and cuts the recovery off in
  * the same way. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -23,7 +23,7 @@
 /* One file, identified by its inode, not its name. */
 struct content {
     struct bytes surely, now;
-    /* The last states seen between these two. */
+    /* The last states seen between `surely` and `now`. */
     struct bytes middles[MIDDLES];
     unsigned middle_count;
 };
@@ -31,8 +31,8 @@ struct content {
 struct moment {
     struct content files[FILES];
     unsigned file_count;
-    int surely_named, now_named; /* file the path names: on disk, now; -1: none */
-    uint64_t synced;             /* keys of calls that succeeded */
+    int surely_named, now_named; /* the file with this path, on disk and now; -1: none */
+    uint64_t synced;             /* keys whose calls succeeded */
 };
 
 #define MOMENTS 96u
@@ -77,10 +77,10 @@ static void free_trail(struct trail *trail)
 
 static const char *path;
 static struct trail *watching; /* NULL: not recording */
-static struct moment model;    /* the state right now */
+static struct moment model;    /* the present state */
 static struct {
     ino_t number;
-    int descriptor; /* our own */
+    int descriptor; /* the test's own descriptor */
 } known[FILES];
 
 static void note_moment(void)
@@ -99,8 +99,8 @@ static struct bytes read_descriptor(int descriptor)
     return nothing_if_null(read_file(link));
 }
 
-/* The number of the file behind this descriptor; new files get one when first seen. -1: not in the
- * folder. */
+/* Returns the number of the file behind this descriptor. A new file gets a number when it is first
+ * seen. Returns -1 if it is not in the folder. */
 static int file_of(int descriptor)
 {
     struct stat about;
@@ -117,7 +117,7 @@ static int file_of(int descriptor)
     return (int)model.file_count++;
 }
 
-/* Records what was stored since, including through maps. */
+/* Records what was written since the last call, including writes through maps. */
 static void look(void)
 {
     for (unsigned i = 0; i < model.file_count; i++) {
@@ -145,12 +145,12 @@ static void look_and_note(void)
     note_moment();
 }
 
-/* Bytes from .. to - 1 of this file are durable. */
+/* Records that bytes from .. to - 1 of this file are durable. */
 static void settle(struct content *content, size_t from, size_t to)
 {
     if (to > content->now.size) to = content->now.size;
-    if (content->surely.size !=
-        content->now.size) { /* only a new file changes its size, and it is synced as a whole */
+    /* Only a new file changes its size, and such a file is synced as a whole. */
+    if (content->surely.size != content->now.size) {
         free(content->surely.data);
         content->surely = copy_of(content->now);
     }
@@ -242,7 +242,7 @@ int fdatasync(int descriptor)
     return sync_by(next, descriptor);
 }
 
-/* The only shared map. */
+/* The writer's shared map; there is only one. */
 static struct {
     uint8_t *bytes;
     size_t size;
@@ -286,7 +286,7 @@ int munmap(void *from, size_t size)
     return next(from, size);
 }
 
-/* Records which file the path now names. */
+/* Records which file now has the path. */
 static int named(int result)
 {
     struct stat about;
@@ -324,12 +324,12 @@ int link(const char *from, const char *to)
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static uint64_t judged, dirty_files, absent_files, recoveries,
-    wanted; /* wanted: how many should be judged by now */
+    wanted; /* wanted: how many files should have been judged by now */
 static char origin[160];
 static bool counting; /* keys whose number is a multiple of 5 are removed again */
 static bool indexing; /* the file is an index, which is never dirty */
 
-/* If there are many keys, checks the last ones and 300 others. */
+/* If there are many keys, checks only the last ones and 300 others. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t missing = 0, all = keys < 1000 ? keys : 300;
@@ -341,7 +341,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* Recovers the file while recording. */
+/* Recovers the file, and records the writes. */
 static void recover(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -380,7 +380,7 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
     petal_filter *filter;
     petal_error error;
     judged++;
-    unlink(path); /* a new inode, as after a restart */
+    unlink(path); /* gives the file a new inode, as after a restart */
     write_file(path, left.data, left.size);
     if (indexing) {
         judge_index(keys);
@@ -408,7 +408,7 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 static void cut_trail(const struct trail *trail, const char *what, unsigned depth,
                       unsigned per_moment);
 
-/* Sectors that the disk may have in several versions. */
+/* Finds the sectors that the disk may have in several versions. Returns how many there are. */
 static unsigned open_sectors(const struct content *content, size_t *sectors, unsigned room)
 {
     unsigned count = 0;
@@ -428,13 +428,13 @@ static unsigned open_sectors(const struct content *content, size_t *sectors, uns
 static void take_sector(struct bytes to, struct bytes from, size_t at)
 {
     size_t size = to.size - at < SECTOR ? to.size - at : SECTOR;
-    memset(to.data + at, 0, size); /* what the file did not have yet reads as zeros */
+    memset(to.data + at, 0, size); /* bytes that the file did not have yet read as zeros */
     if (at < from.size)
         memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
-/* Builds one of the files: `choice` has a bit for each of the first sectors, new or old; NULL:
- * random from all states. */
+/* Builds one of the files that a cut may leave. `choice` has one bit for each of the first sectors:
+ * new or old. If it is NULL, the sectors are chosen at random from all states. */
 static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
                              const uint64_t *choice)
 {
@@ -476,7 +476,8 @@ static void cut_once(const struct content *content, const size_t *sectors, unsig
 static void cut_content(const struct content *content, const struct moment *moment,
                         const char *what, unsigned depth, unsigned per_moment)
 {
-    static size_t space[3][SECTORS]; /* one per depth: recoveries call this recursively */
+    /* One for each depth, since recoveries call this recursively. */
+    static size_t space[3][SECTORS];
     size_t *sectors = space[depth];
     unsigned count = open_sectors(content, sectors, SECTORS);
     bool all = count <= ALL_OF && (1u << count) <= 8 * per_moment;
@@ -643,11 +644,11 @@ int main(int argc, char **argv)
         struct trail trail = {.count = 0};
         record(&subjects[i], &trail);
         wanted = judged + (amount - judged) /
-                              (COUNT(subjects) - i); /* saving leaves fewer files than its share */
+                              (COUNT(subjects) - i); /* saving yields fewer files than its share */
         for (unsigned per_moment = 16; judged < wanted; per_moment *= 2) {
             uint64_t at = judged;
             cut_trail(&trail, subjects[i].name, 2, per_moment);
-            if (judged == at) break; /* no sector is ever unsynced */
+            if (judged == at) break; /* every sector was synced at every moment */
         }
         free_trail(&trail);
         snprintf(promise, sizeof promise,

@@ -1,14 +1,12 @@
-/* readers.c - proves that opening a file while another process changes it gives a good filter, or
- * reports that it is dirty.
+/* readers.c - proves that if a process opens a file while another one changes it, it gets a correct
+ * filter, or is told that the file is dirty.
  *
- * One process adds and syncs, opens and closes, and sometimes saves a new file over the old one.
- * Eight others open the file in every mode, as fast as they can. Every result must be possible for
- * a healthy file: PETAL_OK with every key of the last sync that ended before the call,
- * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
- * file open. Verifying or copying an open map while it is being changed may return PETAL_ERR_BUSY,
- * but must never report damage. An index is only ever replaced: beside a process that adds filters
- * to it, every open gives PETAL_OK, sound bits, and every filter that was saved before. The amount
- * is the number of opens. */
+ * One process opens the file, adds keys, syncs and closes it again and again, and sometimes saves a
+ * new file over it. Eight others open the file in every mode, as fast as they can. A call may
+ * return PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
+ * PETAL_ERR_DIRTY. With PETAL_OPEN_LIVE it must return PETAL_OK while the writer has the file open.
+ * If a process verifies or copies an open map that is being changed, it may get PETAL_ERR_BUSY, but
+ * never a report of damage. The amount is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -27,10 +25,10 @@ static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD,
                                            PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
                                            PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
 
-/* Memory shared by the processes. */
+/* The memory that the processes share. */
 static struct shared {
-    /* keys 0 .. synced - 1 are in the file; the high half is the file's number, since the writer
-     * starts anew */
+    /* Keys 0 .. synced - 1 are in the file. The high half is the number of the file, because each
+     * new file starts without keys. */
     _Atomic uint64_t synced;
     /* the same for the index and its filters 0 .. indexed - 1, which have KEYS_OF_EACH keys */
     _Atomic uint64_t indexed;
@@ -38,7 +36,7 @@ static struct shared {
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements, indexes;
     _Atomic bool stop;
-    _Atomic uint64_t left; /* opens left to make */
+    _Atomic uint64_t left; /* how many opens are still to be made */
 } * shared;
 
 /* ---- the writer ------------------------------------------------------------------------------ */
@@ -48,13 +46,14 @@ static uint64_t file_number;
 static void start_anew(const char *path)
 {
     petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, CAPACITY, 0.001);
-    atomic_store(&shared->synced, ++file_number << 32); /* first: a reader may see either file */
+    /* Stored first, since a reader may see either file. */
+    atomic_store(&shared->synced, ++file_number << 32);
     save_or_give_up(filter, path);
     petal_free(filter);
     atomic_fetch_add(&shared->replacements, 1);
 }
 
-/* Opens the file, adds and syncs several times. Returns false when it is full. */
+/* Opens the file, and adds and syncs several times. Returns false when the file is full. */
 static bool change(const char *path, uint64_t *next)
 {
     petal_filter *filter;
@@ -124,8 +123,8 @@ static void write_index_on(void)
 
 /* ---- the readers ----------------------------------------------------------------------------- */
 
-/* Counts the missing keys among those synced before the file was opened. Returns 0 if the file has
- * been replaced since: the new one never had those keys. */
+/* Counts the missing keys among those that were synced before the file was opened. Returns 0 if the
+ * file was replaced since then, because the new file never had those keys. */
 static uint64_t count_missing(const petal_filter *filter, uint64_t before)
 {
     uint64_t keys = before & UINT32_MAX, missing = 0;
@@ -135,7 +134,7 @@ static uint64_t count_missing(const petal_filter *filter, uint64_t before)
     return atomic_load(&shared->synced) >> 32 == before >> 32 ? missing : 0;
 }
 
-/* Verifies and copies the map, which another process may be changing. */
+/* Verifies and copies the map while another process may be changing it. */
 static petal_status use(const petal_filter *filter, uint64_t before, petal_error *error)
 {
     petal_filter *copy = NULL;
@@ -189,7 +188,7 @@ static void open_once(const char *path, int mode)
     uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
     petal_status status = open_flags(path, mode_flags[mode], &filter, &error);
     if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
-    /* If the lock was held throughout, LIVE has no reason to report dirty. */
+    /* If the writer held the lock all the time, LIVE has no reason to report a dirty file. */
     bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
     bool is_honest =
         (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);

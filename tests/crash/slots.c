@@ -1,12 +1,12 @@
-/* slots.c - proves that a partly written header slot never makes a filter unreadable or loses a
- * synced key.
+/* slots.c - proves that if a header slot was only partly written, the filter can still be read, and
+ * no synced key is lost.
  *
- * This test redefines the calls that write to the file. Each passes the call on to the C library,
- * and records the file's contents before and after it. A writer may die in the middle of a store,
+ * This test redefines the calls that write to the file. Each of them calls the C library, and
+ * records the file's contents before and after the call. A writer may die in the middle of a store,
  * between two such states. So the test takes the 8-byte words in which a header slot differs (and
- * also single bytes, although no machine tears a store that finely) and applies every prefix of the
- * changes, and random subsets, with the rest of the file as before, as after, or mixed. Each
- * resulting file must be reported as DIRTY, with advice, or be one of the two states;
+ * also single bytes, although no machine tears a store that finely). It applies every prefix of the
+ * changes, and random subsets, and leaves the rest of the file as before, as after, or mixed. Each
+ * resulting file must be one of the two states, or be reported as DIRTY with advice.
  * PETAL_OPEN_RECOVER must find every key of the last sync that returned. Recovery is torn in the
  * same way, to depth two. The amount is the number of files checked. */
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 
 struct state {
     struct bytes bytes;
-    uint64_t synced; /* keys of syncs that returned */
+    uint64_t synced; /* keys of all syncs that returned */
 };
 
 #define STATES_PER_TRAIL 64
@@ -104,8 +104,8 @@ int munmap(void *from, size_t size)
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
-/* Of the units (bytes, or words of 8) between from and to that differ, makes the first `in_order`
- * new, or random ones. */
+/* A unit is a byte or a word of 8 bytes. Of the units between `from` and `to` that differ, makes
+ * the first `in_order` new, or random ones. */
 static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit,
                 size_t in_order, bool at_random)
 {
@@ -125,7 +125,7 @@ static size_t units_that_differ(struct bytes a, struct bytes b, size_t from, siz
     return count;
 }
 
-/* The length of both slots; a slot stores its own at offset 16. */
+/* Returns the length of both slots. Each slot stores its length at offset 16. */
 static size_t header_bytes(struct bytes file)
 {
     uint32_t size;
@@ -133,7 +133,8 @@ static size_t header_bytes(struct bytes file)
     return 2 * (size_t)(size == 1024 || size == 2048 || size == 4096 ? size : 512);
 }
 
-/* Do both slots have a right checksum (docs/format.md)? A tear may reproduce the earlier slot. */
+/* Returns true if both slots have the right checksum (docs/format.md). A torn slot may be identical
+ * to the earlier one. */
 static bool is_sealed(struct bytes file)
 {
     size_t size = header_bytes(file) / 2;
@@ -150,10 +151,10 @@ static bool is_sealed(struct bytes file)
 static const char *path;
 static uint64_t judged, torn_headers, recoveries, tool_runs;
 
-/* How the judged file was made, for the report. */
+/* Says how the judged file was made, for the report. */
 static char origin[160];
 
-/* If there are many keys, checks those of the last sync and 500 others. */
+/* If there are many keys, checks only those of the last sync and 500 others. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t all = keys < 1000 ? keys : 500, missing = missing_keys(filter, keys - all, keys);
@@ -163,7 +164,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* A reader must find a torn header dirty, and whole ones dirty or clean. */
+/* A reader must report a torn header as dirty. A complete header may be dirty or clean. */
 static petal_status judge_reading(unsigned flags, const char *mode, bool is_torn, uint64_t keys)
 {
     petal_filter *filter;
@@ -189,7 +190,7 @@ static void judge_recovery_by_loading(uint64_t keys)
     petal_free(filter);
 }
 
-/* Recovers in place, and records the states in *trail. */
+/* Recovers the file in place, and records the states in *trail. */
 static void judge_recovery_in_place(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -235,8 +236,8 @@ static void judge_tool(bool is_torn, struct bytes torn)
     tool_runs += 3;
 }
 
-/* Judges a file that a crash may have left. If requested, records the states of its recovery in
- * *trail. */
+/* Judges a file that a crash may have left. If `trail` is not NULL, records the states of its
+ * recovery. */
 static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool,
                   struct trail *trail)
 {
@@ -257,11 +258,11 @@ static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_t
 
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until);
 
-/* Steps at this depth also run through the tool: the writer's, torn in order. */
+/* At this depth the writer's steps, torn in order, are also judged with the tool. */
 #define TOOL_DEPTH 1
 
-/* Tears one step of a writer in one way, judges the file, and tears the recovery as well, down to
- * `depth`. */
+/* Tears one step of a writer in one way and judges the file. Then tears the recovery in the same
+ * way, down to `depth`. */
 static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing,
                       size_t in_order, int rest, unsigned depth, uint64_t until)
 {
@@ -285,7 +286,8 @@ static void tear_step(const struct trail *trail, size_t step, const char *what, 
     free_trail(&recovery);
 }
 
-/* Tries every prefix of every step; at lower depths, where there are too many, a random choice. */
+/* Tries every prefix of every step. At lower depths there are too many, so the test chooses some at
+ * random. */
 static void tear_in_order(const struct trail *trail, const char *what, unsigned depth,
                           uint64_t until)
 {
@@ -306,7 +308,7 @@ static void tear_at_random(const struct trail *trail, const char *what, unsigned
     if (judged < until) tear_step(trail, step, what, tearing, 0, rest, depth, until);
 }
 
-/* At depth 0 a few files per trail are enough, since there are many trails. */
+/* At depth 0 there are many trails, so a few files per trail suffice. */
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
 {
     if (trail->count < 2) return;
@@ -341,7 +343,7 @@ static petal_filter *make_subject(const struct subject *subject)
     return filter;
 }
 
-/* A writer opens, adds and syncs twice; records every state of the file. */
+/* The writer opens the file, and adds and syncs twice. Records every state of the file. */
 static void record(const struct subject *subject, struct trail *trail)
 {
     uint64_t first = subject->capacity / 2 + (subject->grows ? 40 * subject->capacity : 0),

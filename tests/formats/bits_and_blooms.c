@@ -1,6 +1,6 @@
-/* bits_and_blooms.c - what the common vectors can't show about bits-and-blooms' files. Sizes are
- * the same as the package's, positions are the published ones, and impossible headers are refused
- * with the name of the field. */
+/* bits_and_blooms.c - tests what the common vectors can't show about bits-and-blooms' files. Sizes
+ * equal the package's, positions are the published ones, and a file with an impossible header is
+ * refused by the name of the field. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };
@@ -12,7 +12,7 @@ static void put(struct bytes file, int at, uint64_t value)
 
 static struct bytes text_of(const char *text)
 {
-    return (struct bytes){(uint8_t *)(uintptr_t)text, strlen(text)}; /* only read */
+    return (struct bytes){(uint8_t *)(uintptr_t)text, strlen(text)}; /* never written */
 }
 
 static void sizes_are_those_of_the_package(void **state)
@@ -21,8 +21,8 @@ static void sizes_are_those_of_the_package(void **state)
     expect_sizes("bits-and-blooms", "bits-and-blooms/sizing.txt", 190);
 }
 
-/* The package's Locations() before it takes them mod m. The last key fills a block of the hash with
- * its 0x01. */
+/* Returns what the package's Locations() gives before it takes the values mod m. The last key has
+ * 15 bytes, so that the 0x01 appended by the package completes a block of the hash. */
 static void positions_are_those_of_locations(void **state)
 {
     static const struct {
@@ -78,7 +78,7 @@ static void impossible_header_fields_are_refused_by_name(void **state)
         {AT_HASHES, UINT64_MAX, PETAL_ERR_DAMAGED, "byte 8 "},
         {AT_LENGTH, 0, PETAL_ERR_DAMAGED, "byte 16 "},
         {AT_LENGTH, 958, PETAL_ERR_DAMAGED, "shorter"},
-        {AT_LENGTH, 896, PETAL_ERR_DAMAGED, "shorter"}, /* by a word: wrong in both byte orders */
+        {AT_LENGTH, 896, PETAL_ERR_DAMAGED, "shorter"}, /* a word less; wrong in both byte orders */
         {AT_LENGTH, 961, PETAL_ERR_DAMAGED, "longer"},
         {AT_LENGTH, UINT64_MAX, PETAL_ERR_DAMAGED, "longer"},
     };
@@ -96,7 +96,7 @@ static void a_promise_of_2_to_48_bits_is_refused_before_memory_is_taken(void **s
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
     expect_refused((struct bytes){file.data, HEADER_BYTES}, "bits-and-blooms", PETAL_ERR_TRUNCATED,
-                   "promises 144 bytes"); /* a whole header, and nothing else */
+                   "promises 144 bytes"); /* the header is complete, but there are no bits */
     put(file, AT_BITS, (uint64_t)1 << 48);
     put(file, AT_LENGTH, (uint64_t)1 << 48);
     struct counting count = {0};
@@ -112,7 +112,7 @@ static void a_bit_beyond_the_last_is_refused(void **state)
 {
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
-    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* bit 959, where 0 .. 958 exist */
+    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* bit 959; the filter has only bits 0 .. 958 */
     require_that(
         expect_refused(file, "bits-and-blooms", PETAL_ERR_DAMAGED, "bits set beyond the last"), ==,
         HEADER_BYTES + 959 / 64 * 8);
@@ -133,7 +133,7 @@ static void json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form(
                            written(held, "bits-and-blooms"), written(from_json, "bits-and-blooms"),
                            written(from_json, "bits-and-blooms-json")};
     expect_same(made[0], json);
-    expect_same(made[1], json); /* the form it was read in */
+    expect_same(made[1], json); /* in the form in which it was read */
     expect_same(made[2], binary);
     expect_same(made[3], json);
     for (int i = 0; i < 4; i++) free(made[i].data);
@@ -267,14 +267,14 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
 
 #define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""
 
-/* encoding/json matches member names in any case, skips unknown members, and takes the last of
- * several. */
+/* Go's encoding/json ignores case in member names, skips unknown members, and uses the last of
+ * several members of one name. */
 static void json_is_read_as_go_reads_it(void **state)
 {
     static const char *const texts[] = {
         "{\"\\u006d\":10,\"\\u006B\":7,\"\\u0062\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
         "{\"M\":10,\"K\":7,\"B\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
-        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign, whose lower case is k */
+        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign; in lower case it is k */
         "{\"m\":10,\"\\u212A\":7," B "}",
         "{\"m\":1,\"M\":\"x\",\"m\":10,\"k\":7," B "}",
         "{\"b\":null,\"m\":10,\"k\":7," B "}",
@@ -355,7 +355,7 @@ static void binary_is_refused_by_the_name_of_json(void **state)
     free(file.data);
 }
 
-/* A text of a million brackets, numbers or members allocates no memory, whatever it promises. */
+/* A text with a million brackets, numbers or members gets no memory, whatever size it claims. */
 static void hostile_json_gets_no_memory(void **state)
 {
     static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1",

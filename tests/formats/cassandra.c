@@ -1,6 +1,6 @@
-/* cassandra.c - what the common vectors can't show about Cassandra's filters. Sizes are the same as
- * Cassandra's; the three forms, although they begin with the same bytes, are never confused; and a
- * filter of more than 2^32 bits is queried in place. */
+/* cassandra.c - tests what the common vectors can't show about Cassandra's filters. Sizes equal
+ * Cassandra's; the three forms begin with the same bytes but are never confused; a filter of more
+ * than 2^32 bits is queried in place. */
 #include "support.h"
 
 static void sizes_are_those_of_cassandra(void **state)
@@ -38,7 +38,7 @@ static void what_cassandra_cannot_make_is_refused(void **state)
     assert_int_equal(plan_status(0, 0, 64, 22), PETAL_ERR_ARGUMENT);
 }
 
-/* The bytes don't say which version wrote them, so all three fit, and none is converted into
+/* The bytes don't say which version wrote them, so all three formats fit. None is converted into
  * another. */
 static void the_three_forms_are_kept_apart(void **state)
 {
@@ -63,7 +63,8 @@ static void the_three_forms_are_kept_apart(void **state)
     free(bytes.data);
 }
 
-/* 500,000,000 keys at 10 bits: bits beyond 2^32 are set and found again. Few pages are touched. */
+/* Uses 500,000,000 keys at 10 bits each. Bits above 2^32 must be set and found again. The test
+ * touches few pages. */
 static void more_than_2_to_32_bits_are_reached(void **state)
 {
     char key[32];

@@ -1,6 +1,6 @@
-/* datasketches.c - what the common vectors can't show about DataSketches' filters: numbers and
- * sizes as in its C++ library; empty filters without bits; the count of set bits, which may be
- * wrong; the empty key; and the sizes at which its own libraries differ. */
+/* datasketches.c - tests what the common vectors can't show about DataSketches' filters: numbers
+ * and sizes as in its C++ library, empty filters without bits, the count of set bits (which may be
+ * wrong), the empty key, and sizes for which its C++ and Java libraries differ. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -22,7 +22,7 @@ static petal_filter *sized(uint64_t bits, uint32_t hashes, uint64_t seed)
     return filter;
 }
 
-/* A header without bits: preamble, flags, k, number of longs. */
+/* Returns a header without bits: preamble, flags, k, number of longs. */
 static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uint32_t longs)
 {
     struct bytes bytes = zeros(24);
@@ -32,7 +32,7 @@ static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uin
     return bytes;
 }
 
-/* The bytes must come back unchanged from a petal file. */
+/* The bytes must be unchanged after a round trip through a petal file. */
 static void expect_round_trip(struct bytes bytes)
 {
     petal_filter *filter = loaded(bytes, "datasketches");
@@ -46,7 +46,7 @@ static void expect_round_trip(struct bytes bytes)
     free(back.data);
 }
 
-/* The number of set bits, as written. */
+/* Returns the number of set bits that the filter writes. */
 static int64_t written_count(const petal_filter *filter)
 {
     struct bytes bytes = written(filter, "datasketches");
@@ -118,7 +118,7 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     size_t new_count = 9;
     (void)state;
     for (int i = 0; i < 1000; i++) petal_add_i64(filter, i);
-    assert_true(stats_of(filter).saturated); /* every other key is present */
+    assert_true(stats_of(filter).saturated); /* so every key except the empty one is present */
     assert_int_equal(petal_add(filter, NULL, 0), PETAL_ERR_UNSUPPORTED);
     assert_false(petal_contains(filter, "", 0));
     assert_int_equal(contains_keys(filter, keys, 3, found), 2);
@@ -126,14 +126,14 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     uint8_t was_new[3] = {9, 9, 9};
     assert_int_equal(add_key_batch(filter, keys, 3, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
-    assert_int_equal(new_count, 0); /* all or none */
+    assert_int_equal(new_count, 0); /* a batch is added completely or not at all */
     assert_memory_equal(was_new, ((uint8_t[]){0, 0, 0}), 3);
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).items, 0);
     petal_free(filter);
 }
 
-/* One filter large enough for regions, and one too small. */
+/* Tests a filter large enough to be built by regions, and one that is too small for it. */
 static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(void **state)
 {
     static const uint64_t bits[] = {(uint64_t)1 << 27, 1 << 16};
@@ -183,7 +183,8 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     free(bytes.data);
 }
 
-/* 24 bytes may promise half a gigabyte: the pages stay untouched, and a limit covers them too. */
+/* A file of 24 bytes may claim half a gigabyte. The pages stay untouched, and the memory limit
+ * applies to them. */
 static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -203,8 +204,9 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     free(bytes.data);
 }
 
-/* The forms that Java and C++ write, with a true count, none, or a wrong one; and filters in
- * caller-supplied memory, which write their bits even if empty. */
+/* Tests the forms that Java and C++ write: with a correct count, without one, and with a wrong one.
+ * It also tests filters that C++ keeps in the caller's memory, which write their bits even if
+ * empty. */
 static void every_form_comes_back_as_it_was(void **state)
 {
     struct bytes forms[] = {header(3, 4, 3, 2), header(4, 4, 3, 2), zeros(48), zeros(48)};
@@ -214,7 +216,7 @@ static void every_form_comes_back_as_it_was(void **state)
         memcpy(forms[i].data, head.data, 24);
         free(head.data);
     }
-    memset(forms[3].data + 24, 0xff, 8); /* dirty, yet no bits are set */
+    memset(forms[3].data + 24, 0xff, 8); /* says "dirty", though no bits are set */
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         expect_round_trip(forms[i]);
         free(forms[i].data);
@@ -226,7 +228,7 @@ static void a_count_is_believed_by_nobody_and_put_right(void **state)
     struct bytes clean = vector(FOLDER "str_hello_m128_k3_seed42_clean.sk");
     (void)state;
     clean.data[24] =
-        0; /* C++ leaves it 0 in caller-supplied memory, and then takes the filter for empty */
+        0; /* C++ leaves it 0 for filters in the caller's memory, and then treats them as empty */
     petal_filter *filter = loaded(clean, "datasketches");
     assert_true(petal_contains(filter, "hello", 5));
     assert_int_equal(stats_of(filter).bits_set, 3);

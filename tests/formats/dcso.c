@@ -1,6 +1,6 @@
-/* dcso.c - what the common vectors can't show about DCSO's files. Keys are counted as DCSO counts
- * them, attached data becomes metadata, a gzip file contains the same filter, and opening a file
- * that lies about its size allocates nothing. */
+/* dcso.c - tests what the common vectors can't show about DCSO's files. Keys are counted as DCSO
+ * counts them, attached data becomes metadata, a gzip file contains the same filter, and a file
+ * that lies about its size gets no memory. */
 #include "support.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void sizes_are_those_of_dcso(void **state)
     expect_sizes("dcso", "dcso/sizing.txt", 150);
 }
 
-/* From the tests of both its implementations: "bar" in a filter for 100,000 keys at 1 %. */
+/* Both of its implementations test this: "bar" in a filter for 100,000 keys at 1 %. */
 static void the_published_fingerprint_is_ours(void **state)
 {
     static const unsigned positions[] = {20311, 36825, 412501, 835777, 658914, 853361, 307361};
@@ -95,7 +95,8 @@ static void flags_that_mean_nothing_yet_are_kept(void **state)
     free(file.data);
 }
 
-/* Upstream's broken.bloom has k = 2^63; each of these has some field that no filter can have. */
+/* Upstream's broken.bloom has k = 2^63. Each of these files has one field with an impossible
+ * value. */
 static void impossible_header_fields_are_refused_by_name(void **state)
 {
     static const struct {
@@ -140,8 +141,8 @@ static void a_bit_beyond_the_last_is_refused(void **state)
     free(file.data);
 }
 
-/* The largest power of two that divides the number of bits is the number of classes. Capacities are
- * tried until one gives 1024, and one gives more. */
+/* The number of classes is the largest power of two that divides the number of bits. The test
+ * searches for a capacity with 1024 classes, and for one with more. */
 static void the_rate_of_more_than_1024_classes_is_not_known(void **state)
 {
     bool had_most = false, had_more = false;
@@ -225,14 +226,14 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     file.size = whole + 1;
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bytes after the end");
     file.size = whole;
-    file.data[whole - 8] ^= 1; /* in the checksum */
+    file.data[whole - 8] ^= 1; /* a byte of the checksum */
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "gzip");
     free(file.data);
 }
 
-/* bomb: a header that promises 8 bytes of bits, followed by 16 MiB of zeros. promise: one that
- * promises 2^48 bits, followed by nothing. twice: compressed twice. None may take more than zlib's
- * own memory. */
+/* bomb: the header claims 8 bytes of bits, but 16 MiB of zeros follow. promise: the header claims
+ * 2^48 bits, and nothing follows. twice: the file is compressed twice. None of them may take more
+ * memory than zlib itself needs. */
 static void packed_lies_get_no_memory(void **state)
 {
     static const struct {
@@ -254,8 +255,9 @@ static void packed_lies_get_no_memory(void **state)
     }
 }
 
-/* gzip expands at most 1032 times. A header that promises the most that this file could hold passes
- * this check, and fails by its checksum, which is 0. One word more is refused as truncated. */
+/* gzip expands by at most a factor of 1032. If a header claims the largest size that this file
+ * could hold, it passes this check and fails by its checksum, which is 0. If it claims one word
+ * more, it is refused as truncated. */
 static void a_promise_is_refused_from_the_first_byte_that_gzip_cannot_hold(void **state)
 {
     enum { FRAME = 10 + 5, STORED = HEADER_BYTES + 64, SIZE = FRAME + STORED + 8 };

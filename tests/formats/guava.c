@@ -1,6 +1,6 @@
-/* guava.c - what the common vectors can't show about Guava's filters. The large cases of Guava's
- * own tests have exactly the same false positives; sizes are the same as Guava's. Bytes that
- * neither Guava nor its ports can have written are refused with the name of the field. */
+/* guava.c - tests what the common vectors can't show about Guava's filters. The large cases of
+ * Guava's own tests have exactly the same false positives, and sizes equal Guava's. If neither
+ * Guava nor its ports can have written a file, it is refused by the name of the field. */
 #include "../require.h"
 #include "../save_as.h"
 #include <petal/petal.h>
@@ -25,7 +25,7 @@ static petal_filter *make(const char *format, uint64_t keys, double rate)
     return filter;
 }
 
-/* A number in decimal digits, as UTF-8 or UTF-16LE. */
+/* Writes a number in decimal digits, as UTF-8 or UTF-16LE. */
 static size_t decimal(int number, bool utf16, char *key)
 {
     char digits[16];
@@ -37,8 +37,8 @@ static size_t decimal(int number, bool utf16, char *key)
     return utf16 ? 2 * size : size;
 }
 
-/* Adds the even numbers below two million, and counts the odd ones that pass. `first`: those below
- * 900, 0 at the end. */
+/* Adds the even numbers below two million, and counts the odd ones that pass. `first` lists those
+ * below 900, and ends with 0. */
 static void count_false_positives(const char *format, bool utf16, long expected, const int *first)
 {
     petal_filter *filter = make(format, 1000000, 0.03);
@@ -184,8 +184,8 @@ static void every_field_of_the_header_is_checked(void **state)
     }
 }
 
-/* Resident memory of this process that no file backs, in bytes; 0 if the system doesn't report
- * it. */
+/* Returns how many bytes of this process's resident memory are not backed by a file, or 0 if the
+ * system doesn't report that. */
 static uint64_t private_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -219,7 +219,8 @@ a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void
     for (int i = 0; i < 40; i++) assert_true(petal_contains(filter, key, decimal(i, false, key)));
     long passed = 0;
     for (int i = 40; i < 100000; i++) passed += petal_contains(filter, key, decimal(i, false, key));
-    assert_int_equal(passed, 0); /* 200 of 2^33 bits are set: probability 6e-39 */
+    /* 200 of 2^33 bits are set, so a false positive has probability 6e-39. */
+    assert_int_equal(passed, 0);
     require_that(private_bytes(), <, before + ((uint64_t)4 << 20));
     petal_free(filter);
     remove(path);

@@ -1,9 +1,9 @@
-/* hadoop.c - what the common vectors can't show about Hadoop's filters and HBase's chunks. Their
- * hashes give the published values, sizes are the same as theirs, and what either format can't
- * store is refused. */
+/* hadoop.c - tests what the common vectors can't show about Hadoop's filters and HBase's chunks.
+ * Their hashes give the published values, sizes equal theirs, and filters that a format can't store
+ * are refused. */
 #include "support.h"
 
-/* The first 32 bits of a key's hash in a filter, from the hash function with seed 0. */
+/* Returns the first 32 bits of a key's hash in a filter. That is the hash function with seed 0. */
 static uint32_t first_hash(const char *vector_name, const char *format, const char *key)
 {
     petal_filter *filter = loaded_vector(vector_name, format);
@@ -55,7 +55,7 @@ static void what_is_too_big_or_too_small_is_refused(void **state)
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 257), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hadoop", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
     assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0),
-                     PETAL_ERR_LIMIT); /* minus infinity bits, in doubles */
+                     PETAL_ERR_LIMIT); /* computed in doubles, the size is minus infinity */
     assert_int_equal(plan_status("hbase", 0, 0, ((uint64_t)1 << 31) - 8, 5), PETAL_OK);
     assert_int_equal(plan_status("hbase", 0, 0, (uint64_t)1 << 31, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0, UINT64_MAX, 5), PETAL_ERR_ARGUMENT);
@@ -105,8 +105,8 @@ static void a_bit_beyond_the_vector_is_refused(void **state)
     free(bytes.data);
 }
 
-/* The old form supports only Jenkins: a filter read from it is written in it again, and one with
- * Murmur never is. */
+/* The old form supports only Jenkins. A filter that was read from the old form is written in it
+ * again. A filter with Murmur never is. */
 static void the_old_form_stays_with_its_filter(void **state)
 {
     (void)state;

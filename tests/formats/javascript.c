@@ -1,6 +1,7 @@
-/* javascript.c - what the common vectors can't show about the filters of JavaScript's packages.
- * Text keys are hashed like JavaScript strings; versions that hash differently are refused by name;
- * and no number in a JSON file makes us allocate more memory than the file's size. */
+/* javascript.c - tests what the common vectors can't show about the filters of JavaScript's
+ * packages. Text keys are hashed like JavaScript strings, files of versions that hash differently
+ * are refused by name, and a number in a JSON file never makes us allocate more memory than the
+ * size of the file. */
 #include "support.h"
 
 static struct bytes text_of(const char *text)
@@ -28,7 +29,7 @@ static petal_filter *sized(const char *format)
     return filter;
 }
 
-/* FNV-1a of ASCII is the published one: one byte per unit. */
+/* For ASCII the hash is the published FNV-1a, since each unit is one byte. */
 static void the_hash_of_ascii_is_fnv1a(void **state)
 {
     (void)state;
@@ -44,8 +45,8 @@ static uint64_t hash_of(const petal_filter *filter, const char *key)
     return petal_hash_key(filter, key, strlen(key));
 }
 
-/* As in TextDecoder: one U+FFFD (ef bf bd) for each longest prefix of a character; but an encoded
- * surrogate counts as one. */
+/* As in TextDecoder, each longest prefix of a character becomes one U+FFFD (ef bf bd). But an
+ * encoded surrogate counts as one unit. */
 static void what_is_no_utf8_is_the_replacement_character(void **state)
 {
     static const char *const pairs[][2] = {
@@ -65,7 +66,8 @@ static void what_is_no_utf8_is_the_replacement_character(void **state)
         {"\xf0\x9f\x99\xc3\xa9", "\xef\xbf\xbd\xc3\xa9"},
         {"\xf0\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-        {"\xed\xa0\xbd\xed\xb9\x82", "\xf0\x9f\x99\x82"}, /* two surrogates make the character */
+        /* A pair of surrogates forms the character. */
+        {"\xed\xa0\xbd\xed\xb9\x82", "\xf0\x9f\x99\x82"},
     };
     static const char *const formats[] = {"bloomfilter", "js-tutorial"};
     (void)state;
@@ -209,15 +211,16 @@ static void memory_is_bounded_by_the_text(void **state)
         petal_error error;
         struct bytes bytes = vector(names[i][1]);
         expect_status(load_counted(bytes, names[i][0], &count, &filter, &error), PETAL_OK, &error);
-        require_that(count.peak_bytes, <, 4096 + 2 * bytes.size); /* image, bits and handle */
+        /* The image, the bits and the handle. */
+        require_that(count.peak_bytes, <, 4096 + 2 * bytes.size);
         petal_free(filter);
         expect_harmless_without_memory(bytes, names[i][0]);
         free(bytes.data);
     }
 }
 
-/* Without a version, numbers are signed unless one of them can't be; adding keys doesn't change
- * that. */
+/* Without a version, the numbers are signed unless one of them is too large for that. Adding keys
+ * doesn't change the form. */
 static void a_form_stays_when_keys_are_added(void **state)
 {
     (void)state;
@@ -227,9 +230,8 @@ static void a_form_stays_when_keys_are_added(void **state)
     for (int i = 0; i < 20; i++)
         petal_add(filter, key, (size_t)snprintf(key, sizeof key, "https://example.com/%d", i));
     struct bytes bytes = written(filter, "bloomfilter");
-    expect_same(
-        bytes,
-        text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n")); /* as 0.0.21 writes it */
+    /* Written like 0.0.21 writes it. */
+    expect_same(bytes, text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n"));
     free(bytes.data);
     petal_free(filter);
 }

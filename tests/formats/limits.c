@@ -26,8 +26,8 @@ static uint64_t number_before(const char *text, const char *mark)
     return strtoull(at, NULL, 10);
 }
 
-/* With less memory than it needs, the filter is refused with the number of bytes needed. If it gets
- * them, it opens; nothing leaks. If the file must be decompressed first, there may be two such
+/* If the limit is too low, opening must fail and name the number of bytes needed. With that many
+ * bytes it must succeed, without a leak. A file that must be decompressed may name two such
  * numbers, one after the other. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
@@ -56,7 +56,7 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
     petal_free(filter);
 }
 
-/* Whatever byte is wrong or missing, nothing stays allocated. */
+/* Whichever byte is wrong or missing, nothing may stay allocated. */
 static void expect_no_leak_of_damaged(struct bytes bytes, const char *format)
 {
     struct counting count;
@@ -101,7 +101,8 @@ static void bits_that_a_file_leaves_out_are_within_the_limit(void **state)
 static void bits_that_are_unpacked_are_within_the_limit(void **state)
 {
     (void)state;
-    expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE); /* the file has a thousandth of them */
+    /* The file has only a thousandth of these bytes. */
+    expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE);
     expect_format_bounded("redisbloom-dump", 2000000, MEBIBYTE);
     expect_format_bounded("bits-and-blooms-json", 100000, 100000);
     expect_format_bounded("bloom-filters", 100000, 100000);
@@ -142,7 +143,7 @@ static void a_map_does_not_count(void **state)
     unlink(path);
 }
 
-/* It was 0 for formats that use the default planner. */
+/* An earlier version reported 0 for formats that use the default planner. */
 static void a_format_can_create_just_if_it_can_be_planned(void **state)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;

@@ -1,6 +1,6 @@
-/* orc.c - what the common vectors can't show about ORC's filters. The older form is the newer one
- * in another encoding; what no protobuf writer can have written is refused; hashes and sizes are
- * the same as ORC's; and bytes are never mistaken for longs. */
+/* orc.c - tests what the common vectors can't show about ORC's filters. The older form contains the
+ * same filter as the newer one in another encoding. Bytes that no protobuf writer can have written
+ * are refused. Hashes and sizes equal ORC's. Keys that are bytes are never mistaken for longs. */
 #include "../require.h"
 #include "../save_as.h"
 #include "../values.h"
@@ -41,7 +41,7 @@ static struct bytes of_hex(const char *hex)
     return bytes;
 }
 
-/* Opens a copy of exactly that size, so that a sanitizer sees a read past the end. */
+/* Opens a copy of exactly that size, so that a sanitizer finds reads past the end. */
 static petal_status view(const uint8_t *data, size_t size, const char *format,
                          petal_filter **filter, petal_error *error)
 {
@@ -51,7 +51,7 @@ static petal_status view(const uint8_t *data, size_t size, const char *format,
     if (size) memcpy(exact, data, size);
     options.format = format;
     petal_status status = petal_view(exact, size, &options, filter, error);
-    free(exact); /* the bits were copied out: the input is no longer needed */
+    free(exact); /* the bits were copied, so the input is no longer needed */
     return status;
 }
 
@@ -123,8 +123,8 @@ static void the_older_form_is_written_back_directly_and_through_a_petal_file(voi
     }
 }
 
-/* Cut after a word, the older form is a valid smaller filter, which can't be detected; cut
- * elsewhere it is refused. */
+/* If the older form is cut after a word, it is a valid smaller filter, so the cut can't be
+ * detected. Cut elsewhere, it is refused. */
 static void the_older_form_is_refused_when_cut_off_within_a_word(void **state)
 {
     struct bytes bytes = load(pairs[0].older);
@@ -175,7 +175,7 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"08001a080000000000000000", PETAL_ERR_DAMAGED, 1},         /* k = 0 */
         {"0881081a080000000000000000", PETAL_ERR_DAMAGED, 1},       /* k = 1025 */
         {"08ffffffff0f1a080000000000000000", PETAL_ERR_DAMAGED, 1}, /* k = 2^32 - 1 */
-        {"08ffffffff1f1a080000000000000000", PETAL_ERR_DAMAGED, 1}, /* above 32 bits */
+        {"08ffffffff1f1a080000000000000000", PETAL_ERR_DAMAGED, 1}, /* k has more than 32 bits */
         {"08ffffffffffffffffff011a08", PETAL_ERR_DAMAGED, 1},       /* k = -1 as an int64 */
         {"0887001a080000000000000000", PETAL_ERR_DAMAGED, 1},       /* 7 encoded in two bytes */
         {"08071a00", PETAL_ERR_DAMAGED, 3},                         /* no bits */
@@ -184,17 +184,20 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"08071a0800000000000000", PETAL_ERR_TRUNCATED, 11},
         {"08071a08000000000000000000", PETAL_ERR_DAMAGED, 12}, /* one byte too many */
         {"08071a0800000000000000001a080000000000000000", PETAL_ERR_DAMAGED,
-         12},                                       /* the bits twice */
-        {"08071af8ffffff07", PETAL_ERR_DAMAGED, 3}, /* 2^31 - 8 bytes: too many bits for ORC */
+         12}, /* the bits appear twice */
+        /* 2^31 - 8 bytes: more bits than ORC supports. */
+        {"08071af8ffffff07", PETAL_ERR_DAMAGED, 3},
         {"08071af8ffffff0f", PETAL_ERR_DAMAGED, 3},
-        {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7},         /* promises 256 MiB */
-        {"080712080000000000000000", PETAL_ERR_DAMAGED, 2}, /* packed encoding: no writer uses it */
+        {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7}, /* claims 256 MiB */
+        /* Packed encoding, which no writer uses. */
+        {"080712080000000000000000", PETAL_ERR_DAMAGED, 2},
         {"0807110000000000000000190000000000000000", PETAL_ERR_DAMAGED, 11},
         {"08071100000000000000001a080000000000000000", PETAL_ERR_DAMAGED, 11}, /* both forms */
         {"0807080711", PETAL_ERR_DAMAGED, 2},
         {"1a0800000000000000000807", PETAL_ERR_NOT_A_FILTER, 0},     /* out of order */
         {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list with one entry */
-        {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},                       /* a file */
+        /* The beginning of an ORC file. */
+        {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -245,7 +248,7 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     petal_free(longs);
 }
 
-/* ORC gives null its own hash. Null is no key, so it is queried by hash. */
+/* ORC gives null its own hash. Null is not a key, so it is queried by its hash. */
 static void null_is_asked_for_by_its_hash(void **state)
 {
     petal_filter *filter = make("orc", 1000, 0.05);
@@ -274,7 +277,8 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
     struct bytes file = load("newer_n1_p0.01_hello.bin");
     size_t count = petal_recognize(file.data, file.size, names, 8), orc = 0;
     for (size_t i = 0; i < count; i++) orc += strncmp(names[i], "orc", 3) == 0;
-    assert_int_equal(orc, 2); /* both or none: the bytes don't say which */
+    /* The bytes don't say which of the two formats it is, so both fit or neither. */
+    assert_int_equal(orc, 2);
     petal_free(bytes);
     petal_free(longs);
 }
@@ -306,7 +310,7 @@ static void sizes_are_those_of_orcs_table(void **state)
         if (sscanf(line, "%llu %lf %llu %u", &keys, &rate, &bits, &hashes) != 4) continue;
         rows++;
         assert_int_equal(plan(keys, rate, &info),
-                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: not given */
+                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0 means "not given" */
         if (keys == 0) continue;
         if (info.bits != bits || info.hashes != hashes)
             fail_msg("%s: %llu bits, %u hashes", line, (unsigned long long)info.bits, info.hashes);
@@ -343,7 +347,7 @@ static void sizes_beyond_orcs_are_refused(void **state)
     (void)state;
     assert_int_equal(plan(200000000, 0.01, &info), PETAL_OK);
     assert_int_equal(plan(230000000, 0.01, &info),
-                     PETAL_ERR_LIMIT); /* 2.2e9 bits: overflows Java's int */
+                     PETAL_ERR_LIMIT); /* 2.2e9 bits overflow Java's int */
     assert_int_equal(plan(UINT64_MAX, 1e-9, &info), PETAL_ERR_LIMIT);
     assert_int_equal(plan(1, 5e-324, &info), PETAL_ERR_LIMIT); /* 1,109 hashes */
 }

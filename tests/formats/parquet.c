@@ -1,6 +1,6 @@
-/* parquet.c - what the common vectors can't show about Parquet. The filters inside real .parquet
- * files are found, and answer as in parquet-java; no footer or header, however strange, is misread;
- * sizes are the same as arrow-rs's; rates and estimates match the model. */
+/* parquet.c - tests what the common vectors can't show about Parquet. The filters inside real
+ * .parquet files are found, and answer as in parquet-java. No footer or header is misread, however
+ * strange it is. Sizes equal arrow-rs's, and rates and estimates match the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
 #include "../require.h"
@@ -30,7 +30,7 @@ struct bytes {
     size_t size;
 };
 
-/* Memory of exactly that size, so that a sanitizer sees a read past the end. */
+/* Copies the data to memory of exactly that size, so that a sanitizer finds reads past the end. */
 static struct bytes copy_of(const void *data, size_t size)
 {
     struct bytes copy = {malloc(size ? size : 1), size};
@@ -77,7 +77,7 @@ static petal_filter *view_one(struct bytes file, const petal_parquet_filter *one
 
 /* ---- real files ------------------------------------------------------------------------------ */
 
-/* The file that files.txt describes. */
+/* The file that files.txt describes at the moment. */
 struct listed {
     struct bytes file;
     petal_parquet_filter list[MAX_FILTERS];
@@ -89,7 +89,7 @@ struct listed {
 static void begin_file(struct listed *at, const char *name)
 {
     petal_error error = {0};
-    assert_int_equal(at->next, at->count); /* all filters of the previous file were listed */
+    assert_int_equal(at->next, at->count); /* files.txt listed all filters of the previous file */
     free(at->file.data);
     at->file = load(name);
     if (list_of(at->file, at->list, &at->count, &error) != PETAL_OK)
@@ -230,8 +230,8 @@ static void a_usual_region_is_recognized_for_certain(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Lists the filters in memory of exactly that size; each must lie inside it and accept queries.
- * True: PETAL_OK. */
+/* Lists the filters in memory of exactly that size. Each must lie inside it, and must accept
+ * queries. Returns true if the status is PETAL_OK. */
 static bool survives(const uint8_t *data, size_t size)
 {
     petal_parquet_filter list[MAX_FILTERS];
@@ -295,7 +295,7 @@ static void no_changed_byte_does_harm(void **state)
 
 /* ---- footers made here ----------------------------------------------------------------------- */
 
-/* A file under construction: Thrift is appended to it. */
+/* The file being built. Thrift is appended to it. */
 static struct {
     uint8_t data[131072];
     size_t size, listed;
@@ -319,7 +319,7 @@ static void put_varint(uint64_t value)
     put_byte((unsigned)value);
 }
 
-/* A field with its id in the long form, so that it doesn't depend on the field before. */
+/* Appends a field with its id in the long form, which doesn't depend on the previous field. */
 static void put_field(int id, unsigned type)
 {
     put_byte(type);
@@ -340,8 +340,8 @@ static void put_hex(const char *hex)
 
 #define MAX_HEX 20000
 
-/* Hex: `start`, then `again` that many times, then `end`. Static storage, valid until the next
- * call. */
+/* Returns hex digits: `start`, then `again` repeated `times` times, then `end`. They are in static
+ * storage, and valid until the next call. */
 static const char *repeated(const char *start, const char *again, size_t times, const char *end)
 {
     static char hex[MAX_HEX];
@@ -355,13 +355,13 @@ static const char *repeated(const char *start, const char *again, size_t times, 
 
 enum { I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
 
-/* The metadata of the made file's only column. */
+/* The metadata of the only column in the built file. */
 struct column {
-    int64_t offset, length; /* 0: length not given */
+    int64_t offset, length; /* length 0: not given */
     bool has_no_offset;
     const char *path;   /* path parts as a Thrift list, hex; NULL: a, b */
     const char *extra;  /* more fields of the chunk, hex */
-    const char *end;    /* end of the footer, after the row groups, hex; NULL: 00 */
+    const char *end;    /* the footer after the row groups, hex; NULL: 00 */
     const char *header; /* the filter's header, hex; NULL: the usual one for 32 bytes */
 };
 
@@ -392,7 +392,7 @@ static petal_status list_made(const struct column *column, petal_parquet_filter 
     put_hex(column->header ? column->header : USUAL_HEADER);
     put(blocks, sizeof blocks);
     footer = made.size;
-    put_field(4, LIST); /* row groups: one, with one column */
+    put_field(4, LIST); /* row groups: a list of one, with one column */
     put_byte(1 << 4 | STRUCT);
     put_field(1, LIST);
     put_byte(1 << 4 | STRUCT);
@@ -433,14 +433,14 @@ static void a_made_footer_is_read(void **state)
     assert_int_equal(list->blocks, 1);
 }
 
-/* 2801610162: two texts. A path is truncated where its buffer ends, and terminal control characters
- * are replaced. */
+/* 2801610162 is two texts. A path is truncated at the end of its buffer. Terminal control
+ * characters in it are replaced. */
 static void paths_are_cut_to_fit_and_shown_safely(void **state)
 {
     petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
-    /* Three parts: ESC [ 1 m; DEL NUL a; x 300 times. */
+    /* The path has three parts: ESC [ 1 m; DEL NUL a; 300 times x. */
     const struct column column = {.offset = FILTER_AT,
                                   .path = repeated("38041b5b316d037f0061ac02", "78", 300, "")};
     assert_int_equal(list_made(&column, list, &error), PETAL_OK);
@@ -449,7 +449,7 @@ static void paths_are_cut_to_fit_and_shown_safely(void **state)
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .path = "28ffffffff0f61"},
            "not a Parquet footer");
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .path = "250202"},
-           "not a Parquet footer"); /* of i32 */
+           "not a Parquet footer"); /* a list of i32 */
 }
 
 static void offsets_and_lengths_that_lie_are_refused(void **state)
@@ -483,8 +483,8 @@ static void headers_in_files_that_lie_are_refused(void **state)
 
 static void unknown_fields_of_every_type_are_skipped(void **state)
 {
-    /* 100: bool, byte, i16, i32, i64, double, binary, list of bools, set of structs, map, empty
-     * map, struct, uuid */
+    /* Field 100 in every type: bool, byte, i16, i32, i64, double, binary, list of bools, set of
+     * structs, map, empty map, struct, uuid. */
     static const char extra[] = "01c801"
                                 "02c801"
                                 "03c80105"
@@ -509,24 +509,25 @@ static void unknown_fields_of_every_type_are_skipped(void **state)
 
 static void columns_of_another_file_are_refused(void **state)
 {
-    static const uint8_t path[] = {8, 2, 1, 'a'}; /* in "extra": field 1, then the offset */
+    static const uint8_t path[] = {8, 2, 1, 'a'}; /* stands in "extra": field 1, then the offset */
     petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
     assert_int_equal(
         list_made(&(struct column){.offset = FILTER_AT, .extra = "08020161"}, list, &error),
         PETAL_ERR_UNSUPPORTED);
-    size_t at = 0; /* the offset is within the file */
+    size_t at = 0; /* error.offset counts from the beginning of the file */
     while (at + sizeof path <= made.size && memcmp(made.data + at, path, sizeof path) != 0) at++;
     assert_int_equal(error.offset, at + sizeof path);
     expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"},
            "other files");
     expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .extra = "080200"},
-           NULL); /* an empty name */
+           NULL); /* a part with an empty name */
 }
 
-/* Field 8, crypto_metadata. Only a column with hidden metadata may have a filter that the footer
- * doesn't name. */
+/* Field 8 is crypto_metadata. A column may have a filter that the footer doesn't name only if its
+ * metadata is encrypted. This column's metadata is readable, so it is listed only if the footer
+ * names a filter. */
 static void an_encrypted_column_with_metadata_is_listed_if_it_names_a_filter(void **state)
 {
     (void)state;
@@ -562,7 +563,8 @@ static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = end}, "after the end");
 }
 
-/* Counts larger than the input and deeply nested values fail quickly and without deep recursion. */
+/* Counts larger than the input, and deeply nested values, must fail quickly and without deep
+ * recursion. */
 static void a_whole_file_is_no_filter(void **state)
 {
     struct bytes file = load("parquet_java_plaintext_footer.parquet");
@@ -588,16 +590,15 @@ static void huge_counts_and_deep_nesting_are_refused(void **state)
                                          "08c801ffffffffffffffffffff7f",
                                          "0ec801",
                                          "0fc801",
-                                         "0cc801f0", /* no type, within a struct */
+                                         "0cc801f0", /* ends within a struct, without a type */
                                          "1e",
                                          "f0"};
     (void)state;
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
         expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .extra = extras[i]},
                "not a Parquet footer");
-    const struct column deep = {.offset = FILTER_AT,
-                                .extra =
-                                    repeated("09c801", "19", 5000, "")}; /* list of a list of ... */
+    /* A list of lists of lists ... */
+    const struct column deep = {.offset = FILTER_AT, .extra = repeated("09c801", "19", 5000, "")};
     expect(PETAL_ERR_DAMAGED, &deep, "not a Parquet footer");
 }
 
@@ -633,15 +634,16 @@ static void headers_that_say_something_else_are_refused(void **state)
          "no such header"}, /* above 2^31 */
         {"15c0ffffff0f1c1c00001c1c00001c1c000000", PETAL_ERR_TRUNCATED, "header promises"},
         {"1580011c1c00001c1c00001c1c000000", PETAL_ERR_TRUNCATED, "header promises"},
-        {"16401c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"}, /* an i64 */
+        /* numBytes is an i64. */
+        {"16401c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"},
         {"1c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
          "no such header"}, /* without numBytes */
         {"15401c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
          "no such header"}, /* without compression */
         {"15401c001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
-         "no such header"}, /* an empty union */
+         "no such header"}, /* a union without a member */
         {"15401c1c001c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
-         "no such header"}, /* two members */
+         "no such header"}, /* a union with two members */
         {"1540050240"
          "1c1c00001c1c00001c1c000000",
          PETAL_ERR_NOT_A_FILTER, "no such header"}, /* numBytes twice */
@@ -675,10 +677,10 @@ static void an_unknown_member_is_refused_at_its_union(void **state)
     }
 }
 
-/* The usual fields, which follow those before. */
+/* The usual fields of a header. They come after the others. */
 #define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
 
-/* A header with an unknown field: a text of `text_bytes` bytes. */
+/* Returns a header with an unknown field, a text of `text_bytes` bytes. */
 static const char *long_header(size_t text_bytes)
 {
     char start[16];
@@ -719,7 +721,8 @@ static void headers_above_256_bytes_are_refused(void **state)
     petal_filter *filter;
     petal_error error;
     (void)state;
-    /* 60 and 61 unknown fields of 4 bytes, followed by 16 bytes: 256 and 260 in all. */
+    /* The headers have 60 and 61 unknown fields of 4 bytes, and 16 more bytes: 256 and 260 in
+     * total. */
     assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error),
                      PETAL_OK);
     petal_free(filter);
@@ -756,7 +759,7 @@ static void sizes_are_those_of_arrow_rs(void **state)
         if (sscanf(line, "%llu %lf %llu", &keys, &rate, &bytes) != 3) continue;
         rows++;
         assert_int_equal(plan(keys, rate, 0, 0, &info),
-                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: not given */
+                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0 means "not given" */
         if (keys == 0) continue;
         if (info.bytes != bytes) fail_msg("%s: %llu bytes", line, (unsigned long long)info.bytes);
         assert_int_equal(info.hashes, 8);
@@ -773,8 +776,8 @@ static void sizes_end_at_128_mib_and_the_plan_says_at_which_rate(void **state)
     assert_int_equal(info.bytes, 128 << 20);
     require_that(info.predicted_rate, >, 0.1435);
     require_that(info.predicted_rate, <, 0.1445);
-    assert_int_equal(plan(10, 1e-300, 0, 0, &info),
-                     PETAL_OK); /* too low for doubles: largest size */
+    /* The rate is too low for doubles, so the planner takes the largest size. */
+    assert_int_equal(plan(10, 1e-300, 0, 0, &info), PETAL_OK);
     assert_int_equal(info.bytes, 128 << 20);
 }
 
@@ -794,8 +797,8 @@ static void given_bits_become_a_power_of_two_of_bytes(void **state)
     assert_int_equal(plan(0, 0, 256, 9, &info), PETAL_ERR_ARGUMENT);
 }
 
-/* A sparse file of the largest size that a header allows, 2^31 - 32 bytes, mapped: its only key is
- * found, among 17 * 10^9 bits. */
+/* Maps a sparse file of the largest size that a header allows, 2^31 - 32 bytes. Its only key is
+ * found among 17 * 10^9 bits. */
 static void the_largest_file_is_mapped_and_asked(void **state)
 {
     const uint64_t blocks = 67108863, header_bytes = 19;
@@ -842,14 +845,14 @@ static petal_filter *filter_of(uint64_t blocks, uint64_t capacity)
     return filter;
 }
 
-/* Distinct numbers spread over 64 bits. */
+/* Returns numbers that are distinct and spread over 64 bits. */
 static int64_t number(uint64_t i)
 {
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-/* The mean of (1 - (31/32)^j)^8 over the binomial number j of a block's keys: the model without its
- * alternating sum. */
+/* The mean of (1 - (31/32)^j)^8, where j is the binomial number of keys in a block. This is the
+ * model without its alternating sum. */
 static double rate_by_load(uint64_t blocks, uint64_t keys)
 {
     double n = (double)keys, z = (double)blocks, sum = 0;
@@ -870,8 +873,8 @@ static void the_model_is_the_mean_over_the_loads_of_a_block(void **state)
             petal_info info = info_of(filter);
             double model = petal_predict_rate(&info, blocks * load),
                    mean = rate_by_load(blocks, blocks * load);
-            /* Adds equal patterns and equal hashes. The model's sum is accurate to 1e-14: an
-             * exponent contains three lgammas, each accurate to 2e-16. */
+            /* Adds the probabilities of equal patterns and equal hashes. The model's sum is
+             * accurate to 1e-14: an exponent contains three lgammas, each accurate to 2e-16. */
             double equal = (1 - mean) * (double)load * 0x1p-32 + (double)(blocks * load) * 0x1p-64;
             if (fabs(model - mean - equal) >
                 2e-14 + 6e-16 * (1 + lgamma((double)(blocks * load) + 1)) * mean)
@@ -881,8 +884,8 @@ static void the_model_is_the_mean_over_the_loads_of_a_block(void **state)
         }
 }
 
-/* Of Q absent keys the hits are binomial with the rate given the bits: within 5 sd. number() fixes
- * the seeds. */
+/* Given the bits, the number of hits among Q absent keys is binomial. It must be within 5 sd.
+ * number() makes the result reproducible. */
 static void measured_rates_are_those_of_the_bits(void **state)
 {
     static const uint64_t cases[][2] = {
@@ -903,10 +906,10 @@ static void measured_rates_are_those_of_the_bits(void **state)
     }
 }
 
-/* 2,000 filters of 64 blocks with 1,664 keys. The mean rate given the bits agrees with the model
- * within 5 standard errors; so do the mean and the variance of the set bits (the variance's
- * standard error is sqrt(2/2000) of it); and the 95 % intervals contain the true number in at least
- * 1,900 - 5 sqrt(2000 * .95 * .05) = 1,851 cases. */
+/* Tests 2,000 filters of 64 blocks with 1,664 keys. The mean rate, given the bits, must agree with
+ * the model within 5 standard errors. So must the mean and the variance of the number of set bits
+ * (the standard error of the variance is sqrt(2/2000) of it). The 95 % intervals must contain the
+ * true number in at least 1,900 - 5 sqrt(2000 * .95 * .05) = 1,851 cases. */
 static void rates_bits_and_estimates_agree_with_the_model(void **state)
 {
     const uint64_t blocks = 64, keys = 1664;
@@ -938,13 +941,14 @@ static void rates_bits_and_estimates_agree_with_the_model(void **state)
     double expected = 256 * (double)blocks * (1 - clear);
     if (fabs(bits_mean - expected) > 5 * sd / sqrt(filters))
         fail_msg("%g bits, %g expected", bits_mean, expected);
-    /* width / 2 is 1.96 sd of the set bits, converted to keys: one more key sets 8 * clear bits. */
+    /* Half of the width is 1.96 sd of the set bits, converted to keys: one more key sets 8 * clear
+     * bits. */
     double model_sd = width / filters / 2 / 1.959964 * 8 * clear;
     if (fabs(sd / model_sd - 1) > 0.01 + 5 * sqrt(0.5 / filters))
         fail_msg("sd %g, model %g", sd, model_sd);
     if (covered < 1851) fail_msg("%g of %g intervals hold the number", covered, filters);
     require_that(fabs(items / filters / (double)keys - 1), <,
-                 0.002); /* biased by +7 / (512 blocks) = 0.02 %; error 0.016 % */
+                 0.002); /* the bias is +7 / (512 blocks) = 0.02 %, and the error 0.016 % */
     petal_free(filter);
 }
 

@@ -1,8 +1,8 @@
-/* rates.c - proves that for every format the predicted rate and the rate given the bits do not
- * change.
+/* rates.c - proves for every format that the predicted rate, and the rate computed from the bits,
+ * never change.
  *
- * tests/stat/courses shows with thousands of filters that these numbers are right; here, any
- * different number is a failure. NAN means that the library doesn't know the rate.
+ * tests/stat/courses shows with thousands of filters that these numbers are right. In this test,
+ * any other number is a failure. NAN means that the library doesn't know the rate.
  * `PETAL_UPDATE_VECTORS=1` prints a new table. */
 #include "support.h"
 
@@ -13,7 +13,7 @@ static const uint64_t sizes[SIZES] = {30, 100, 1000};
 
 static const struct row {
     const char *format;
-    double rate; /* asked */
+    double rate; /* the requested rate */
     double predicted[SIZES], of_bits[SIZES];
 } rows[] = {
     {"petal", 0.01, {0.00029515, 0.00815617, 0.00873686}, {0.000221816, 0.0112214, 0.00851668}},
@@ -136,7 +136,7 @@ struct rates {
     double predicted, of_bits;
 };
 
-/* The rates of a filter planned for `keys` keys that contains them. */
+/* Plans a filter for `keys` keys, adds as many, and returns its rates. */
 static struct rates rates_of(const char *format, double rate, uint64_t keys)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -148,8 +148,8 @@ static struct rates rates_of(const char *format, double rate, uint64_t keys)
     options.capacity = keys;
     options.rate = rate;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
-    for (uint64_t i = 0; i < keys; i++)
-        petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u)); /* spread far apart */
+    /* Spreads the keys over all 64 bits. */
+    for (uint64_t i = 0; i < keys; i++) petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u));
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     require_status(PETAL_OK, petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, &error), error);
     petal_free(filter);
@@ -163,7 +163,7 @@ static void print_rates(const double *rates, const char *end)
     printf("}%s", end);
 }
 
-/* The table has six digits; another C library's log() differs only in the very last. */
+/* The table has six digits. The log() of another C library differs only in the last bit. */
 static void require_rate(double found, double wanted, const struct row *row, int size)
 {
     require(isnan(wanted) ? isnan(found) : fabs(found - wanted) <= 1e-5 * wanted,

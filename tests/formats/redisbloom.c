@@ -1,7 +1,7 @@
-/* redisbloom.c - what the common vectors can't show about RedisBloom's filters. They are sized,
- * grown and filled as in RedisBloom, including old ones; what RedisBloom would refuse is refused;
- * and Redis's own encoding (lengths, compressed strings, type, checksum) is read and written, but
- * never trusted. */
+/* redisbloom.c - tests what the common vectors can't show about RedisBloom's filters. Sizes, growth
+ * and contents are as in RedisBloom, including its old versions, and files that RedisBloom would
+ * refuse are refused. Redis's own encoding (lengths, compressed strings, type, checksum) is read
+ * and written, but never trusted. */
 #define _XOPEN_SOURCE 700 /* mkstemp, ftruncate, pwrite */
 
 #include "support.h"
@@ -20,7 +20,7 @@ static petal_filter *reserve(uint64_t keys, double rate)
     return planned("redisbloom", keys, rate);
 }
 
-/* Adds "<text><number>" for from <= number < to. Returns the status of the last. */
+/* Adds "<text><number>" for from <= number < to. Returns the status of the last call. */
 static petal_status add_texts(petal_filter *filter, const char *text, int from, int to)
 {
     char key[64];
@@ -39,7 +39,7 @@ static uint64_t little(const uint8_t *bytes, size_t count)
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* The first of RedisBloom's two words: MurmurHash64A with its seed. */
+/* RedisBloom uses two hash words. The first is MurmurHash64A with its seed. */
 static void keys_hash_as_redisbloom_hashes_them(void **state)
 {
     static const struct {
@@ -63,7 +63,8 @@ static void sizes_are_those_of_redisbloom(void **state)
     expect_sizes("redisbloom", CHUNKS "sizing.txt", 13);
 }
 
-/* The number of layers limits only the work for the rate of all of them. */
+/* If there are many layers, the library spends less work on each to find the rate of the filter.
+ * What it reports about a single layer must stay the same. */
 static void what_a_layer_says_of_itself_stays_when_others_follow(void **state)
 {
     (void)state;
@@ -107,8 +108,8 @@ static void expect_layers(const petal_filter *filter, const struct debug_line *l
     free(header.data);
 }
 
-/* The numbers are those that RedisBloom's own test expects of BF.DEBUG. The last sizes depend on
- * false positives. */
+/* RedisBloom's own test expects these numbers from BF.DEBUG. The last sizes depend on false
+ * positives. */
 static void a_filter_grows_to_the_layers_that_redisbloom_gives_it(void **state)
 {
     static const struct debug_line small[] = {{16, 8, 10, 10, 0.005},
@@ -154,8 +155,8 @@ static void a_batch_and_a_clone_grow_alike(void **state)
     petal_free(batch);
 }
 
-/* Content ids of what RedisBloom (commit b28c294) makes of the same file and keys. The bytes were
- * compared when this was written. */
+/* RedisBloom (commit b28c294) made filters from the same file and keys; these are their content
+ * ids. Their bytes were compared when this test was written. */
 static void filters_from_before_2020_grow_by_powers_of_two(void **state)
 {
     static const char *const paths[] = {CHUNKS "legacy_pow2_hash32_cap100_e0.01_100keys.bin",
@@ -187,7 +188,7 @@ static void a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones(voi
     petal_free(filter);
 }
 
-/* EXPANSION 1 and a capacity of 1: each of the first layers takes one key. */
+/* With EXPANSION 1 and a capacity of 1, each of the first layers takes one key. */
 static void no_more_layers_than_fit_are_added(void **state)
 {
     petal_filter *empty = reserve(1, 0.25);
@@ -236,7 +237,7 @@ static void a_mapped_petal_file_does_not_grow_and_a_loaded_one_does(void **state
     unlink(path);
 }
 
-/* Two links with 80 keys each would become one link with 160, though it is rated for 100. */
+/* Two links of 80 keys each would combine into one link of 160 keys, but it is rated for 100. */
 static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **state)
 {
     petal_error error;
@@ -259,8 +260,8 @@ static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **
     }
 }
 
-/* One layer, and never a second: the union equals a filter of all keys, and can be written and
- * read. */
+/* These filters have one layer, and never a second. So the union equals a filter of all keys, and
+ * can be written and read. */
 static void nonscaling_filters_combine_and_stay_full(void **state)
 {
     petal_error error;
@@ -279,7 +280,8 @@ static void nonscaling_filters_combine_and_stay_full(void **state)
     assert_true(content_of(filters[0]) == content_of(filters[2]));
     expect_status(petal_merge(filters[0], filters[2], &error), PETAL_OK, &error);
     assert_true(content_of(filters[0]) == content_of(filters[2]));
-    assert_true(info_of(filters[0]).items > 100); /* the sum of both: it accepts no new key now */
+    /* The sum of both; the filter is full and accepts no new key. */
+    assert_true(info_of(filters[0]).items > 100);
     struct bytes image = written(filters[0], "redisbloom");
     petal_filter *back = loaded(image, "redisbloom");
     free(image.data);
@@ -304,7 +306,8 @@ static void a_refused_merge_leaves_a_mapped_file_clean(void **state)
     expect_status(petal_intersect(mapped, filter, &error), PETAL_ERR_UNSUPPORTED, &error);
     expect_status(petal_merge(mapped, filter, &error), PETAL_ERR_UNSUPPORTED, &error);
     petal_free(mapped);
-    options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY; /* no sync: a dirty file would be refused */
+    /* There was no sync, and a dirty file would be refused. */
+    options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY;
     expect_status(petal_open(path, &options, &mapped, &error), PETAL_OK, &error);
     petal_free(mapped);
     petal_free(filter);
@@ -326,7 +329,7 @@ static void what_redisbloom_does_not_make_is_not_planned(void **state)
     options.capacity = UINT64_MAX;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_ERR_LIMIT);
     options.capacity = 1;
-    options.rate = 1e-323; /* half of it is the smallest double: 1,075 hashes */
+    options.rate = 1e-323; /* half of it is the smallest double, so 1,075 hashes */
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
     petal_free(filter);
     options.rate = 5e-324; /* half of it is 0 */
@@ -361,7 +364,7 @@ static void other_schemes_are_refused_by_it_and_it_by_others(void **state)
 
 /* ---- the header of BF.SCANDUMP --------------------------------------------------------------- */
 
-/* One change of one field, and the expected message. */
+/* Changes one field. `words` is a part of the expected message. */
 struct damage {
     size_t at, count;
     uint64_t value;
@@ -423,10 +426,10 @@ static void every_field_of_the_header_is_checked(void **state)
                           sizeof damages / sizeof *damages);
 }
 
-/* Below 64 bits the old sizes leave bits that no key can set. */
+/* The old sizes may be below 64 bits. A link then has bits that no key can set. */
 static void bits_beyond_a_small_power_of_two_are_refused(void **state)
 {
-    /* 1 key at 0.25 means 0.125: 4.33 bits per entry, 3 hashes, 2^3 bits in a word. */
+    /* 1 key at 0.25 gives 0.125: 4.33 bits per entry, 3 hashes, 2^3 bits in one word. */
     petal_filter *new = reserve(1, 0.25);
     struct bytes file = written(new, "redisbloom");
     (void)state;
@@ -446,7 +449,8 @@ static void bits_beyond_a_small_power_of_two_are_refused(void **state)
     free(file.data);
 }
 
-/* The last bit of a logarithm may differ between C libraries, and files keep it. */
+/* C libraries may differ in the last bit of a logarithm. A file keeps the value that was
+ * written. */
 static void bits_per_entry_of_another_c_library_are_kept(void **state)
 {
     struct bytes bytes = vector(CHUNKS "scaled_cap10_e0.01_100keys.bin");
@@ -467,7 +471,7 @@ static void bits_per_entry_of_another_c_library_are_kept(void **state)
     free(bytes.data);
 }
 
-/* A file of 2^33 bits, all holes except the bits of "hello". */
+/* Uses a file of 2^33 bits. It is all holes except for the bits of "hello". */
 static void positions_reach_beyond_2_to_the_32(void **state)
 {
     const uint64_t a = 0x5ba5b8a59803e699, b = 0xa7d451d588a0c2a4,
@@ -487,7 +491,7 @@ static void positions_reach_beyond_2_to_the_32(void **state)
     assert_int_equal(ftruncate(file, (off_t)(HEAD_BYTES + LINK_BYTES + bytes)), 0);
     for (uint64_t i = 0; i < 8; i++) {
         uint64_t position = (a + i * b) % (8 * bytes);
-        uint8_t byte = (uint8_t)(1u << position % 8); /* the eight bytes all differ */
+        uint8_t byte = (uint8_t)(1u << position % 8); /* the eight bytes are all different */
         assert_int_equal(pwrite(file, &byte, 1, (off_t)(HEAD_BYTES + LINK_BYTES + position / 8)),
                          1);
     }
@@ -514,8 +518,8 @@ static void its_header_is_recognized_as_possible(void **state)
 
 /* ---- DUMP ------------------------------------------------------------------------------------ */
 
-/* Wraps a bare value as a payload: type in front, version and checksum at the end. Computes the
- * checksum bit by bit, as Redis defines it. */
+/* Makes a payload from a bare value: the type in front, version and checksum at the end. Computes
+ * the checksum bit by bit, following its definition in Redis. */
 static struct bytes sealed(struct bytes value)
 {
     struct bytes bytes = zeros(value.size + 11);
@@ -531,7 +535,7 @@ static struct bytes sealed(struct bytes value)
     return bytes;
 }
 
-/* A DUMP file as a bare value. */
+/* Returns the bare value in a DUMP file. */
 static struct bytes value_of(const char *path)
 {
     struct bytes bytes = vector(path);
@@ -540,7 +544,7 @@ static struct bytes value_of(const char *path)
     return bytes;
 }
 
-/* Must be refused both sealed and bare. */
+/* The value must be refused both as a sealed payload and bare. */
 static void expect_value_refused(struct bytes value, petal_status status, const char *words)
 {
     struct bytes payload = sealed(value);
@@ -558,7 +562,7 @@ static void a_dump_and_its_chunks_are_the_same_filter(void **state)
                  b = vector(CHUNKS "scaled_cap10_e0.01_100keys.bin");
     expect_same(a, b);
     free(b.data);
-    /* The footer names the first RDB version that has such values, so that every server accepts
+    /* The footer names the first RDB version that supports the values, so every server accepts
      * it. */
     b = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");
     struct bytes c = written(chunks, "redisbloom-dump");
@@ -635,7 +639,7 @@ static void fields_of_a_value_are_checked(void **state)
     value.data[VALUE_LINKS] = 1;
     value.data[VALUE_OPTIONS] = 16;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "unknown options");
-    value.data[VALUE_OPTIONS] = 0xc0; /* a string where a number must be */
+    value.data[VALUE_OPTIONS] = 0xc0; /* a string in place of a number */
     expect_value_refused(value, PETAL_ERR_DAMAGED, "a string in place of a number");
     value.data[VALUE_OPTIONS] = 0x82;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "no such length");
@@ -645,7 +649,7 @@ static void fields_of_a_value_are_checked(void **state)
     free(value.data);
 }
 
-/* Replaces the string of an empty filter: 144 bytes that should be zero. */
+/* Replaces the string of an empty filter, which should be 144 bytes of zero. */
 static struct bytes with_string(const char *string, size_t size)
 {
     struct bytes value = value_of(DUMPS "default_cap100_e0.01_empty.dump"),
@@ -657,7 +661,7 @@ static struct bytes with_string(const char *string, size_t size)
     return made;
 }
 
-/* Cut within the header, then lengths larger than the bytes that follow. */
+/* First the payload ends within the header. Then come lengths larger than the bytes that follow. */
 static void hostile_lengths_allocate_nothing(void **state)
 {
     static const struct {
@@ -701,7 +705,7 @@ static void hostile_numbers_of_layers_are_over_the_limit(void **state)
 
 static void compressed_strings_are_held_to_their_bounds(void **state)
 {
-    /* c3, compressed length, 144 encoded as 40 90, then LZF */
+    /* c3, the compressed length, 144 encoded as 40 90, and then LZF data. */
     static const struct {
         const char *string;
         size_t size;
@@ -710,16 +714,18 @@ static void compressed_strings_are_held_to_their_bounds(void **state)
         {"\xc3\x09\x40\x90\x01\x00\x00\xe0\x83\x00\x01\x00\x00", 13, PETAL_OK}, /* Redis's own */
         {"\xc3\x06\x40\x90\x00\x00\xe0\x86\x00\x00", 10, PETAL_ERR_DAMAGED}, /* one byte too few */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x00", 9, PETAL_OK},          /* 0, then 143 copies */
-        {"\xc3\x05\x40\x90\x00\x00\xe0\x87\x00", 9, PETAL_ERR_DAMAGED}, /* one too many */
-        {"\xc3\x05\x40\x90\x00\x00\xe0\x85\x00", 9, PETAL_ERR_DAMAGED}, /* one too few */
+        {"\xc3\x05\x40\x90\x00\x00\xe0\x87\x00", 9, PETAL_ERR_DAMAGED}, /* one copy too many */
+        {"\xc3\x05\x40\x90\x00\x00\xe0\x85\x00", 9, PETAL_ERR_DAMAGED}, /* one copy too few */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x01", 9,
          PETAL_ERR_DAMAGED}, /* copies from before the beginning */
-        {"\xc3\x05\x40\x90\x00\x00\xff\x86\xff", 9, PETAL_ERR_DAMAGED}, /* from far before it */
-        {"\xc3\x03\x40\x90\xe0\x87\x00", 7, PETAL_ERR_DAMAGED},         /* copies nothing */
-        {"\xc3\x02\x40\x90\x1f\x00", 6, PETAL_ERR_DAMAGED},     /* fewer literals than promised */
+        /* Copies from far before the beginning. */
+        {"\xc3\x05\x40\x90\x00\x00\xff\x86\xff", 9, PETAL_ERR_DAMAGED},
+        {"\xc3\x03\x40\x90\xe0\x87\x00", 7, PETAL_ERR_DAMAGED}, /* copies nothing */
+        {"\xc3\x02\x40\x90\x1f\x00", 6, PETAL_ERR_DAMAGED},     /* fewer literals than announced */
         {"\xc3\x03\x40\x90\x00\x00\xe0", 7, PETAL_ERR_DAMAGED}, /* a copy without length */
         {"\xc3\x04\x40\x90\x00\x00\xe0\x86", 8, PETAL_ERR_DAMAGED}, /* a copy without distance */
-        {"\xc3\x03\x40\x90\x00\x00\x20", 7, PETAL_ERR_DAMAGED},     /* a short copy, likewise */
+        /* A short copy without distance. */
+        {"\xc3\x03\x40\x90\x00\x00\x20", 7, PETAL_ERR_DAMAGED},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -734,13 +740,13 @@ static void compressed_strings_are_held_to_their_bounds(void **state)
     }
 }
 
-/* Redis stores a string that looks like a number as that number. Of all 8-byte bit arrays, one in
- * 10^11 does. */
+/* If a string looks like a number, Redis stores the number. One in 10^11 of all 8-byte bit arrays
+ * does. */
 static void bits_that_look_like_a_number_are_read(void **state)
 {
     petal_filter *empty = reserve(1, 0.25);
     struct bytes dump = written(empty, "redisbloom-dump"), made = zeros(dump.size - 11 - 4);
-    /* .. 05 08 <8 zeros> 02 00 00 becomes .. 05 c2 <-1234567 in 32 bits> 02 00 00 */
+    /* .. 05 08 <8 zeros> 02 00 00 becomes .. 05 c2 <-1234567 in 32 bits> 02 00 00. */
     size_t at = dump.size - 10 - 3 - 9;
     (void)state;
     assert_int_equal(dump.data[at], 8);
@@ -756,7 +762,7 @@ static void bits_that_look_like_a_number_are_read(void **state)
     free(chunks.data);
 }
 
-/* Compressing is reversible for any bits: sparse ones shrink, dense ones are stored as they are. */
+/* Any bits must survive compression. Sparse bits shrink, and dense ones are stored unchanged. */
 static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
 {
     (void)state;
@@ -773,7 +779,7 @@ static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
     }
 }
 
-/* Decoding, copying and compressing each allocate memory, and any of them may fail. */
+/* Decoding, copying and compressing allocate memory, and each allocation may fail. */
 static void without_memory_there_is_no_harm(void **state)
 {
     struct bytes dump = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");
@@ -798,7 +804,7 @@ static void without_memory_there_is_no_harm(void **state)
     free(dump.data);
 }
 
-/* n2 is 1: a link of 2 bits, in one word. */
+/* If n2 is 1, a link has 2 bits, in one word. */
 static void the_smallest_power_of_two_is_written_as_it_was_read(void **state)
 {
     (void)state;
@@ -816,7 +822,7 @@ static void the_smallest_power_of_two_is_written_as_it_was_read(void **state)
     free(back.data);
 }
 
-/* An old encoding version is kept, and raised only if necessary. */
+/* A filter keeps its old encoding version unless it grows into something that needs a newer one. */
 static void old_encodings_are_written_back_and_grow(void **state)
 {
     static const struct {
@@ -847,7 +853,8 @@ static void old_encodings_are_written_back_and_grow(void **state)
     }
 }
 
-/* Today's RedisBloom reads them: the header gives the bits, in whole bytes. */
+/* Today's RedisBloom can read an old filter as chunks, but the header gives the number of bits in
+ * whole bytes. */
 static void old_dumps_become_chunks_where_a_header_can_say_them(void **state)
 {
     petal_error error;

@@ -1,5 +1,5 @@
-/* rocksdb.c - what the common vectors can't show about RocksDB's filters. Checksums and false
- * positives are those of RocksDB's own tests, sizes follow from its bits per key, its other kinds
+/* rocksdb.c - tests what the common vectors can't show about RocksDB's filters. Checksums and false
+ * positives equal those in RocksDB's own tests, sizes follow from its bits per key, its other kinds
  * of filters are refused by name, and the model of the rate is right. */
 #include "support.h"
 
@@ -15,8 +15,8 @@ static petal_filter *of_lines(uint64_t lines, uint32_t hashes)
     return filter;
 }
 
-/* A filter as RocksDB makes it from the 4-byte integers first .. last at that many thousandths of
- * bits per key. */
+/* Makes a filter as RocksDB does from the 4-byte integers first .. last. `millibits` is a thousand
+ * times the bits per key. */
 static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t first, int32_t last)
 {
     uint64_t keys = (uint64_t)last - (uint64_t)first + 1;
@@ -29,8 +29,8 @@ static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t fi
     return filter;
 }
 
-/* The 32-bit hash by which RocksDB's tests identify a file. It sign-extends a tail of one byte,
- * which all of these have. */
+/* RocksDB's tests identify a file by this 32-bit hash. If one byte remains at the end, as in all of
+ * these files, the hash sign-extends it. */
 static uint32_t file_hash(struct bytes file)
 {
     uint32_t h = 0xbc9f1d34u ^ (uint32_t)file.size * 0xc6a4a793u;
@@ -46,8 +46,8 @@ static uint32_t file_hash(struct bytes file)
     return h ^ h >> 24;
 }
 
-/* The first of 1000000, 1000001 .. that pass, less 1000000, must be those in `wanted`, which ends
- * with -1. */
+/* Queries 1000000, 1000001 and so on. The first numbers that pass, minus 1000000, must be those in
+ * `wanted`, which ends with -1. */
 static void expect_false_positives(const petal_filter *filter, const int *wanted)
 {
     for (int i = 0; *wanted >= 0; i++) {
@@ -57,7 +57,7 @@ static void expect_false_positives(const petal_filter *filter, const int *wanted
     }
 }
 
-/* Test "Schema" of RocksDB's bloom_test.cc. */
+/* This is the test "Schema" in RocksDB's bloom_test.cc. */
 static void rocksdbs_own_checksums_and_false_positives_come_out(void **state)
 {
     static const struct {
@@ -111,11 +111,11 @@ static void a_rate_becomes_whole_bits_per_key_and_rocksdbs_hashes(void **state)
         uint32_t hashes;
     } cases[] = {
         {512000, 0.01, 10000, 6},  /* 10 bits per key */
-        {512000, 0.4, 2000, 1},    /* 2 */
-        {512000, 0.001, 16000, 9}, /* 16 */
-        {512000, 1e-5, 30000, 13}, /* 30 */
-        {512000, 1e-8, 66000, 24}, /* 66 */
-        {512001, 0.01, 10001, 6},  /* whole lines */
+        {512000, 0.4, 2000, 1},    /* 2 bits per key */
+        {512000, 0.001, 16000, 9}, /* 16 bits per key */
+        {512000, 1e-5, 30000, 13}, /* 30 bits per key */
+        {512000, 1e-8, 66000, 24}, /* 66 bits per key */
+        {512001, 0.01, 10001, 6},  /* rounded up to whole lines */
         {1, 0.01, 1, 6},
     };
     (void)state;
@@ -198,9 +198,9 @@ static void anything_shorter_than_a_trailer_is_truncated(void **state)
         expect_refused((struct bytes){bytes, size}, "rocksdb", PETAL_ERR_TRUNCATED, "truncated");
 }
 
-/* 100,000 keys at 10 bits each. One side of the estimated items' interval is 1.96 standard
- * deviations: five are allowed. Given the bits, the number of 1,000,000 absent keys that pass is
- * binomial with variance n p (1 - p): five again. */
+/* There are 100,000 keys at 10 bits each. One side of the estimate's interval is 1.96 standard
+ * deviations, and 5 are allowed. Given the bits, the number of 1,000,000 absent keys that pass is
+ * binomial with variance n p (1 - p), and again 5 are allowed. */
 static void estimates_and_rates_are_those_of_the_model(void **state)
 {
     const double keys = 100000, questions = 1000000;

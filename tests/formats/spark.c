@@ -1,5 +1,5 @@
-/* spark.c - proves that a header that Spark would never write is refused, with the offset of the
- * wrong byte, and that version 2 records the seed. (tests/formats/vectors.c checks bits and
+/* spark.c - proves that a header that Spark would never write is refused with the offset of the
+ * wrong byte, and that version 2 keeps the seed. (tests/formats/vectors.c checks bits and
  * answers.) */
 #include "support.h"
 

@@ -1,4 +1,4 @@
-/* support.h - what the tests of single formats share: one-line ways to make filters, files, a
+/* support.h - what the tests of single formats share: short functions that make filters, files, a
  * counting allocator, tables of sizes. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
@@ -85,8 +85,7 @@ static inline petal_filter *planned(const char *format, uint64_t keys, double ra
     return filter;
 }
 
-/* Copies the bytes into memory of exactly that size, so that a sanitizer sees a read past the
- * end. */
+/* Copies the bytes to memory of exactly that size, so that a sanitizer finds reads past the end. */
 static inline petal_status load(struct bytes bytes, const char *format, petal_filter **filter,
                                 petal_error *error)
 {
@@ -115,8 +114,8 @@ static inline petal_filter *loaded_vector(const char *name, const char *format)
     return filter;
 }
 
-/* The bytes must be refused with this status, and the message must give the reason. Returns the
- * offset. */
+/* The bytes must be refused with this status and a message that contains the reason. Returns the
+ * error's offset. */
 static inline uint64_t expect_refused(struct bytes bytes, const char *format, petal_status wanted,
                                       const char *why)
 {
@@ -141,8 +140,8 @@ static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
     return plan;
 }
 
-/* A rate without a number of keys is refused, though other libraries assume one key: 0 means that
- * the number was not given. */
+/* If a rate is given without a number of keys, planning must fail. (Other libraries assume one key:
+ * 0 means that the number was not given.) */
 static inline void expect_no_keys_refused(const char *format, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -153,8 +152,8 @@ static inline void expect_no_keys_refused(const char *format, double rate)
     expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
-/* A table with a comment line, then lines "keys rate bits hashes": the sizes that another library
- * chooses. */
+/* Compares sizes with a table of another library's. It has a comment line, and then lines "keys
+ * rate bits hashes". */
 static inline void expect_sizes(const char *format, const char *name, int min_rows)
 {
     struct bytes table = vector(name);
@@ -199,7 +198,7 @@ static inline void counting_release(void *context, void *memory, size_t size_byt
     free(memory);
 }
 
-/* Like load(), through the counting allocator. */
+/* Like load(), but with the counting allocator. */
 static inline petal_status load_counted(struct bytes bytes, const char *format,
                                         struct counting *count, petal_filter **filter,
                                         petal_error *error)
@@ -211,7 +210,7 @@ static inline petal_status load_counted(struct bytes bytes, const char *format,
     return petal_load(bytes.data, bytes.size, &options, filter, error);
 }
 
-/* Fails each allocation in turn: the only effect must be the error. */
+/* Fails each allocation in turn. The error must be the only effect. */
 static inline void expect_harmless_without_memory(struct bytes bytes, const char *format)
 {
     petal_status status = PETAL_ERR_MEMORY;

@@ -1,6 +1,6 @@
-/* valkey_bloom.c - what the common vectors can't show about valkey-bloom's filters. A filter grows
- * as the original does, however it was loaded; its 32-byte seed is always kept; and what the
- * original can't have written is refused. */
+/* valkey_bloom.c - tests what the common vectors can't show about valkey-bloom's filters. A filter
+ * grows as the original does, however it was loaded, and always keeps its 32-byte seed. Files that
+ * the original can't have written are refused. */
 #include "support.h"
 
 #include <petal/petal_host.h>
@@ -8,7 +8,7 @@
 #define GROWS_600 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_600keys.bin"
 #define GROWS_900 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_900keys.bin"
 
-/* Offsets in a file, and in its first layer. */
+/* Offsets in a file. FIRST is the first layer. */
 enum { EXPANSION = 1, RATE = 5, RATIO = 13, RANDOM = 21, LAYERS = 22, FIRST = 30 };
 enum { LENGTH = FIRST, BITS_VERSION = FIRST + 8, BYTES = FIRST + 9, HASHES = FIRST + 17 };
 
@@ -27,7 +27,7 @@ static void add_keys(petal_filter *filter, int from, int to)
     }
 }
 
-/* After adding keys 600 to 899 the first file's filter equals the second's. */
+/* After adding keys 600 to 899, the filter of the first file must equal that of the second file. */
 static void expect_grown(petal_filter *filter)
 {
     struct bytes wanted = vector(GROWS_900);
@@ -58,7 +58,7 @@ static void a_nonscaling_filter_is_full_at_its_capacity(void **state)
     (void)state;
     petal_filter *filter =
         loaded_vector("valkey-bloom/random_nonscaling_n50_p0.05.bin", "valkey-bloom");
-    assert_int_equal(info_of(filter).items, 48); /* two of the 50 keys were reported as seen */
+    assert_int_equal(info_of(filter).items, 48); /* two of the 50 keys were false positives */
     assert_true(petal_add(filter, "49th", 4) >= 0);
     assert_true(petal_add(filter, "the 50th", 8) >= 0);
     assert_int_equal(info_of(filter).items, 50);
@@ -66,7 +66,7 @@ static void a_nonscaling_filter_is_full_at_its_capacity(void **state)
     petal_free(filter);
 }
 
-/* Two filters that differ only in the last byte of their seeds. */
+/* The two filters differ only in the last byte of their seeds. */
 static void filters_of_different_seeds_are_different(void **state)
 {
     petal_error error;
@@ -148,7 +148,7 @@ static void what_the_original_cannot_have_written_is_refused(void **state)
     free(bytes.data);
 }
 
-/* A petal file without the seed is refused even if its sums are right. */
+/* A petal file without the seed must be refused, even if its checksums are right. */
 static void a_petal_file_keeps_the_seed(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void a_petal_file_keeps_the_seed(void **state)
     free(back.data);
 }
 
-/* A host may lend layers with less information than the format holds. */
+/* A host may lend layers with less information than the format stores. */
 static void layers_without_a_capacity_are_not_written(void **state)
 {
     (void)state;

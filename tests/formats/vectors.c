@@ -1,11 +1,12 @@
-/* vectors.c - tests real files of other libraries (vectors/<format>/vectors.txt). Each is read,
- * gives the original's answer to every listed query, is rebuilt byte for byte from its keys, and
- * survives a round trip through a petal file. Every damaged version is refused and does no harm.
+/* vectors.c - tests real files of other libraries, which vectors/<format>/vectors.txt lists. Each
+ * file must open, give the original's answer to every listed query, be rebuilt byte for byte from
+ * its keys, and survive a round trip through a petal file. Every damaged version must be refused,
+ * and do no harm.
  *
  *     vectors [FORMAT...]      FORMAT: is left out of this build; its files must be refused
  *
- * Compiled with PETAL_READ_ONLY for a read-only library, which can't create filters: nothing is
- * rebuilt.
+ * For a read-only library it is compiled with PETAL_READ_ONLY. Such a library can't create filters,
+ * so nothing is rebuilt.
  *
  * Syntax of vectors.txt: one command per line, words separated by single spaces.
  *     format NAME                                 for the files that follow
@@ -39,7 +40,7 @@
 
 #define FOLDER "vectors"
 
-/* The file in progress. */
+/* The file that is being tested. */
 static struct {
     char format[64], path[512], where[640]; /* where: "vectors.txt:12", for messages */
     uint8_t *bytes;
@@ -51,7 +52,7 @@ static struct {
 } now;
 
 static int files_done, answers_done, rebuilt_done, refused;
-static char **left_out; /* formats; terminated by NULL */
+static char **left_out; /* formats that this build lacks; ends with NULL */
 
 static void check(bool holds, const char *what)
 {
@@ -145,7 +146,7 @@ static void begin_file(const char *folder, const char *name)
     check(status == PETAL_OK, error.message);
 }
 
-/* Compares two filters as petal files. */
+/* Compares two filters by their petal files. */
 static void check_alike(const petal_filter *a, const petal_filter *b, const char *what)
 {
     size_t size = petal_serialized_bytes(a, NULL);
@@ -189,7 +190,7 @@ static void check_serializes_to_file(const petal_filter *filter, const char *wha
     free(bytes);
 }
 
-/* foreign -> petal -> foreign, compared byte by byte. */
+/* Converts the foreign file to a petal file and back, and compares byte by byte. */
 static void check_round_trip(void)
 {
     petal_error error = {0};
@@ -205,7 +206,8 @@ static void check_round_trip(void)
     free(bytes);
 }
 
-/* Must be recognized, if files of its format ever are, and open as what it is recognized as. */
+/* The file must be recognized (unless its format never is), and must open as one of the recognized
+ * formats. */
 static void check_recognized(void)
 {
     const char *names[64];
@@ -223,8 +225,8 @@ static void check_recognized(void)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Tries the bytes in a block of exactly that size, so that a sanitizer sees an overread. If they
- * open, the filter must accept queries. */
+/* Tries the bytes in a block of exactly that size, so that a sanitizer finds reads past the end. If
+ * they open, the filter must accept queries. */
 static bool opens(const uint8_t *bytes, size_t size)
 {
     petal_error error = {0};

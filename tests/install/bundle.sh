@@ -1,7 +1,7 @@
 #!/bin/sh
-# bundle.sh - any compiler builds the flat folder of scripts/bundle with nothing but libm, and it is
-# the library: it reads and writes the files of every format except gzip, and answers from Go (cgo)
-# and from Python (a setup.py extension).
+# bundle.sh - any compiler builds the flat folder of scripts/bundle with nothing but libm. The
+# result is the complete library: it reads and writes the files of every format except gzip, and
+# works from Go (cgo) and from Python (a setup.py extension).
 set -u
 . tests/install/lib/tap.sh
 bundle=$TMPDIR/bundle
@@ -46,7 +46,7 @@ ok 'it needs no library but libm' alone
 
 # ---- C -------------------------------------------------------------------------------------------
 
-# The test's <petal/petal.h> is the bundle's.
+# The test includes <petal/petal.h> from the bundle.
 mkdir "$TMPDIR/include" && ln -s "$bundle" "$TMPDIR/include/petal"
 build_vectors() {
     gcc -O1 "-I$TMPDIR/include" tests/formats/vectors.c "$TMPDIR"/gcc/*.o -lcmocka -lm \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# consumers.sh - a C program gets Petal in each way that the README offers: CMake (installed, or as
-# a subdirectory), pkg-config (shared, static), and by compiling the sources along with its own.
+# consumers.sh - a C program uses Petal in each way that the README offers: CMake (installed, or as
+# a subdirectory), pkg-config (shared, static), and by compiling Petal's sources with its own.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
@@ -25,7 +25,7 @@ ok 'installs the header, both libraries, the tool and the man pages' \
     "$prefix/share/man/man1/petal.1" "$prefix/share/man/man3/petal.3" "$prefix/share/man/man3/petal_add.3"
 ok 'the installed tool runs' "$prefix/bin/petal" --version
 
-# Moved, to prove that no path of the build remains in it.
+# The installed files are moved, to prove that they contain no path of the build.
 mv "$prefix" "$TMPDIR/moved"
 prefix=$TMPDIR/moved
 try_cmake find_package "-DCMAKE_PREFIX_PATH=$prefix"

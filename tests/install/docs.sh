@@ -5,8 +5,8 @@ set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, where LINE is that of its
-# fence. tests/interop runs programs with arguments.
+# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, where LINE is the line of its
+# fence. Programs with arguments run in tests/interop.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README*.md docs/*.md; do
     [ -f "$document" ] || continue

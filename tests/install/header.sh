@@ -1,8 +1,8 @@
 #!/bin/sh
-# header.sh - the public headers are valid C99 to C23 and C++11 to C++20, and any number of files of
-# one program may include them. Structs can be initialised in declarations and assignments. Ignoring
-# a status that must not be ignored causes a warning. The version is the same for the preprocessor
-# and at run time.
+# header.sh - the public headers are valid C99 to C23 and C++11 to C++20, and several files of one
+# program may include them. Structs can be initialised in declarations and assignments. If a program
+# ignores a status that it must check, the compiler warns. The version is the same for the
+# preprocessor and at run time.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc} CXX=${CXX:-c++}

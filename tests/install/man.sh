@@ -10,7 +10,7 @@ headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_i
 ok 'the pages are made' scripts/gen-man "$man"
 ok 'the build made the same' diff -r "$man" "$PETAL_BUILD_DIR/man3"
 
-# petal.h from the first section on, without lines for compilers.
+# Prints petal.h from its first section on, without lines that are only for compilers.
 words() { tr 'A-Z' 'a-z' | tr -cs 'a-z0-9_' '\n' | sort -u; }
 text() {
     {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# release.sh - the dry run of a release refuses a version that can't be next before it does
-# anything, writes nothing into the tree, sets the version in every place, and its own rules refuse
-# what a registry would refuse. `./dev test packages/release` is the whole run.
+# release.sh - the dry run of a release refuses a version that can't be next before it does anything
+# else. It writes nothing into the tree, and sets the version in every place. Its rules refuse
+# packages that a registry would refuse. `./dev test packages/release` tests the whole run.
 set -u
 . tests/install/lib/tap.sh
 needs git python3 || finish
@@ -26,7 +26,7 @@ copy=$TMPDIR/copy
 mkdir "$copy"
 copies() { git ls-files -z -co --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$copy"; }
 sets() { "$copy/scripts/set-version" 98.7.6 2031-02-03; }
-agrees() { # but the tool, which was built before
+agrees() { # except the tool, which was built before
     PETAL_BUILD_DIR=$PETAL_BUILD_DIR "$copy/scripts/check-versions" >"$TMPDIR/differ"
     grep -v '^petal --version' "$TMPDIR/differ"
     grep -c . "$TMPDIR/differ" | grep -qx 1

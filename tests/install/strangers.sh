@@ -1,6 +1,6 @@
 #!/bin/sh
-# strangers.sh - programs whose authors know only petal.h: with arrays of other languages, a socket,
-# a server, and programs compiled with an older or a newer header than the library's.
+# strangers.sh - programs whose authors know only petal.h. They use arrays of other languages, a
+# socket, a server, and a header that is older or newer than the library.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}

@@ -19,8 +19,8 @@ blocks_of() { # blocks_of DOCUMENT SECTION NAME
 blocks_of README.md '^## Ten lines' readme
 blocks_of docs/cookbook.md '^## [0-9]+. Ten lines' cookbook
 
-# Everything except the frame that the language requires: the lines of main(), or everything but
-# imports.
+# Prints the program without the frame that the language requires: the lines inside main(), or
+# everything except imports.
 body() {
     case $1 in
     *.c | *.go | *.java | *.cs)

@@ -12,17 +12,18 @@
 enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, STATIC_SET, KINDS };
 enum state { MEMORY, SHARED, WRITABLE_MAP, READ_ONLY_MAP, LIVE, FROZEN, HEADER, STATES };
 
-/* The table's columns: the kinds, in memory, then the states of a plain filter. */
+/* Columns of the table: one for each kind in memory, then one for each further state of a plain
+ * filter. */
 enum { COLUMNS = KINDS + STATES - 1 };
 
-/* How to make a filter, and in which state. */
+/* How to make a filter of one kind, and which state to put it in. */
 struct recipe {
     const char *name;
     enum kind kind;
     petal_options options;
     uint64_t keys;
     enum state state;
-    unsigned turn; /* of the ways into this state, the one to use */
+    unsigned turn; /* selects one of several ways to reach this state */
 };
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = "0123456789abcde";
@@ -49,7 +50,7 @@ static void release(void *context, void *memory, size_t size_bytes)
 
 static const petal_allocator allocator = {allocate, release, NULL};
 
-/* The empty key, and numbers. */
+/* The keys are the empty key and numbers. */
 static petal_filter *make_static(const struct recipe *recipe)
 {
     petal_static_builder *builder;
@@ -147,7 +148,7 @@ static bool make_subject(const struct recipe *recipe, const char *path, struct s
     case FROZEN:
         if (recipe->turn == 1)
             subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_WRITABLE);
-        if (recipe->turn == 2) (void)!petal_allow_threads(made, NULL); /* not of every kind */
+        if (recipe->turn == 2) (void)!petal_allow_threads(made, NULL); /* some kinds refuse */
         if (subject->filter) require_status(PETAL_OK, petal_freeze(subject->filter, &error), error);
         break;
     case HEADER: subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_HEADER_ONLY); break;
@@ -165,7 +166,7 @@ static void free_subject(struct subject *subject)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* Results other than a status: the answer is true for every key, or the size is 0. */
+/* Results that are not a status: the answer is true for every key, or the size is 0. */
 enum { ANSWERS_TRUE = 100, ANSWERS_NOTHING = 101 };
 
 #define ABSENT_KEY 123456789
@@ -448,7 +449,7 @@ ATTEMPT(drop_counts)
     return status;
 }
 
-/* Folds to its own size, which needs no model of the rate. */
+/* Folds the filter to the size it already has, so the call doesn't need a rate. */
 ATTEMPT(fold)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -575,14 +576,14 @@ ATTEMPT(relocate)
     return petal_relocate(&subject->filter, leave, NULL, error);
 }
 
-/* Sets the number that it already has. */
+/* Sets `items` to the value it already has. */
 ATTEMPT(set_items)
 {
     (void)twin;
     return petal_set_items(subject->filter, info_of(subject->filter).items, error);
 }
 
-/* Lends the twin's layers; the twin lives as long. */
+/* Lends the twin's layers to the subject. The twin lives as long as the subject. */
 ATTEMPT(lend)
 {
     petal_lent_layer layers[16] = {{.bytes = NULL}};
@@ -622,7 +623,7 @@ ATTEMPT(contains_in_ranges)
     return petal_contains_in_ranges(subject->filter, "8 bytes.", 8, zeros, size, &is_in, error);
 }
 
-/* The bits follow slots, metadata and sums, and start on a line. */
+/* In the file, the bits come after the slots, metadata and sums, aligned to a cache line. */
 static uint64_t first_block(const petal_filter *filter, petal_range *block, petal_range *sum)
 {
     uint64_t offset = 0;
@@ -639,7 +640,7 @@ ATTEMPT(block_ranges)
                               &sum, error);
 }
 
-/* A block of zeros never has the checksum 0, so reporting a mismatch is success. */
+/* The checksum of a block of zeros is never 0. So the call works if it reports a mismatch. */
 ATTEMPT(verify_block)
 {
     static const uint8_t zeros[65536];
@@ -687,7 +688,7 @@ ATTEMPT(diff)
     return status;
 }
 
-/* A patch from the filter to itself with one more key. */
+/* Applies a patch that adds one key to the filter. */
 ATTEMPT(apply_patch)
 {
     struct bytes patch = {NULL, 0};
@@ -755,7 +756,7 @@ ATTEMPT(window)
     petal_filter *other = make_kind(subject->recipe);
     UNUSED_TWIN;
     for (int64_t i = 0; i < 1500; i++) {
-        petal_set_clock(other, 1000 + 100 * (uint64_t)i, NULL); /* time windows only */
+        petal_set_clock(other, 1000 + 100 * (uint64_t)i, NULL); /* only time windows have a clock */
         if (petal_add_i64(other, ABSENT_KEY + i) < 0) break;
     }
     bool forgets = !petal_contains_i64(other, 1) || !petal_contains_i64(other, 2);
@@ -765,7 +766,8 @@ ATTEMPT(window)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* `name` as in docs/api.md. The last five are not calls: see above for what they try. */
+/* `name` is the row's name in docs/api.md. The last five rows are abilities without a call of their
+ * own; the functions above try them. */
 static const struct row {
     const char *name;
     attempt attempt;
@@ -842,7 +844,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* The call's result, as the table writes it. */
+/* Returns the call's result in the words of the table. */
 static const char *cell_of(petal_status status)
 {
     switch (status) {
@@ -901,8 +903,8 @@ static bool is(const char *cell, const char *other)
     return strcmp(cell, other) == 0;
 }
 
-/* The cell of the state takes precedence over the cell of the kind, except that a call may still
- * fail if the kind doesn't support it. */
+/* If the state's cell is not "=", it overrides the kind's cell. But a call may fail in any state if
+ * the kind doesn't support it. */
 static bool is_as_told(size_t row, const struct recipe *recipe, const char *got)
 {
     const char *kind = table[row][recipe->kind];
@@ -949,8 +951,8 @@ static bool is_chain(const char *format)
            strcmp(format, "valkey-bloom") == 0;
 }
 
-/* Three kinds of foreign formats: filters that threads can share, filters that they can't, and
- * formats that reject the empty key. */
+/* Tests in files cover three kinds of foreign formats: filters that threads can share, filters that
+ * they can't share, and filters that reject the empty key. */
 static bool is_tried_in_files(const struct recipe *recipe)
 {
     const char *format = recipe->options.format;
@@ -1023,7 +1025,7 @@ static bool make_both(const struct recipe *recipe, struct subject *subject, stru
     return make_subject(recipe, path, twin) && made;
 }
 
-/* Makes one call. Returns true if it changed the subject. */
+/* Makes one call on the subject. Returns true if the call changed it. */
 static bool try_row(size_t row, const struct recipe *recipe, struct subject *subject,
                     struct subject *twin)
 {

@@ -2,7 +2,8 @@
  * a batch, by its hash, or as a number, for any bytes of any length. */
 #include "support.h"
 
-/* The keys of a batch: random integers below `range` as 8 bytes. In a small range they repeat. */
+/* The number of keys in a batch. They are random integers below `range`, 8 bytes each; if `range`
+ * is small, keys repeat. */
 #define BATCH 3000
 
 struct batch {
@@ -37,7 +38,7 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
         size_t count_many = 0, count_hashes = 0, news = 0, found = 0;
         petal_filter *single = small(scheme), *many = small(scheme), *hashes = small(scheme);
         fill_batch(&batch, single, 2000,
-                   seed); /* many keys twice, so that the order within the batch matters */
+                   seed); /* many keys appear twice, so their order in the batch matters */
         assert_int_equal(add_key_batch(many, batch.keys, BATCH, new_many, &count_many), PETAL_OK);
         assert_int_equal(add_hash_batch(hashes, batch.hashes, BATCH, new_hashes, &count_hashes),
                          PETAL_OK);
@@ -53,8 +54,7 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
         require_that(news, <=, 2000);
         assert_true(same_image(single, many));
         assert_true(same_image(single, hashes));
-        fill_batch(&batch, single, 1000000,
-                   seed + 1); /* absent keys, some of them false positives */
+        fill_batch(&batch, single, 1000000, seed + 1); /* absent keys; some are false positives */
         assert_int_equal(contains_keys(many, batch.keys, BATCH, found_many),
                          contains_hashes(many, batch.hashes, BATCH, found_hashes));
         for (size_t i = 0; i < BATCH; i++) {
@@ -122,7 +122,7 @@ static void add_says_new_once_and_seen_from_then_on(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter =
-            make(scheme, 1 << 20, 7, 0); /* large enough that no key is a false positive */
+            make(scheme, 1 << 20, 7, 0); /* large enough to have no false positives */
         for (int64_t i = 0; i < 1000; i++) {
             require(!petal_contains_i64(filter, i) && petal_add_i64(filter, i) == PETAL_OK,
                     "key %lld", (long long)i);
@@ -186,7 +186,8 @@ static void a_key_and_its_hash_are_the_same_member(void **state)
             require(petal_contains_hash(by_key, petal_hash_key(by_key, key, 8)), "key %lld",
                     (long long)i);
         }
-        for (size_t size = 0; size <= sizeof text; size++) { /* xxh3 has a way for each length */
+        /* xxh3 uses different code for different lengths. */
+        for (size_t size = 0; size <= sizeof text; size++) {
             petal_add(by_key, text, size);
             petal_add_hash(by_hash, petal_hash_key(by_hash, text, size));
             require(petal_contains(by_hash, text, size), "%zu bytes", size);
@@ -219,8 +220,8 @@ static void a_batch_of_hashes_is_that_of_each_key(void **state)
     }
 }
 
-/* In every format that accepts hashes instead of keys, adding a key and adding its hash give the
- * same bytes, also for the empty key. */
+/* If a format accepts hashes instead of keys, adding a key and adding its hash must give the same
+ * bytes. This includes the empty key. */
 static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
 {
     (void)state;
@@ -240,7 +241,7 @@ static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
             uint8_t bytes[8];
             uint64_t hash;
             petal_encode_i64(i, bytes);
-            petal_key key = {bytes, (size_t)i % 9}; /* of 0 to 8 bytes */
+            petal_key key = {bytes, (size_t)i % 9}; /* 0 to 8 bytes long */
             hash_keys(by_key, &key, 1, &hash);
             petal_status added = petal_add(by_key, key.data, key.size_bytes);
             require(petal_add_hash(by_hash, hash) == added, "%s: key %lld", o.format, (long long)i);
@@ -309,8 +310,7 @@ static void an_integer_and_the_same_double_are_different_keys(void **state)
 static void keys_of_0_to_1024_bytes_and_1_mib_are_different_members(void **state)
 {
     (void)state;
-    struct bytes zeros =
-        new_bytes(1 << 20); /* zeros of different lengths: only the length distinguishes them */
+    struct bytes zeros = new_bytes(1 << 20); /* zeros: the keys differ only in length */
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 1 << 22, 8, 0);

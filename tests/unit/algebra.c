@@ -84,8 +84,8 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
     }
 }
 
-/* Equal sets contain each other completely. But an additional key might change no bit, so the
- * interval is not empty. */
+/* Two filters with equal bits contain each other. But a key may set no new bit, so their sets may
+ * still differ by a few keys, and the interval is not empty. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;
@@ -119,9 +119,9 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
     }
 }
 
-/* At the edge of the range, a two-sided 95 % interval may contain the true value more often than in
- * 95 % of cases: each side alone does in 97.5 %. Over 400 seeds the standard deviation of that
- * share is 0.8 %. */
+/* At an end of the range, a 95 % interval may contain the true value more often than 95 %, since
+ * only one side can miss it: that side holds in 97.5 % of cases. Over 400 seeds the share has a
+ * standard deviation of 0.8 %. */
 static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 {
     (void)state;
@@ -152,8 +152,9 @@ static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
             "of 400: disjoint %d, part %d, equal %d, one more %d", disjoint, part, equal, one_more);
 }
 
-/* Intervals must be neither too narrow nor too wide: for sets of different sizes with some keys in
- * common, each interval contains the true value in 95 % of 400 seeds, plus or minus 3 %. */
+/* Intervals must be neither too narrow nor too wide. The sets have different sizes and share some
+ * keys. Over 400 seeds, each interval must contain the true value in 95 % of cases, plus or minus 3
+ * %. */
 static void intervals_are_as_wide_as_they_say(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void a_saturated_union_leaves_bounds_only(void **state)
     petal_free(half);
 }
 
-/* Every number of a comparison is finite, whatever the size, and lies in its interval. */
+/* For any size, every number of a comparison must be finite and lie within its interval. */
 static void numbers_of_tiny_and_nearly_full_filters_are_sound(void **state)
 {
     (void)state;
@@ -285,8 +286,8 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
     petal_free(filter);
 }
 
-/* Some of the common bits were set by different keys in the two filters. petal_intersect()
- * documents this, and petal_compare() exists because of it. */
+/* Different keys may set the same bit in the two filters, and the intersection keeps that bit.
+ * petal_intersect() documents this; petal_compare() is the way to estimate common keys. */
 static void an_intersection_seems_to_hold_more_keys_than_are_common(void **state)
 {
     (void)state;
@@ -380,8 +381,8 @@ static petal_filter *rated_for(uint32_t scheme, uint64_t capacity)
     return create(&options);
 }
 
-/* From a few lines in cache to more than the memory fetches at a time. */
-/* The last one in ./dev nightly only. */
+/* These filters need from a few cache lines to more than a megabyte. */
+/* The largest is tested only in ./dev nightly. */
 static const uint64_t capacities[] = {20, 1000, 100000, 1000000};
 
 static size_t capacity_count(void)
@@ -396,13 +397,14 @@ static void add_number(petal_filter *filter, uint64_t number)
             petal_status_name(status));
 }
 
-/* Adds *next and the numbers after it until the filter is overfull. That must happen soon after
- * `in`, its number of keys, exceeds its capacity. */
+/* Adds *next and the numbers after it until the filter is overfull. The filter already has `in`
+ * keys, and must become overfull soon after it has more than `capacity`. */
 static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
 {
     for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
     petal_stats info_stats = stats_of(filter);
-    /* Allowed: the interval of a small filter (2 sd) and 1/32 of the capacity. */
+    /* The margin is the estimate's interval (2 sd), which matters in small filters, plus 1/32 of
+     * the capacity. */
     double margin = (double)capacity / 30 +
                     2.5 * (info_stats.estimated_items.value - info_stats.estimated_items.low) + 2;
     require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu",
@@ -418,7 +420,7 @@ static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void *
             uint64_t capacity = capacities[i], next = 0;
             petal_filter *filter = rated_for(scheme, capacity);
             overfill(filter, capacity, 0, &next);
-            for (; next < 3 * capacity; next++) { /* overfull filters stay overfull, silently */
+            for (; next < 3 * capacity; next++) { /* stay overfull, but report nothing more */
                 add_number(filter, next);
                 require(petal_is_overfull(filter), "%llu of %llu", (unsigned long long)next,
                         (unsigned long long)capacity);
@@ -446,7 +448,7 @@ static void repeats_make_no_filter_overfull(void **state)
     }
 }
 
-/* The ways to add keys. All give the same bits, items and capacity. */
+/* The ways to add keys. All must give the same bits, items and capacity. */
 static void come_one_by_one(petal_filter *filter, const int64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) (void)petal_add_i64(filter, values[i]);
@@ -501,7 +503,7 @@ static bool is_so_when_loaded(const petal_filter *filter)
     return is_overfull;
 }
 
-/* 4,000,000 keys need 4.6 MB, which a builder divides into regions. */
+/* 4,000,000 keys need 4.6 MB. That is enough for a builder to divide the filter into regions. */
 static void it_is_the_same_however_the_keys_came(void **state)
 {
     (void)state;
@@ -513,7 +515,7 @@ static void it_is_the_same_however_the_keys_came(void **state)
     for (size_t i = 0; i < COUNT(some); i++)
         for (size_t j = 0; j < COUNT(percent); j++) {
             bool answers[COUNT(ways)];
-            if (some[i] > 1000000 && percent[j] != 130) continue; /* time */
+            if (some[i] > 1000000 && percent[j] != 130) continue; /* skipped to save time */
             for (size_t way = 0; way < COUNT(ways); way++) {
                 petal_filter *filter = rated_for(PETAL_SCHEME_BLOCKED, some[i]);
                 ways[way](filter, values, some[i] * percent[j] / 100);
@@ -549,8 +551,8 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
     petal_free(other);
 }
 
-/* Merging a filter with itself raises items past the capacity but sets no bit: a cached verdict
- * must be dropped. */
+/* Merging a filter with itself raises `items` above the capacity, but sets no bit. So the cached
+ * verdict must be dropped. */
 static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **state)
 {
     (void)state;
@@ -595,7 +597,7 @@ static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
     }
 }
 
-/* Even though `items` stays above the capacity. */
+/* `items` stays above the capacity, because it counts repeats. */
 static void where_repeats_came_removing_keys_ends_it_too(void **state)
 {
     (void)state;
@@ -613,8 +615,8 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     }
 }
 
-/* A key that was added twice and removed once is still present and counted once, so it leaves no
- * room for another key. */
+/* If a key was added twice and removed once, it is still present. It counts as one key, so it
+ * leaves no room for another. */
 static void removed_repeats_do_not_hide_it(void **state)
 {
     (void)state;
@@ -697,7 +699,8 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
             assert_true(petal_is_overfull(filter));
             assert_true(same_image(filter, before));
             assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
-            assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses too */
+            /* A copy refuses keys too. */
+            assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL);
             assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
             assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
             petal_free(before);
@@ -705,7 +708,7 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
         }
 }
 
-/* The refused key doesn't depend on where a batch begins and ends. */
+/* However the keys are divided into batches, the same key is refused. */
 static void a_batch_stops_at_the_key_that_would_be_refused_alone(void **state)
 {
     (void)state;
@@ -778,7 +781,7 @@ static void builders_and_shared_filters_refuse_too(void **state)
 
 /* ---- shards ---------------------------------------------------------------------------------- */
 
-/* "6162" -> bytes; "-" -> none. */
+/* Converts hexadecimal to bytes: "6162" gives two bytes, "-" gives none. */
 static size_t bytes_of_hex(const char *text, uint8_t bytes[16])
 {
     char pair[3] = "";

@@ -1,5 +1,5 @@
-/* batches.c - proves that a batch has the same effect as its keys one by one, for every layout and
- * every kind of filter, and that an invalid batch is refused as a whole. */
+/* batches.c - proves that a batch has the same effect as adding its keys one by one, for every
+ * layout and every kind of filter. An invalid batch must be refused as a whole. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -32,7 +32,7 @@ enum variant {
 
 struct material {
     petal_batch batch;
-    petal_key keys[COUNT]; /* the same keys, one by one; not for hashes */
+    petal_key keys[COUNT]; /* the same keys as single keys; not used for hashes */
     uint64_t hashes[COUNT];
     uint8_t numbers[COUNT][8];
     uint8_t text[COUNT * ROOM];
@@ -40,7 +40,7 @@ struct material {
     uint64_t wide[COUNT + 1];
 };
 
-/* Sizes around 8, where several keys are hashed together, and sometimes a longer one. */
+/* Returns sizes around 8, where several keys are hashed together, and sometimes a longer one. */
 static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
 {
     if (variant == POINTERS_OF_EIGHT || variant == OFFSETS32_OF_EIGHT ||
@@ -188,7 +188,7 @@ static petal_filter *mapped(const petal_options *options, const char *name)
     return map;
 }
 
-/* NULL: this build lacks the format, or the format is read-only. */
+/* Returns NULL if this build lacks the format or the format is read-only. */
 static petal_filter *filter_of(unsigned kind, const char *name)
 {
     static const uint8_t secret[PETAL_SECRET_BYTES] = {1, 2, 3};
@@ -331,7 +331,7 @@ static void removing_a_batch_is_removing_one_by_one(void **state)
     }
 }
 
-/* Queries with a results array and without. */
+/* Queries the batch with a results array and without one. */
 static void require_all_in(const petal_filter *filter, const petal_batch *batch)
 {
     static uint8_t results[COUNT + 1];
@@ -347,7 +347,7 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
     assert_memory_equal(&outcome, &other, sizeof outcome);
 }
 
-/* Small batches whose sizes are not multiples of any internal size. */
+/* The batches are small, and their sizes are not multiples of any step in the library. */
 static void compare_small_batches(unsigned kind)
 {
     static struct material all;
@@ -413,7 +413,7 @@ static void any_and_all_take_every_layout(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* Every call must refuse the whole batch: the filter and the results array stay unchanged. */
+/* Every call must refuse the whole batch. The filter and the results array must stay unchanged. */
 static void require_refused(petal_batch batch, uint64_t index, const char *what)
 {
     petal_filter *filter = filter_of(COUNTING, NULL);
@@ -548,7 +548,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     require_refused(batch, PETAL_NO_OFFSET, "pointers have no stride");
 }
 
-/* Structs from programs compiled against older or newer versions of the header. */
+/* The structs come from programs compiled against older or newer headers. */
 static void older_and_newer_structs_are_taken(void **state)
 {
     static const int64_t numbers[2] = {1, 2};
@@ -585,7 +585,8 @@ static void older_and_newer_structs_are_taken(void **state)
     petal_free(filter);
 }
 
-/* The pointer of an empty batch may point anywhere, as an empty slice's does in some languages. */
+/* The pointer of an empty batch may be any address; some languages pass such a pointer for an empty
+ * slice. */
 static void no_keys_are_read_nowhere(void **state)
 {
     petal_filter *filter = filter_of(ONE_LINE, NULL);
@@ -653,7 +654,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
     require_that(error.offset, ==, 0);
     batch.count = 2;
     assert_int_equal(petal_add_batch(filter, &batch, NULL, NULL, NULL), PETAL_OK);
-    batch.count = 4; /* a query succeeds: the answer is "never" */
+    batch.count = 4; /* a query succeeds: no key is present */
     assert_int_equal(petal_contains_batch(filter, &batch, results, &outcome, NULL), PETAL_OK);
     require_that(outcome.done, ==, 4);
     require_that(outcome.positive, ==, 2);
@@ -663,7 +664,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
 
 /* ---- after a failure ------------------------------------------------------------------------- */
 
-/* `single` received the keys one by one, up to the one that failed. */
+/* `single` has received the keys one by one, up to the one that failed. */
 static void require_stopped(petal_filter *batched, petal_filter *single, petal_status wanted)
 {
     static int64_t numbers[COUNT];
@@ -719,7 +720,7 @@ static void a_layer_without_memory_stops_a_batch_at_the_key_that_needs_it(void *
         options.rate = 0.01;
         options.allocator = &allocator;
         filters[i] = create(&options);
-        add_numbers(filters[i], 5000, 250); /* a second layer */
+        add_numbers(filters[i], 5000, 250); /* fills a second layer */
         count[i].fail_at = count[i].calls + 1;
         count[i].fail_for_ever = true;
     }
@@ -734,7 +735,7 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     petal_batch batch = batch_of_numbers(&number, 1);
     (void)state;
     for (unsigned kind = 0; kind < KINDS; kind++) {
-        if (kind == MAPPED) continue; /* freezing syncs, and that map's file has been deleted */
+        if (kind == MAPPED) continue; /* freezing syncs, and the map's file has been deleted */
         petal_filter *filter = filter_of(kind, NULL);
         petal_inline hot = PETAL_INLINE_INIT;
         if (!filter) continue;
@@ -752,7 +753,7 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     }
 }
 
-/* A map of many blocks. The first damaged one stops everything. */
+/* Returns a map of many blocks. The batch stops at the first damaged one. */
 static petal_filter *damaged_map(const char *name)
 {
     const char *path = temporary(name);

@@ -10,7 +10,8 @@
 
 #define MAX_WORKERS 4u
 
-/* Above 4 MiB: filters of at least that size are built by regions if there are several workers. */
+/* Filters of at least 4 MiB are built by regions if there are several workers. This one is
+ * larger. */
 #define BIG_BITS ((uint64_t)8 * (5 << 20))
 
 enum way { NUMBERS, KEYS, HASHES };
@@ -30,7 +31,7 @@ static uint64_t number_of(uint64_t i)
     return mix(i + 1);
 }
 
-#define PIECE 700u /* divides no internal size */
+#define PIECE 700u /* not a divisor of any internal size */
 
 static petal_status add_piece(struct job *job, uint64_t from, size_t count)
 {
@@ -170,8 +171,8 @@ static void other_libraries_filters_are_built_as_well(void **state)
     }
 }
 
-/* RedisBloom's chains grow, so the builder adds keys directly, and their order determines which
- * link gets them. */
+/* RedisBloom's chains grow, so the builder adds their keys directly. The order of the keys
+ * determines which link gets each of them. */
 static void a_filter_that_grows_takes_its_keys_directly(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ struct hostile {
     uint64_t count;
 };
 
-/* All keys hit the first line. */
+/* All of these keys hit the first line. */
 static void *add_hostile(void *argument)
 {
     struct hostile *job = argument;
@@ -296,7 +297,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(petal_builder_flush(builder, 7, NULL), PETAL_ERR_ARGUMENT);
     error.message[0] = 0;
     assert_int_equal(petal_builder_finish(builder, &error), PETAL_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "worker")); /* it remembers the first failure */
+    assert_non_null(strstr(error.message, "worker")); /* the builder reports the first failure */
     assert_true(petal_contains_i64(filter, 1));
     assert_int_equal(info_of(filter).items, 1);
     petal_free(filter);
@@ -311,7 +312,7 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     uint32_t workers;
     options.format = "datasketches";
     options.hashes = 3;
-    for (unsigned big = 0; big < 2; big++) { /* added directly, and by regions */
+    for (unsigned big = 0; big < 2; big++) { /* 0: keys are added directly; 1: built by regions */
         options.bits = big ? BIG_BITS : 64000;
         petal_filter *filter = create(&options);
         workers = 2;
@@ -343,8 +344,8 @@ static void require_use(petal_filter *filter, petal_builder *builder, uint32_t w
     require_that(count->bad_releases, ==, 0);
 }
 
-/* Whichever allocation fails, nothing leaks and the filter stays usable. Only if the builder itself
- * can't be allocated is there no builder. */
+/* Whichever allocation fails, nothing may leak and the filter must stay usable. petal_build_begin()
+ * may fail only if the builder itself can't be allocated. */
 static void a_failed_allocation_costs_workers_at_most(void **state)
 {
     (void)state;
@@ -373,12 +374,12 @@ static void a_failed_allocation_costs_workers_at_most(void **state)
         }
         require_that(count.live_blocks, ==, own_blocks);
     }
-    require_that(fail_at, >, 6); /* 2 for the builder, others for regions */
+    require_that(fail_at, >, 6); /* 2 are for the builder, the others for regions */
     petal_free(filter);
 }
 
 struct limited {
-    struct counting count; /* first member: only the memory returned is counted separately */
+    struct counting count; /* must be first: memory is freed by counting's own function */
     uint64_t limit_bytes;
 };
 
@@ -390,8 +391,8 @@ static void *limited_alloc(void *context, size_t size_bytes)
                : NULL;
 }
 
-/* The builder halves the number of workers until their buffers (65 of 16 KiB each) fit; one worker
- * always fits. */
+/* The builder halves the number of workers until their buffers fit; each worker needs 65 buffers of
+ * 16 KiB. One worker always fits. */
 static void workers_are_as_many_as_have_memory(void **state)
 {
     (void)state;

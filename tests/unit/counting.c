@@ -1,6 +1,6 @@
-/* counting.c - proves that a counting filter removes keys exactly: it never removes an absent key,
- * and never damages a key that is present. Saturated counters never change again, and are reported.
- * Counting filters can be merged, saved and converted like other filters. */
+/* counting.c - proves that a counting filter removes keys exactly. It never removes an absent key,
+ * and removing a key never damages another. A saturated counter never changes again, and is
+ * reported. Counting filters can be merged, saved and converted like other filters. */
 #include "multiset.h"
 
 #define COUNTING PETAL_SCHEME_COUNTING
@@ -67,7 +67,7 @@ static void published_steps_give_the_published_answers_and_counters(void **state
     assert_int_equal(rows, 9);
 }
 
-/* The example in docs/format.md. */
+/* This is the example in docs/format.md. */
 static void the_textbook_filter_counts_as_the_specification_shows(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void a_million_steps_with_counters_that_stick_miss_no_key(void **state)
     set_free(&set);
 }
 
-/* Every k; a key's positions often coincide, and the counters end within a byte or a line. */
+/* Tests every k. A key's positions often coincide, and the counters end within a byte or a line. */
 static void steps_are_exact_at_every_k_and_around_whole_lines(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void numbers_and_hashes_name_the_same_key_as_bytes(void **state)
     petal_free(filter);
 }
 
-/* m = 1: a key has the same position k times, and counts it once. */
+/* With m = 1, all k positions of a key are the same counter. The key must raise it only once. */
 static void each_distinct_position_of_a_key_is_counted_once(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void each_distinct_position_of_a_key_is_counted_once(void **state)
     petal_free(filter);
 }
 
-/* petal.h warns of this. */
+/* petal.h warns about this. */
 static void removing_a_key_that_was_never_added_can_lose_another(void **state)
 {
     (void)state;
@@ -234,8 +234,8 @@ static void a_counter_that_has_come_to_15_sticks_and_is_reported(void **state)
     petal_free(filter);
 }
 
-/* P(15 or more of kn keys' positions hit one of m counters) for c = kn/m, by Poisson: the
- * documents' figures. */
+/* The probability that at least 15 of the kn positions hit one given counter out of m, by the
+ * Poisson distribution with c = kn/m. The documents state these figures. */
 static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void **state)
 {
     (void)state;
@@ -251,7 +251,8 @@ static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* With repeats: a key may be present at its first occurrence and absent at its second. */
+/* Batches contain repeats. A key may be present at its first occurrence and absent at its
+ * second. */
 static void a_batch_removes_like_one_by_one(void **state)
 {
     (void)state;
@@ -324,7 +325,7 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     free(image.data);
 }
 
-/* Adding moves counters non-atomically, so they cannot be shared between threads. */
+/* Adding changes counters non-atomically, so threads cannot share the filter. */
 static void a_counting_filter_is_not_shared_and_says_so(void **state)
 {
     (void)state;
@@ -384,8 +385,8 @@ static void after_a_merge_the_keys_of_each_can_be_removed(void **state)
     petal_free(only_b);
 }
 
-/* In b, keys 400 to 699 were added twice, in a once: they are common once. All can be removed
- * again, and none goes missing meanwhile. */
+/* Keys 400 to 699 were added once to a and twice to b, so the intersection contains them once. All
+ * of them can be removed again, and none disappears earlier. */
 static void an_intersection_keeps_the_lower_counters(void **state)
 {
     (void)state;
@@ -437,7 +438,7 @@ static petal_filter *converted(const petal_filter *filter)
     return made;
 }
 
-/* Byte for byte, with every field of the header. */
+/* The result must be equal byte for byte, in every field of the header. */
 static void require_converts(petal_options options, uint64_t removed)
 {
     options.scheme = COUNTING;
@@ -582,7 +583,8 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* 600,000 bytes are ten blocks; few steps between two syncs, so most blocks stay untouched. */
+/* 600,000 bytes are ten blocks. Few keys are added between two syncs, so most blocks stay
+ * unchanged. */
 static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(void **state)
 {
     (void)state;

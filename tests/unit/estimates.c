@@ -1,5 +1,5 @@
-/* estimates.c - proves that what a filter reports from its bits is right: distinct keys, their
- * interval, the rate, and whether it is full.
+/* estimates.c - proves that what a filter computes from its bits is right: the number of distinct
+ * keys, its interval, the rate, and whether the filter is full.
  *
  * Each case has 1,000 seeds. If an unbiased estimate has standard deviation s, the mean over 1,000
  * filters has standard error s / sqrt(1000), and must be within 4 standard errors of the true value
@@ -81,8 +81,8 @@ static void the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100(v
     require(coverage > 0.93 && coverage < 0.97, "%g of all intervals hold", coverage);
 }
 
-/* sd of a classic filter's estimate after Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c =
- * kn/m. */
+/* The standard deviation of a classic filter's estimate (Swamidass and Baldi) is sqrt(m (e^c - c -
+ * 1)) / k, where c = kn/m. */
 static void the_interval_is_as_wide_as_theory_says(void **state)
 {
     (void)state;
@@ -93,8 +93,8 @@ static void the_interval_is_as_wide_as_theory_says(void **state)
     require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
 }
 
-/* With 32 hashes in two lines, a key sets a bit in every word of both lines: as many bits as two
- * keys with 16 hashes in one line. */
+/* With 32 hashes in two lines, a key sets one bit in every word of both lines. That is as many bits
+ * as two keys with 16 hashes set in one line. */
 static void the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys(vo
     require(fabs(width - wanted) < 0.005 * wanted, "width %g, wanted %g", width, wanted);
 }
 
-/* With so many bits no two keys collide: adding one twice changes nothing. */
+/* With so many bits, no two keys collide. Adding a key twice then changes nothing. */
 static void repeats_do_not_change_the_estimate(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
     }
 }
 
-/* Adds until every bit is set. */
+/* Adds keys until every bit is set. */
 static petal_filter *full(uint32_t scheme, uint64_t bits, uint32_t hashes)
 {
     petal_filter *filter = make(scheme, bits, hashes, 0);
@@ -190,7 +190,7 @@ static void one_bit_short_of_full_is_not_saturated(void **state)
 {
     (void)state;
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 2, 1, 0);
-    petal_add_hash(filter, 0); /* bit 0 of 2 */
+    petal_add_hash(filter, 0); /* sets bit 0 of 2 */
     petal_stats info_stats = stats_of(filter);
     require_that(info_stats.bits_set, ==, 1);
     assert_true(!info_stats.saturated);
@@ -221,7 +221,7 @@ static void no_number_of_an_info_is_nan_but_those_documented(void **state)
         }
 }
 
-/* Measures the rate given the bits: among N random hashes, the number of hits is binomial. */
+/* Measures the rate for the given bits. Among N random hashes, the number of hits is binomial. */
 static void the_rate_now_is_what_asking_finds(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void the_rate_now_is_what_asking_finds(void **state)
         double expected = p * (double)asked, sd = sqrt(expected * (1 - p));
         require(fabs((double)hits - expected) <= 5 * sd + 3,
                 "case %zu: %llu hits, expected %g, sd %g", i, (unsigned long long)hits, expected,
-                sd); /* 3: for cells that expect almost none */
+                sd); /* the 3 allows for cells that expect almost no hits */
         petal_free(filter);
     }
 }
@@ -264,7 +264,7 @@ static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
     petal_free(filter);
 }
 
-/* Compared with plain sums, bit by bit. */
+/* Compares the rate with a sum computed bit by bit. */
 static void the_rate_now_is_that_of_the_very_bits(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void the_rate_now_is_that_of_the_very_bits(void **state)
     }
 }
 
-/* Adds keys of this line until all its bits are set. */
+/* Adds keys of this line until all bits of the line are set. */
 static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint64_t *random)
 {
     static uint64_t hashes[300];
@@ -294,8 +294,8 @@ static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint6
     assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
 }
 
-/* Chosen keys fill the last 11.8 % of the lines. A sample of fixed lines (the first 262,144 of
- * 297,208) would miss them all. */
+/* The chosen keys fill the last 11.8 % of the lines. If the sample were fixed (the first 262,144 of
+ * 297,208 lines), it would miss all of them. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;
@@ -311,10 +311,10 @@ static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
     petal_free(filter);
 }
 
-/* The filter has twice as many lines as are sampled, so one of each pair is. With one full line in
- * the filter, the rate shows which of its pair is sampled; that finds 24 full lines that are not.
- * If the choice did not depend on all bytes, none of the 24 would be sampled even when all are full
- * (for fair choices, chance 1 in 2^24). */
+/* The filter has twice as many lines as the sample, so the sample contains one line of each pair.
+ * If one line is full, the rate shows whether the sample contains it. In this way the test finds 24
+ * lines outside the sample, and fills them all. If the sample did not depend on all bytes, it would
+ * still contain none of the 24. (A fair sample misses all of them with probability 1 in 2^24.) */
 static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
 {
     (void)state;
@@ -334,8 +334,8 @@ static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
     petal_free(filter);
 }
 
-/* The attack in docs/security.md: each candidate key is tried on a copy, and added if all its bits
- * are new. */
+/* The attack in docs/security.md: the attacker tries each candidate key on a copy, and adds it only
+ * if all its bits are clear. */
 static void keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* faults.c - proves that neither a failing system call nor a power cut at any moment loses what was
- * promised.
+/* faults.c - proves that no failing system call and no power cut, at any moment, loses data that
+ * petal.h promises to keep.
  *
- * This test redefines the calls that write to disk. Each passes the call on to the C library unless
- * it was set to fail. After a power cut, each 512-byte sector written since the last msync may be
- * old or new; the test builds such files and opens them. */
+ * This test redefines the calls that write to disk. Each of them calls the C library unless it was
+ * told to fail. After a power cut, each 512-byte sector written since the last msync may be old or
+ * new; the test builds such files and opens them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64
 #include "support.h"
@@ -23,9 +23,9 @@
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static struct {
-    const char *call; /* the call to fail; NULL: none */
-    int nth;          /* its nth call from now */
-    int error;        /* errno to fail with; 0: write half (pwrite) */
+    const char *call; /* the call that fails; NULL: none */
+    int nth;          /* which of its calls fails, counted from now */
+    int error;        /* its errno; 0: write only half (pwrite) */
     int seen;
 } fault;
 
@@ -38,8 +38,8 @@ static bool is_to_fail(const char *call)
     return true;
 }
 
-/* The C library's function of this name, or its 64-bit variant (pwrite64) where that is
- * separate. */
+/* Returns the C library's function of this name, or its 64-bit variant (such as pwrite64) if that
+ * is a separate function. */
 static void *next_of(const char *name)
 {
     char name64[32];
@@ -48,7 +48,7 @@ static void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function: ISO C has no cast for it. */
+/* Sets a function pointer to the C library's function. ISO C has no cast for that. */
 #define FIND(next, name) \
     do { \
         void *address = next_of(name); \
@@ -118,7 +118,8 @@ int link(const char *from, const char *to)
 int close(int descriptor)
 {
     int (*next)(int);
-    bool fails = is_to_fail("close"); /* the descriptor is closed even then, as by the real call */
+    /* Like the real call, closes the descriptor even if it fails. */
+    bool fails = is_to_fail("close");
     int error = errno;
     FIND(next, "close");
     int result = next(descriptor);
@@ -127,7 +128,7 @@ int close(int descriptor)
     return -1;
 }
 
-static bool no_renameat2; /* simulates a kernel or file system without it */
+static bool no_renameat2; /* simulates a kernel or file system that lacks it */
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
@@ -141,7 +142,7 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return next(from_folder, from, to_folder, to, flags);
 }
 
-/* Only locking can fail. */
+/* Only calls that lock can fail. */
 int fcntl(int descriptor, int command, ...)
 {
     int (*next)(int, int, ...);
@@ -198,7 +199,7 @@ static int files_in(const char *folder)
     require(dir != NULL, "cannot read %s", folder);
     while (readdir(dir)) count++; /* NOLINT(concurrency-mt-unsafe): no thread is running */
     closedir(dir);
-    return count - 2; /* without . and .. */
+    return count - 2; /* not counting . and .. */
 }
 
 static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags,
@@ -214,8 +215,8 @@ static petal_status save_failing(const petal_filter *filter, const char *path, u
     return status;
 }
 
-/* Fails the 1st, 2nd, ... call of this name while a file is replaced, until there is none left.
- * Returns how many there are. */
+/* Replaces a file again and again; the nth time, the nth call of this name fails. Stops when there
+ * is no such call. Returns the number of calls. */
 static int sweep_save(const struct place *place, const char *call, int error_number,
                       const petal_filter *new)
 {
@@ -239,8 +240,8 @@ static int sweep_save(const struct place *place, const char *call, int error_num
         }
         require(status == PETAL_ERR_IO && error.system_errno == error_number,
                 "%s, call %d: %s (%s)", call, nth + 1, petal_status_name(status), error.message);
-        /* After the rename only the folder is synced: if that fails, the new file is whole but may
-         * not last. */
+        /* After the rename, only the folder is synced. If that fails, the new file is complete, but
+         * may be lost in a power cut. */
         bool renamed = strcmp(call, "fsync") == 0 && nth == 1;
         require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1,
                 kept ? "there" : "gone");
@@ -382,13 +383,13 @@ static void a_failing_call_while_opening_to_write_is_an_error(void **state)
                 petal_status_name(status));
         petal_free(filter);
         require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_WRITABLE, &filter, &error),
-                       error); /* no lock remains */
+                       error); /* the lock was released */
         petal_free(filter);
     }
     end_place(&place);
 }
 
-/* A map whose nth msync from now fails. */
+/* Returns a map whose nth msync from now fails. */
 static petal_filter *failing_map(const struct place *place, int nth)
 {
     petal_error error;
@@ -408,7 +409,8 @@ static void require_poisoned(petal_filter *map)
     petal_error error;
     petal_key key = {"later", 5};
     for (int i = 0; i < 3;
-         i++) { /* the disk works again, but its content is unknown, so nothing is retried */
+         /* The disk works again, but its contents are unknown, so the library doesn't retry. */
+         i++) {
         assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
         assert_int_equal(add_key_batch(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
         require_status(PETAL_ERR_IO, petal_clear(map, &error), error);
@@ -446,7 +448,7 @@ static void after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_d
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 2),
-                 *filter = NULL; /* the 1st msync marks it dirty, the 2nd syncs the bits */
+                 *filter = NULL; /* the 1st msync marks the file dirty, the 2nd writes the bits */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     assert_int_equal(error.system_errno, EIO);
@@ -463,7 +465,7 @@ static void a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consisten
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 3),
-                 *filter = NULL; /* bits and sums are on disk; only the header isn't */
+                 *filter = NULL; /* bits and sums are on disk, but not the header */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     fault.call = NULL;

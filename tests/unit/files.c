@@ -1,6 +1,6 @@
-/* files.c - proves that saving is all or nothing, that a failed open gives the reason, and that a
- * damaged or unfinished map is never accepted as clean, whether writers are killed, a second writer
- * comes, or the disk is full. */
+/* files.c - proves that saving is all or nothing and that a failed open gives the reason. A damaged
+ * or unfinished map is never accepted as clean, even if a writer is killed, a second writer comes,
+ * or the disk is full. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
 #define _GNU_SOURCE     /* unshare */
 #include "image.h"
@@ -38,7 +38,8 @@ static void save_numbers(const char *path, uint64_t count)
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-/* Does this process map the file with huge pages if the kernel can? -1: there is no way to know. */
+/* Returns 1 if this process maps the file with huge pages (where the kernel can), 0 if not, and -1
+ * if there is no way to know. */
 static int asks_for_huge_pages(const char *path)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");
@@ -72,8 +73,8 @@ static void a_map_of_which_all_is_read_asks_for_huge_pages(void **state)
     if (whole < 0 || access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
         skip_because("this machine does not show which maps ask for huge pages");
     require_that(whole, ==, 1);
-    require_that(some, ==, 0);     /* a query would read 2 MB instead of a page */
-    require_that(writable, ==, 0); /* a sync would write them */
+    require_that(some, ==, 0);     /* with huge pages, a query would read 2 MB instead of a page */
+    require_that(writable, ==, 0); /* with huge pages, a sync would write 2 MB instead of a page */
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     unlink(path);
 }
 
-/* Set-user-id and similar bits were granted to the program that was there before. */
+/* The set-user-id bit and similar ones were granted to the old contents. */
 static void a_save_drops_the_bits_that_lend_an_owner(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static void what_cannot_be_opened_says_why(void **state)
         require_status(PETAL_ERR_IO, open_as(".", mode, &filter, &error), error);
         assert_int_equal(error.system_errno, EISDIR);
         require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error),
-                       error); /* and doesn't wait */
+                       error); /* and the call doesn't wait */
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(text, mode, &filter, &error), error);
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(none, mode, &filter, &error), error);
     }
@@ -225,7 +226,7 @@ static bool is_refused(petal_status status, const petal_error *error)
     return status == PETAL_ERR_IO && error->system_errno == EACCES;
 }
 
-/* As another user, in a folder owned by somebody else, with one file that is readable and one that
+/* Runs as another user, in somebody else's folder, with one file that is readable and one that
  * isn't. */
 static int try_without_leave(const char *folder)
 {
@@ -352,7 +353,7 @@ static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **sta
         add_numbers(map, 100 * round, 100);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_BUSY);
         require_status(PETAL_UNCHECKED, petal_verify(map, &error),
-                       error); /* nothing vouches for the bits any more */
+                       error); /* without checksums, nothing can confirm the bits */
         require_status(PETAL_OK, petal_sync(map, &error), error);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
         require_status(PETAL_OK, petal_verify(map, &error), error);
@@ -392,7 +393,7 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     petal_filter *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0);
     require_numbers(map, 0, 100);
     assert_int_equal(add_key_batch(map, NULL, 0, NULL, NULL),
-                     PETAL_OK); /* nor do empty batches or refused keys */
+                     PETAL_OK); /* empty batches and refused keys don't either */
     assert_int_equal(add_number_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     assert_int_equal(add_hash_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     require_status(PETAL_ERR_UNSUPPORTED, petal_remove_hash(map, 1), error);
@@ -408,7 +409,7 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     free(before.data);
 }
 
-/* Makes every kind of change, syncs, and compares with the same change in memory. */
+/* Makes every kind of change, syncs, and compares the file with the same change made in memory. */
 static void every_kind_of_change_reaches_the_file(void **state)
 {
     (void)state;
@@ -490,7 +491,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
     struct stat about;
     const char *path = temporary("files.petal");
     petal_filter *filter =
-        make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all holes */
+        make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all of it holes */
     save(filter, path);
     petal_free(filter);
     assert_int_equal(stat(path, &about), 0);
@@ -506,7 +507,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
 
 /* ---- killed writers -------------------------------------------------------------------------- */
 
-/* What a child does before it is killed with signal 9. */
+/* What a child process does before SIGKILL. */
 struct deeds {
     uint64_t synced, unsynced; /* keys */
 };
@@ -610,7 +611,7 @@ static void a_killed_writer_holds_no_lock(void **state)
 
 /* ---- no room --------------------------------------------------------------------------------- */
 
-/* Saves under `ulimit -f`: EFBIG, since the signal is ignored. */
+/* Saves under `ulimit -f`. The signal is ignored, so writing fails with EFBIG. */
 static int save_over_the_limit(const char *path)
 {
     struct rlimit limit = {50000, 50000};
@@ -639,7 +640,7 @@ static void a_save_over_ulimit_f_fails_and_leaves_the_old_file_only(void **state
     require_child(save_over_the_limit, path);
     assert_true(file_is(path, before));
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* fails if anything is left in it */
+    assert_int_equal(rmdir(folder), 0); /* fails if the folder is not empty */
     free(before.data);
 }
 
@@ -654,14 +655,15 @@ static bool write_map(const char *path, unsigned id)
     return written;
 }
 
-/* Private mounts: root may make them, other users as root of a user namespace. */
+/* Makes mounts private to this process. Root may do that directly; other users become root in a
+ * user namespace. */
 static bool leave_namespace(void)
 {
     unsigned user = geteuid(), group = getegid();
     if (unshare(CLONE_NEWNS) == 0) return true;
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     int descriptor =
-        open("/proc/self/setgroups", O_WRONLY); /* without this the kernel refuses to map groups */
+        open("/proc/self/setgroups", O_WRONLY); /* otherwise the kernel refuses to map groups */
     bool denied = descriptor >= 0 && write(descriptor, "deny", 4) == 4;
     close(descriptor);
     return denied && write_map("/proc/self/uid_map", user) &&
@@ -686,13 +688,15 @@ static int save_on_a_full_disk(const char *folder)
     if (!mount_tiny(folder)) return NO_MOUNT;
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
-    for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i); /* so that it has no holes */
+    /* Fills the pages, so the file has no holes. */
+    for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i);
     if (petal_save(a, path, NULL, &error) != PETAL_OK) return 2;
     struct bytes before = read_file(path);
     if (petal_save(b, path, NULL, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
     struct bytes after = read_file(path);
     if (!same_bytes(before, after)) return 4;
-    if (petal_save(a, path, NULL, &error) != PETAL_OK) return 5; /* the space is free again */
+    /* The earlier file's space is free again. */
+    if (petal_save(a, path, NULL, &error) != PETAL_OK) return 5;
     free(before.data);
     free(after.data);
     petal_free(a);
@@ -700,8 +704,8 @@ static int save_on_a_full_disk(const char *folder)
     return 0;
 }
 
-/* A sparse file of 1 MiB on a disk of 64 KiB: mapping it for writing must fail, or the first store
- * would be a SIGBUS. */
+/* The file is sparse, 1 MiB on a disk of 64 KiB. Mapping it for writing must fail. Otherwise a
+ * store would raise SIGBUS. */
 static int write_on_a_full_disk(const char *folder)
 {
     char path[PATH_SIZE];
@@ -716,7 +720,7 @@ static int write_on_a_full_disk(const char *folder)
     writing.flags = PETAL_OPEN_WRITABLE;
     if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
         return 3;
-    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* the file is as before */
+    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* the file is unchanged */
     petal_free(map);
     petal_free(filter);
     return 0;

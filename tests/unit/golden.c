@@ -1,10 +1,10 @@
 /* golden.c - proves that the library still writes exactly the bytes in vectors/petal, and refuses
  * vectors/reject.
  *
- * The table below is the only source of the files: each golden file is made by its recipe, and each
- * rejected file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files
- * instead of comparing them. If a golden file changes, so does the format of every file that users
- * have, so think twice. */
+ * The table below is the only source of these files. A recipe makes each golden file; each rejected
+ * file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files instead of
+ * comparing them. If a golden file changes, the file format has changed for all users, so think
+ * twice. */
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -34,7 +34,7 @@ static void add_a_and_b(petal_filter *filter)
     petal_add(filter, "b", 1);
 }
 
-/* "key-0" .. "key-99" */
+/* Adds "key-0" .. "key-99". */
 static void add_100_texts(petal_filter *filter)
 {
     char key[16];
@@ -70,7 +70,7 @@ static void add_until_full(petal_filter *filter)
     for (uint64_t i = 0; i < 1000; i++) petal_add_i64(filter, (int64_t)i);
 }
 
-/* 100 days with one key each, "key-0" .. "key-99", starting at noon on 2024-01-01. */
+/* Adds one key a day for 100 days, "key-0" .. "key-99", beginning at noon on 2024-01-01. */
 static void add_100_days(petal_filter *filter)
 {
     char key[16];
@@ -80,15 +80,15 @@ static void add_100_days(petal_filter *filter)
     }
 }
 
-/* All keys at one time. */
+/* Adds all keys at the same time. */
 static void add_burst(petal_filter *filter)
 {
     assert_int_equal(petal_set_clock(filter, 19723 * DAY, NULL), PETAL_OK);
     add_100_texts(filter);
 }
 
-/* The texts: ten of them twice, one so often that its counters stick. Half of them are then removed
- * once. */
+/* Adds the texts: ten of them twice, and one so often that its counters saturate. Then removes half
+ * of them once. */
 static void add_and_remove_texts(petal_filter *filter)
 {
     char key[16];
@@ -113,7 +113,8 @@ struct recipe {
     const char *metadata;
     size_t metadata_bytes;
     void (*fill)(petal_filter *filter);
-    void (*layer)(petal_options *options); /* NULL: one layer */
+    /* Sets the options of a layered filter; NULL: one layer. */
+    void (*layer)(petal_options *options);
 };
 
 static void grows(petal_options *options)
@@ -133,7 +134,7 @@ static void keeps_60_keys(petal_options *options)
     options->window_keys = 60;
 }
 
-/* A week's window in 8 generations. */
+/* Sets a window of a week, in 8 generations. */
 static void keeps_a_week(petal_options *options)
 {
     options->window_keys = 70;
@@ -141,7 +142,7 @@ static void keeps_a_week(petal_options *options)
     options->generations = 8;
 }
 
-/* A day's window for 60 keys, in 4 generations of 20. */
+/* Sets a window of a day for 60 keys, in 4 generations of 20. */
 static void keeps_a_day(petal_options *options)
 {
     options->window_keys = 60;
@@ -153,7 +154,7 @@ static void keeps_a_day(petal_options *options)
 #define CLASSIC PETAL_SCHEME_CLASSIC
 #define COUNTING PETAL_SCHEME_COUNTING
 
-/* vectors/README.md describes them in words. */
+/* vectors/README.md describes these filters. */
 static const struct recipe recipes[] = {
     {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
     {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b, NULL},
@@ -277,7 +278,8 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     petal_info info = info_of(filter);
     petal_stats info_stats = stats_of(filter);
     uint64_t info_id = content_of(filter);
-    assert_int_equal(hits, 101); /* key-0 .. key-99, and key-980, a permanent false positive */
+    /* key-0 .. key-99, and key-980, which is always a false positive. */
+    assert_int_equal(hits, 101);
     assert_true(petal_contains(filter, "key-980", 7));
     require_that(info.items, ==, 100);
     require_that(info_stats.bits_set, ==, 629);
@@ -344,7 +346,7 @@ static void add_3_days(petal_filter *filter)
     }
 }
 
-/* NAME.patch turns NAME.petal into what this function makes of it. */
+/* NAME.patch turns NAME.petal into the filter that this function makes from it. */
 static const struct {
     const char *name;
     void (*change)(petal_filter *filter);
@@ -406,7 +408,8 @@ static void the_library_makes_the_golden_patches_and_they_work(void **state)
 
 /* ---- rejected files -------------------------------------------------------------------------- */
 
-/* The changes to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
+/* The changes to textbook.petal. That file has 1,152 bytes, two clean slots, one block, and no
+ * metadata. */
 #define SUMS 1024u
 #define PAYLOAD 1088u
 
@@ -418,21 +421,21 @@ struct rejected {
     uint64_t value;
 };
 
-/* Ends there. */
+/* Cuts the file at this offset. */
 static struct bytes cut(struct bytes image, const struct rejected *how)
 {
     image.size = how->at;
     return image;
 }
 
-/* Flips these bits of one byte. */
+/* Flips the given bits of one byte. */
 static struct bytes flip(struct bytes image, const struct rejected *how)
 {
     image.data[how->at] ^= (uint8_t)how->value;
     return image;
 }
 
-/* Changes a field in both slots, and makes the checksums right. */
+/* Changes a field in both slots, and corrects the checksums. */
 static struct bytes set_both(struct bytes image, const struct rejected *how)
 {
     for (unsigned slot = 0; slot < 2; slot++)
@@ -452,7 +455,7 @@ static struct bytes text(struct bytes image, const struct rejected *how)
 static struct bytes converted_line_ends(struct bytes image, const struct rejected *how)
 {
     (void)how;
-    memmove(image.data + 4, image.data + 5, image.size - 5); /* \r\n became \n */
+    memmove(image.data + 4, image.data + 5, image.size - 5); /* replaces \r\n by \n */
     image.size--;
     return image;
 }
@@ -571,8 +574,8 @@ static void the_rejected_files_are_made_as_their_names_say(void **state)
     petal_free(filter);
 }
 
-/* expected.txt is for ports and for the tool's tests: lines of "NAME STATUS". messages.txt has the
- * whole error of this library. */
+/* expected.txt has lines of "NAME STATUS", for ports and for the tool's tests. messages.txt has the
+ * complete errors of this library. */
 static void every_rejected_file_is_refused_with_the_expected_error(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
  * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. An undamaged
  * file gives the same answers as without the flag. */
-#include "image.h" /* must be first, since it requests POSIX */
+#include "image.h" /* must be first: it requests POSIX */
 
 #include "../amount.h"
 #include "petal/petal_host.h"
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KEYS 120000u /* more than three blocks, at 1 % */
+#define KEYS 120000u /* more than three blocks at 1 % */
 #define ON_USE PETAL_OPEN_VERIFY_ON_USE
 
 static int64_t numbers[2 * KEYS];
@@ -100,7 +100,7 @@ static petal_batch numbers_of(size_t from, size_t count)
     return batch_of(PETAL_LAYOUT_I64, numbers + from, count);
 }
 
-/* The same numbers in each layout. In static storage. */
+/* The same numbers in each batch layout, in static storage. */
 enum { LAYOUTS = 6, MAX_LAID = 1000 };
 static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t from, size_t count)
 {
@@ -128,7 +128,7 @@ static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t 
     return batch;
 }
 
-/* The result for one key alone. */
+/* Returns the status of querying one key alone. */
 static petal_status status_of_key(const petal_filter *filter, size_t i, bool *answer)
 {
     petal_batch batch = numbers_of(i, 1);
@@ -141,8 +141,8 @@ static petal_status status_of_key(const petal_filter *filter, size_t i, bool *an
 
 /* ---- what must hold for any file ------------------------------------------------------------- */
 
-/* Queries each key by each call; keys from `members` on are in the filter. Returns the number of
- * keys whose answer depends on damaged blocks. */
+/* Queries each key with each call. The keys from `members` on are in the filter. Returns the number
+ * of keys whose answer depends on damaged blocks. */
 static size_t ask_everything(const petal_filter *filter, size_t members, size_t from, size_t count,
                              const char *what)
 {
@@ -190,7 +190,8 @@ static size_t ask_everything(const petal_filter *filter, size_t members, size_t 
     return damaged;
 }
 
-/* contains_any() and _all(): an answer from sound bits, or DAMAGED with the index. */
+/* contains_any() and contains_all() must answer from sound blocks, or return DAMAGED with the index
+ * of a key. */
 static void ask_any_and_all(const petal_filter *filter, size_t count)
 {
     for (size_t i = 0; i < count; i += 3) {
@@ -211,8 +212,8 @@ static void ask_any_and_all(const petal_filter *filter, size_t count)
     }
 }
 
-/* Damages the payload: 0 flips a bit, 1 zeroes a byte, 2 zeroes 8 KiB, 3 fills a page with noise.
- * Returns the offset. */
+/* Damages the payload: 0 flips a bit, 1 zeroes a byte, 2 zeroes 8 KiB, 3 fills a page with random
+ * bytes. Returns the offset. */
 static size_t damage(struct bytes image, uint64_t *random)
 {
     size_t payload = (size_t)(payload_of(image) - image.data), way = random_below(random, 4);
@@ -244,8 +245,8 @@ static size_t damage_and_ask(struct bytes sound, uint64_t seed, const char *leve
     return damaged;
 }
 
-/* Removes members and absent keys alternately, as a loaded filter does. In a map, the batch stops
- * at each key whose blocks are not yet checked. */
+/* Removes members and absent keys in turn, and compares with a loaded filter. In a map, the batch
+ * stops at each key whose blocks have not been checked yet. */
 static void require_removed_as_from(petal_filter *loaded, petal_filter *map)
 {
     uint8_t wanted[1000], told[1000];
@@ -318,7 +319,7 @@ static void nor_of_the_schemes_of_other_libraries_in_petal_files(void **state)
     }
 }
 
-/* Shows that the tests above can fail. */
+/* This shows that the tests above can fail. */
 static void without_the_flag_members_are_missed(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static void without_the_flag_members_are_missed(void **state)
     free(image.data);
 }
 
-/* The keys whose lines lie in that block, from petal_key_ranges(). */
+/* petal_key_ranges() shows which keys have lines in that block. */
 static void exactly_the_keys_of_the_damaged_block_are_refused(void **state)
 {
     (void)state;
@@ -420,7 +421,7 @@ static void lost_sums_and_lost_pages_are_damage(void **state)
         damaged += status_of_key(filter, i, &answer) == PETAL_ERR_DAMAGED;
     require(damaged > 900, "%zu damaged", damaged);
     petal_free(filter);
-    /* As after a lost extent: everything from the sums to the end is zero. */
+    /* As if an extent were lost: everything from the sums to the end is zero. */
     memset(sums, 0, image.size - (size_t)(sums - image.data));
     filter = viewed(image, ON_USE);
     for (size_t i = 0; i < 1000; i++) {
@@ -476,7 +477,7 @@ static void calls_that_read_all_bits_refuse_damaged_ones(void **state)
     free(image.data);
 }
 
-/* A failure of another kind that came earlier doesn't hide damage. */
+/* If another kind of failure came first, damage is still reported. */
 static void damage_is_kept_beside_other_failures(void **state)
 {
     (void)state;
@@ -514,7 +515,7 @@ static void a_writable_map_is_guarded_too(void **state)
             petal_status status = petal_add_i64(filter, numbers[i]);
             require(status >= 0 || status == PETAL_ERR_DAMAGED || status == PETAL_ERR_UNSUPPORTED,
                     "kind %d: %s", kind, petal_status_name(status));
-            if (status == PETAL_ERR_DAMAGED) break; /* no further changes are accepted */
+            if (status == PETAL_ERR_DAMAGED) break; /* the file accepts no further changes */
             if (status == PETAL_OK) {
                 require_that(status_of_key(filter, i, &answer), ==, PETAL_OK);
                 assert_true(answer);
@@ -527,7 +528,7 @@ static void a_writable_map_is_guarded_too(void **state)
         }
         require(refused > 0, "kind %d", kind);
         petal_free(filter);
-        write_file(path, image.data, image.size); /* a sound file answers as before */
+        write_file(path, image.data, image.size); /* an undamaged file answers as before */
         free(image.data);
         image = image_for(kind);
         write_file(path, image.data, image.size);
@@ -555,7 +556,7 @@ static void a_writable_map_is_guarded_too(void **state)
     unlink(path);
 }
 
-/* A block that a writer changed has an outdated checksum, which is not damage. */
+/* If a writer has changed a block, its checksum is outdated. That is not damage. */
 static void a_reader_beside_a_writer_sees_no_damage(void **state)
 {
     (void)state;
@@ -580,7 +581,7 @@ static void a_reader_beside_a_writer_sees_no_damage(void **state)
     free(image.data);
 }
 
-/* Once a file that was opened has been changed and synced, damage is reported as damage again. */
+/* After a change to the open file has been synced, damage is reported as damage again. */
 static void damage_after_a_sync_is_found(void **state)
 {
     (void)state;
@@ -618,7 +619,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
         uint8_t verifiable, verifies;
     } modes[] = {{PETAL_OPEN_MAP, 1, 0},
                  {PETAL_OPEN_MAP | ON_USE, 1, 1},
-                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* no writer */
+                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* there is no writer */
                  {PETAL_OPEN_WRITABLE | ON_USE, 1, 1},
                  {PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER, 1, 1}, /* clean */
                  {PETAL_OPEN_LOAD | ON_USE, 0, 0},
@@ -657,7 +658,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum { MAX_THREADS = 8 }; /* in ./dev nightly; otherwise half as many */
+enum { MAX_THREADS = 8 }; /* in ./dev nightly; half as many otherwise */
 
 struct job {
     pthread_t thread;

@@ -1,7 +1,7 @@
-/* hashes.c - proves that keys are hashed by the published algorithms: XXH3 with seed, SipHash-2-4,
- * the SHA family, and numbers as key bytes.
+/* hashes.c - proves that keys are hashed by the published algorithms (XXH3 with a seed,
+ * SipHash-2-4, the SHA family), and that numbers become the specified key bytes.
  *
- * The vectors are in vectors/hashes, where ports can use them too. */
+ * The vectors are in vectors/hashes, so that ports can use them too. */
 #include "support.h"
 
 #include "hash/foreign/sha.h"
@@ -55,7 +55,7 @@ static uint64_t little_endian(const uint8_t *bytes)
     return number;
 }
 
-/* "310e.." -> bytes */
+/* Converts "310e.." to bytes. */
 static void bytes_of_hex(const char *text, uint8_t bytes[8])
 {
     char pair[3] = "";

@@ -1,13 +1,13 @@
 /* hosts.c - proves that a program which keeps a filter's bytes itself can store it layer by layer,
- * send it through a socket, load it in chunks, move every array, query a file by ranges, and lend
- * bytes and get them back. Each test runs on every kind of filter. */
+ * send it through a socket, load it in chunks, move all its arrays, query a file by ranges, and
+ * lend bytes and get them back. Each test runs on every kind of filter. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
 #include <sys/resource.h>
 
-#define KEYS 12000 /* half of them are added */
+#define KEYS 12000 /* half of them are in the filter */
 
 static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
 {
@@ -18,8 +18,8 @@ static petal_open_options header_options(enum kind kind, const petal_allocator *
     return options;
 }
 
-/* Opens the header like a host that knows nothing about petal files: reads as many bytes as the
- * call asks for, until there are enough. */
+/* Opens the header like a program that doesn't know petal files: it reads as many bytes as the call
+ * asks for, until they suffice. */
 static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
                                  size_t *header_bytes)
 {
@@ -174,7 +174,7 @@ static void a_header_that_is_no_header_is_refused(void **state)
     options = header_options(KIND_KEYED, NULL);
     require_status(PETAL_ERR_NOT_A_FILTER,
                    petal_load("no filter at all", 16, &options, &header, &error), error);
-    image.data[1024 + 3] ^= 1; /* metadata */
+    image.data[1024 + 3] ^= 1; /* a byte of the metadata */
     require_status(PETAL_ERR_DAMAGED, petal_load(image.data, image.size, &options, &header, &error),
                    error);
     assert_int_equal(error.offset, 1024);
@@ -203,7 +203,7 @@ static void a_header_that_is_no_header_is_refused(void **state)
     free(image.data);
 }
 
-/* Bytes of address space in use by this process. */
+/* Returns the size of the address space that this process uses, in bytes. */
 static rlim_t address_space(void)
 {
     unsigned long long pages = 0;
@@ -214,7 +214,7 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Works even if what follows the header would not fit in memory: it is not mapped. */
+/* This works even if the rest of the file would not fit into memory, since it is not mapped. */
 static void the_header_of_a_file_is_opened_too(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void put_string(FILE *file, const void *bytes, uint64_t size_bytes)
     require(size_bytes == 0 || fwrite(bytes, (size_t)size_bytes, 1, file) == 1, "cannot write");
 }
 
-/* Memory comes from the filter's allocator, as with RedisModule_LoadStringBuffer(). */
+/* Allocates the string with the filter's allocator, as for RedisModule_LoadStringBuffer(). */
 static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *size_bytes)
 {
     require(fread(size_bytes, sizeof *size_bytes, 1, file) == 1, "cannot read");
@@ -270,7 +270,7 @@ static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *
     return bytes;
 }
 
-/* A sink that stops once it has the header. */
+/* A sink that stops after the header. */
 struct heading {
     uint8_t bytes[131072];
     size_t used, wanted;
@@ -354,7 +354,7 @@ static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
         fclose(file);
         require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
         require_same_answers(filter, loaded, kind_names[kind]);
-        /* The loaded filter continues as the original does: grows, rotates, counts. */
+        /* The loaded filter must go on like the original: grow, rotate, count. */
         add_numbers(filter, 20000, 9000);
         add_numbers(loaded, 20000, 9000);
         require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
@@ -437,7 +437,7 @@ static void a_filter_is_loaded_in_chunks(void **state)
     }
 }
 
-/* As from BF.SCANDUMP: the header, then the bits of all links. */
+/* The chunks are those of BF.SCANDUMP: the header, then the bits of all links. */
 static void a_redisbloom_filter_is_loaded_in_chunks(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static void a_header_that_promises_too_much_takes_no_memory(void **state)
     require_status(PETAL_ERR_LIMIT, petal_write_bits(loaded, 0, 0, "x", 1, &error), error);
     assert_int_equal(count.calls, calls);
     petal_free(loaded);
-    options.memory_limit = 4096; /* covers the handle alone */
+    options.memory_limit = 4096; /* enough for the handle alone */
     require_status(PETAL_OK, petal_load(header.data, 1024, &options, &loaded, &error), error);
     petal_free(loaded);
     petal_free(filter);
@@ -532,7 +532,7 @@ static void bits_of_maps_and_views_are_read_only(void **state)
 
 /* ---- queries by ranges ----------------------------------------------------------------------- */
 
-/* The ranges of 64 layers with 64 lines each. */
+/* Room for the ranges of 64 layers with 64 lines each. */
 #define MAX_RANGES 4096
 
 static void ranges_answer_as_the_whole_filter_does(void **state)
@@ -599,8 +599,8 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* The block at this offset matches its checksum, and no other bytes do. Works on copies, so that
- * reading past either is noticed. */
+/* The block at this offset must match its checksum, and other bytes must not. The test works on
+ * exact-size copies, so a sanitizer finds reads past the end. */
 static void require_compared(const petal_filter *header, const struct bytes image,
                              petal_range block, petal_range sum)
 {
@@ -639,8 +639,8 @@ static void require_compared(const petal_filter *header, const struct bytes imag
     free(recorded.data);
 }
 
-/* Each block directly follows the previous one, and so do the checksums. Returns the number of
- * blocks. */
+/* Each block must directly follow the previous one, and so must each checksum. Returns the number
+ * of blocks. */
 static uint64_t require_blocks(const petal_filter *header, const struct bytes image,
                                const char *what)
 {
@@ -670,7 +670,8 @@ static uint64_t require_blocks(const petal_filter *header, const struct bytes im
     return blocks;
 }
 
-/* Every kind, with several blocks: one per layer, or one large layer whose last block is short. */
+/* Tests every kind with several blocks: one per layer, or one large layer with a short last
+ * block. */
 static void every_block_is_compared_with_its_checksum(void **state)
 {
     (void)state;
@@ -700,7 +701,7 @@ static void every_block_is_compared_with_its_checksum(void **state)
         }
 }
 
-/* A block in another block's place is damage, even if both blocks are valid. */
+/* A block at another block's place is damage, even if both blocks are valid. */
 static void a_block_in_the_place_of_another_is_damaged(void **state)
 {
     (void)state;
@@ -726,8 +727,8 @@ static void a_block_in_the_place_of_another_is_damaged(void **state)
 
 /* ---- memory that moves ----------------------------------------------------------------------- */
 
-/* A mover that gives each block a new address, with another alignment each time, and overwrites the
- * old one. */
+/* A mover that gives each block a new address with a different alignment, and overwrites the old
+ * block. */
 struct moving {
     struct counting *count;
     uint64_t moves, leave_every;
@@ -754,7 +755,7 @@ static void require_moves(petal_filter *filter, struct counting *count, const ch
         struct moving moving = {count, 0, leave_every};
         uint64_t blocks = count->live_blocks;
         petal_filter *before = filter;
-        void *gap = malloc(16 + 16 * leave_every); /* another distance */
+        void *gap = malloc(16 + 16 * leave_every); /* makes the next distance different */
         require_status(PETAL_OK, petal_relocate(&filter, move_block, &moving, &error), error);
         free(gap);
         assert_int_equal(count->live_blocks, blocks);
@@ -771,7 +772,7 @@ static void require_moves(petal_filter *filter, struct counting *count, const ch
             (unsigned long long)count->live_blocks);
 }
 
-/* Copies the block, and overwrites the old one as free() might. */
+/* Copies the block, then overwrites the old one as free() might. */
 static void *move_and_look(void *context, void *memory, size_t size_bytes)
 {
     const uint8_t *bytes = memory;
@@ -913,7 +914,7 @@ static void a_host_that_counts_by_its_own_rule_sets_the_number_of_keys(void **st
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* The filter's layers in the form a host keeps; the filter still owns the bits. */
+/* Describes the filter's layers as a host would keep them. The filter still owns the bits. */
 static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
 {
     uint32_t count = info_of(filter).layers;
@@ -936,7 +937,8 @@ static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
     return count;
 }
 
-/* Serves filters kept by a host with one handle, and compares with a handle for each. */
+/* Uses one handle to serve filters that a host keeps, and compares it with one handle per
+ * filter. */
 static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
                                       petal_filter **alone, const char *what)
 {
@@ -955,7 +957,7 @@ static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
             require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
             require(layers_of(handle, layers[i]) == counts[i], "%s: filter %d grew", what, i);
         }
-    /* Without bits, it answers like a filter that was opened from the header alone. */
+    /* Without bits, the handle answers like a filter opened from the header alone. */
     for (uint32_t j = 0; j < counts[0]; j++) layers[0][j].bytes = NULL;
     require_status(PETAL_OK, petal_lend(handle, layers[0], counts[0], &error), error);
     require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);
@@ -971,7 +973,7 @@ static void require_handle_of(const petal_filter *pattern, const char *what)
         kept[i] = clone_of(alone[i]);
     }
     require_one_handle_serves(handle, kept, alone, what);
-    petal_free(handle); /* the filter's bits stay */
+    petal_free(handle); /* the filters keep their bits */
     for (int i = 0; i < FILTERS; i++) {
         petal_free(alone[i]);
         petal_free(kept[i]);
@@ -1029,7 +1031,7 @@ static petal_filter *grown_of(const char *format, uint64_t capacity, double rate
     return create(&options);
 }
 
-/* Of any size and number of layers. */
+/* The filters have different sizes and numbers of layers. */
 static void one_handle_serves_filters_of_other_sizes(void **state)
 {
     (void)state;
@@ -1061,12 +1063,12 @@ static void one_handle_serves_filters_of_other_sizes(void **state)
         require(same_image(handle, alone), "%llu keys", (unsigned long long)keys);
         require_same_answers(handle, alone, "layers");
         require_status(PETAL_OK, petal_lend(handle, layers, 1, &error), error);
-        petal_free(alone); /* its first layer is still lent, but no longer used */
+        petal_free(alone); /* its first layer is still lent, but the handle no longer uses it */
     }
     petal_free(handle);
 }
 
-/* Only the host adds layers. */
+/* Only the host may add layers. */
 static void a_handle_that_is_lent_layers_does_not_grow(void **state)
 {
     (void)state;
@@ -1096,7 +1098,7 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
     }
 }
 
-/* In such layers, positions would be wrong, or past the end. */
+/* With such layers, positions would be wrong or past the end. */
 static void layers_that_no_filter_has_are_not_taken(void **state)
 {
     (void)state;
@@ -1211,8 +1213,8 @@ static void a_view_that_finds_no_memory_does_not_give_back(void **state)
     petal_free(filter);
 }
 
-/* 1,000 bits or counters end within a byte or a line; a file with other bits set would be refused
- * as damaged. */
+/* 1,000 bits or counters end within a byte or a line. If the bits after the end were set, the file
+ * would be refused as damaged. */
 static void bits_that_no_key_can_set_are_not_written(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, si
     return XXH3_64bits_withSeed(bytes, used, seed);
 }
 
-/* The content id of a one-layer filter with these bits. */
+/* Computes the content id of a one-layer filter with these bits. */
 static uint64_t content_id(const petal_info *info, uint64_t secret_check, const uint8_t *payload)
 {
     uint64_t id = xxh3_of_numbers(
@@ -59,7 +59,7 @@ static uint64_t round_up(uint64_t x, uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-/* Compares every byte of the head of this filter's fresh image. */
+/* Compares every byte before the bits in this filter's fresh image. */
 static void require_image(const petal_filter *filter)
 {
     struct bytes image = serialized(filter);
@@ -141,14 +141,14 @@ static void every_field_is_where_the_specification_has_it(void **state)
     {
         petal_options options = options_of(scheme, 5000, 7, 0);
         petal_filter *filter = create(&options);
-        require_image(filter); /* nothing but bits */
+        require_image(filter); /* no metadata, capacity or rate */
         add_numbers(filter, 0, 321);
         require_image(filter);
         petal_free(filter);
         options = PETAL_OPTIONS_INIT;
         options.scheme = scheme;
         options.capacity = 100000;
-        options.rate = 1e-5; /* two lines for blocked, several blocks */
+        options.rate = 1e-5; /* blocked uses two lines per key, and there are several blocks */
         options.seed = 0x0123456789abcdefu;
         options.metadata = "of 13 bytes..";
         options.metadata_bytes = 13;
@@ -189,7 +189,8 @@ static void metadata_of_every_length_leave_sums_and_payload_aligned(void **state
 
 /* ---- the worked example ---------------------------------------------------------------------- */
 
-/* Parses "    010  0002 0000 ...  words" into offset and bytes; false for other lines. */
+/* Parses a line "    010  0002 0000 ...  words" into an offset and bytes. Returns false for other
+ * lines. */
 static bool read_dump_line(const char *line, size_t *offset, uint8_t bytes[16])
 {
     char digits[33] = "", *end;
@@ -219,8 +220,8 @@ static petal_filter *worked_example(void)
     return filter;
 }
 
-/* Reads the golden file that a line names, "(`growing.petal`)" or "`textbook.patch`,", into
- * *image. */
+/* If the line names a golden file, as "(`growing.petal`)" or "`textbook.patch`," do, reads that
+ * file into *image. */
 static void take_named_file(const char *line, struct bytes *image)
 {
     char path[PATH_SIZE];
@@ -275,7 +276,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     assert_int_equal(image.size, 1152);
     require_that(lines, >=, 11);
     for (size_t i = 0; i < image.size;
-         i++) /* the dump leaves out lines of zeros, and shows slot 1 in one line */
+         i++) /* the dump omits lines of zeros, and shows slot 1 in one line */
         require(covered.data[i] || image.data[i] == 0 || (i >= SLOT && i < 2 * SLOT),
                 "byte %03zx is not in the example", i);
     free(image.data);
@@ -296,7 +297,7 @@ static void a_saved_file_is_the_serialized_image(void **state)
         options.metadata = "m";
         options.metadata_bytes = 1;
         petal_filter *filter = create(&options);
-        add_numbers(filter, 0, 5); /* mostly zeros, so that the file has holes */
+        add_numbers(filter, 0, 5); /* most bytes are zero, so the file has holes */
         require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         struct bytes image = serialized(filter), file = read_file(path);
         assert_true(same_bytes(image, file));
@@ -350,7 +351,7 @@ static void a_buffer_that_is_too_small_is_refused_and_not_overrun(void **state)
     size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     for (size_t room = 0; room < size; room += room < 16 ? 1 : 101) {
         struct bytes small =
-            new_bytes(room); /* exactly that size, so that a sanitizer sees one byte too many */
+            new_bytes(room); /* exactly that size, so that a sanitizer finds a write past the end */
         require_status(PETAL_ERR_ARGUMENT, petal_serialize(filter, NULL, small.data, room, &error),
                        error);
         free(small.data);
@@ -387,8 +388,8 @@ static void an_image_may_lie_anywhere_in_memory(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* The image of a filter of several layers, assembled by the specification from one-layer
- * filters. */
+/* Builds the image of a filter with several layers from one-layer filters, following the
+ * specification. */
 static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count)
 {
     struct bytes parts[64];

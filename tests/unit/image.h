@@ -1,5 +1,5 @@
-/* image.h - reads and forges petal files according to the specification (docs/format.md, section
- * 3), for tests. It repeats the offsets, so that the library is compared with the specification and
+/* image.h - reads and forges petal files by the specification (docs/format.md, section 3), for
+ * tests. It defines the offsets itself, so the tests compare the library with the specification and
  * not with itself. */
 #ifndef PETAL_TESTS_IMAGE_H
 #define PETAL_TESTS_IMAGE_H
@@ -43,7 +43,7 @@ enum {
     AT_WINDOW_MS = 216,
     AT_CLOCK_MS = 224,
     AT_ZEROS_2 = 232,
-    AT_LAYER = 256, /* the first layer's entry; its fields follow */
+    AT_LAYER = 256, /* the first layer's entry, followed by its fields */
     AT_HASHES = 256,
     AT_LINES_PER_KEY = 260,
     AT_BITS = 264,
@@ -111,7 +111,7 @@ static inline uint8_t *slot_of(struct bytes image, unsigned number)
     return image.data + number * SLOT;
 }
 
-/* The active slot: the one with the higher sequence number. */
+/* Returns the active slot, which has the higher sequence number. */
 static inline uint8_t *current_slot(struct bytes image)
 {
     return slot_of(image,
@@ -148,7 +148,7 @@ static inline void seal_both(struct bytes image)
 
 /* ---- opening images -------------------------------------------------------------------------- */
 
-/* Loads and frees. Returns the status. */
+/* Loads the image and frees the filter. Returns the status of loading. */
 static inline petal_status status_of_loading(struct bytes image, unsigned flags, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

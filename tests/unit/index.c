@@ -1,6 +1,6 @@
-/* index.c - proves that an index gives the same answers as its filters, for groups of every width;
- * that it keeps the filters bit for bit; that its size classes keep the rates and the promised
- * space; and that it refuses files that are damaged or truncated, and filters that don't fit. */
+/* index.c - proves that an index gives the same answers as its filters, for groups of any width,
+ * and keeps the filters bit for bit. Its size classes keep the rates and need no more than the
+ * promised space. It refuses damaged or truncated files, and filters that don't fit. */
 #include "kinds.h"
 
 #include "petal/petal_index.h"
@@ -72,8 +72,8 @@ static struct bytes image_of(const petal_index *index)
 
 #define KEYS 3000
 
-/* Compares the index with its filters, in turn, for numbers from 0 on: rows and what is after
- * them. */
+/* Compares the index with each of its filters, for numbers from 0 on. The bits after the last
+ * filter of a row must be 0. */
 static void require_answers(const petal_index *index, petal_filter *const *filters, size_t count)
 {
     static int64_t numbers[KEYS];
@@ -93,7 +93,7 @@ static void require_answers(const petal_index *index, petal_filter *const *filte
     free(rows);
 }
 
-/* Tests the index as it was made, mapped, viewed, and mapped with verification on use. */
+/* Tests the index in all forms: as made, mapped, viewed, and mapped with verification on use. */
 static void require_answers_in_all_forms(const petal_index *made, petal_filter *const *filters,
                                          size_t count)
 {
@@ -129,7 +129,7 @@ static void name_of(size_t i, char name[32])
     snprintf(name, 32, "filter %zu", i);
 }
 
-/* Filters of one size, at different fills. */
+/* All filters have the same size but different numbers of keys. */
 static void groups_of_every_width_answer_as_their_filters_do(void **state)
 {
     static const size_t widths[] = {1, 2, 3, 8, 57, 63, 64, 65, 127, 128, 511, 512, 513, 777};
@@ -153,7 +153,7 @@ static void groups_of_every_width_answer_as_their_filters_do(void **state)
     }
 }
 
-/* Every size, hash and seed is a group; a keyed one too. */
+/* Each combination of size, hash and seed makes a group, and so does a keyed filter. */
 static void filters_of_many_kinds_answer_as_they_do_alone(void **state)
 {
     enum { FILTERS = 250 };
@@ -259,7 +259,8 @@ static void an_opened_index_can_be_taken_apart_and_gives_the_same_bytes(void **s
     petal_index_free(index);
 }
 
-/* A program that knows only the format's page wrote these files: vectors/README.md. */
+/* An independent program wrote these files, using only the format's specification; see
+ * vectors/README.md. */
 static void golden_files_are_read_and_written_anew_byte_for_byte(void **state)
 {
     static const struct {
@@ -352,7 +353,7 @@ static void what_is_known_of_a_filter_stays_known(void **state)
 
 /* ---- size classes ---------------------------------------------------------------------------- */
 
-/* Sets of 10 to 10^5 keys, evenly by the logarithm. */
+/* The sets have 10 to 10^5 keys, and their sizes are evenly distributed on a logarithmic scale. */
 static void indexes_of_keys_miss_none_and_take_an_eighth_more_at_most(void **state)
 {
     enum { SETS = 160 };
@@ -400,7 +401,7 @@ static void indexes_of_keys_miss_none_and_take_an_eighth_more_at_most(void **sta
     petal_index_free(index);
 }
 
-/* Order and repeats don't matter, and the empty set works too. */
+/* The order of keys and repeats don't matter. The empty set works too. */
 static void equal_sets_of_keys_give_equal_filters(void **state)
 {
     petal_index *a = new_index(NULL), *b = new_index(NULL);
@@ -425,7 +426,7 @@ static void equal_sets_of_keys_give_equal_filters(void **state)
     petal_index_free(b);
 }
 
-/* Filters of 720,720 lines that hold few keys are folded to the sizes that sets of keys get. */
+/* Filters of 720,720 lines with few keys are folded to the sizes that are used for sets of keys. */
 static void foldable_filters_come_to_share_sizes_and_keep_their_rates(void **state)
 {
     petal_index_options index_options = PETAL_INDEX_OPTIONS_INIT;
@@ -640,7 +641,8 @@ static void every_cut_off_file_is_refused(void **state)
     struct bytes file = image_of(made);
     (void)state;
     for (size_t size = 0; size < file.size; size++) {
-        uint8_t *copy = malloc(size + 1); /* tools notice a read after its end */
+        /* Exactly the size, so that a tool finds a read past the end. */
+        uint8_t *copy = malloc(size + 1);
         memcpy(copy, file.data, size);
         petal_status status = open_bytes(copy, size, 0, &index);
         require(status == (size == 0 ? PETAL_ERR_NOT_A_FILTER : PETAL_ERR_TRUNCATED), "%zu: %s",
@@ -660,20 +662,20 @@ static void put64(uint8_t *to, uint64_t value)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Seals a forged header again. */
+/* Recomputes the checksum of a forged header. */
 static void seal(uint8_t *file)
 {
     put64(file + 120, XXH3_64bits_withSeed(file, 120, 0));
 }
 
-/* And forged tables, up to the first row. */
+/* Recomputes the checksums of forged tables, up to the first row. */
 static void seal_tables(uint8_t *file, size_t rows_at)
 {
     put64(file + 112, XXH3_64bits_withSeed(file + 128, rows_at - 128, 1));
     seal(file);
 }
 
-/* A rate is a number between 0 and 1, or not recorded. */
+/* A rate is a number between 0 and 1, or it is not recorded. */
 static void impossible_rates_are_refused(void **state)
 {
     static const double rates[] = {NAN, -NAN, INFINITY, 1, -0.0, -0.5, 0x1p-1074, 0.999, 0};
@@ -734,8 +736,8 @@ static void sizes_that_contradict_the_file_are_refused_before_they_are_used(void
     petal_index_free(made);
 }
 
-/* A map that checks blocks on use answers with the filters' answers or fails; and the keys before
- * the failing one are answered. */
+/* A map that checks blocks on use gives the filters' answers or fails. If it fails, the keys before
+ * the failing one have answers. */
 static void a_damaged_block_gives_no_answer(void **state)
 {
     enum { FILTERS = 520 };
@@ -858,7 +860,8 @@ static void a_query_allocates_nothing_and_an_open_index_no_more_for_larger_filte
     require_that(held[0], ==, held[1]);
 }
 
-/* The limit counts what is allocated for a file, and a refusal leaves nothing. */
+/* The limit covers everything that is allocated for a file. If a file is refused, nothing stays
+ * allocated. */
 static void the_memory_limit_is_kept(void **state)
 {
     struct counting count = {0};

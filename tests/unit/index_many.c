@@ -1,6 +1,6 @@
-/* index_many.c - proves for an index of 10^4 sets of keys, of 1 to 10^4 keys, that it misses no
- * key, that it gives the answers of a filter of the same size for each of them, false positives
- * included, and that it takes at most 1.15 times the planned filters. */
+/* index_many.c - tests an index of 10^4 sets of 1 to 10^4 keys. It must miss no key, and give the
+ * same answers for each set as a single filter of the same size, including false positives. It may
+ * need at most 1.15 times the space of the planned filters. */
 #include "../amount.h"
 #include "kinds.h"
 
@@ -10,13 +10,13 @@
 
 enum { ABSENT = 500, MEMBERS = 20, RATE_PERCENT = 1 };
 
-/* A set is `count` numbers from `first` on. */
+/* A set consists of `count` numbers, beginning with `first`. */
 struct set {
     int64_t first;
     uint64_t count;
 };
 
-/* Sizes are even by the logarithm, and in no order. */
+/* The sizes are evenly distributed on a logarithmic scale, and not sorted. */
 static struct set *make_sets(uint64_t count)
 {
     struct set *sets = malloc(count * sizeof *sets);
@@ -61,7 +61,7 @@ static uint64_t planned_bytes(struct set set)
     return plan.bytes;
 }
 
-/* A filter of the size that the index gave to the set, with its keys. */
+/* Makes a filter of the set's keys, with the size that the index chose for the set. */
 static petal_filter *make_alone(const petal_index *index, uint64_t number, struct set set)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -106,7 +106,7 @@ static uint64_t *rows_of(const petal_index *index, const int64_t *numbers, size_
     return rows;
 }
 
-/* Up to MEMBERS keys of the set, evenly spread, the first and the last among them. */
+/* Queries up to MEMBERS keys of the set, evenly spaced, including the first and the last. */
 static void require_members(const petal_index *index, uint64_t number, struct set set,
                             uint64_t words)
 {
@@ -145,7 +145,8 @@ static void an_index_of_ten_thousand_sets_answers_as_filters_of_its_sizes_do(voi
         planned += planned_bytes(sets[f]);
         petal_free(alone);
     }
-    require_that(positives, >, count * ABSENT / 1000); /* there were false positives to compare */
+    /* So the comparison included false positives. */
+    require_that(positives, >, count * ABSENT / 1000);
     require_that(petal_index_get_info(index, &info, NULL), ==, PETAL_OK);
     require_that((double)info.bytes, <=, 1.15 * (double)planned);
     require_that(info.groups, <, 300u);

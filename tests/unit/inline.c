@@ -115,7 +115,8 @@ static void other_filters_are_refused(void **state)
     petal_free(two_lines);
 }
 
-/* The loop writes whole lines, and would undo what other threads set after the loop read them. */
+/* The loop writes whole lines. It would overwrite bits that another thread set after the loop read
+ * the line. */
 static void filters_that_threads_share_are_refused(void **state)
 {
     (void)state;

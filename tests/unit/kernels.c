@@ -13,7 +13,7 @@
 
 #define KEYS 4000u
 
-/* From crowded to nearly empty; one is larger than the cache sizes at which batches change. */
+/* Crowded to nearly empty filters. The largest exceeds the cache sizes at which batches change. */
 static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
 
 static const struct kernel *generic_of(const struct scheme_def *scheme)
@@ -31,8 +31,8 @@ static uint8_t *lines_for(const struct shape *shape)
     return bytes;
 }
 
-/* Splits the same keys into parts as the build by regions does. They must set the same bits, each
- * part in the line that it names. */
+/* Splits the same keys into parts, as the build by regions does. They must set the same bits, and
+ * each part must name the line of its bits. */
 static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted,
                           const uint64_t *hashes)
 {
@@ -47,7 +47,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
             kernel->name);
     for (uint32_t kind = 0; kind < parts->kinds(shape); kind++) {
         parts->split(&array, kind, hashes, KEYS, words, lines);
-        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one key alone, in a line of its own */
+        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one key alone, in its own line */
             uint8_t line[64], rest = 0;
             uint8_t *at = array.bytes + lines[i] * 64;
             memcpy(line, at, 64);
@@ -64,7 +64,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
     free(array.bytes);
 }
 
-/* Adds the same keys to both, then queries them and others. */
+/* Adds the same keys with both kernels. Then queries them and other keys. */
 static void compare(const struct kernel *kernel, const struct kernel *generic,
                     const struct shape *shape, uint64_t seed)
 {
@@ -126,8 +126,8 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
-/* The sum over all patterns of words, of half the strides, of the product of their fills:
- * blocked.c has the rule. */
+/* The sum, over all patterns of words and half of the strides, of the product of the words' fills.
+ * blocked.c explains the formula. */
 static double rates_by_definition(const uint8_t *line, uint32_t hashes)
 {
     double sum = 0;
@@ -160,7 +160,7 @@ static void require_rates(const struct kernel *kernel, const struct kernel *gene
                 "%s, k %u: %.17g is no sum of %.17g", kernel->name, hashes, got[i], wanted[i]);
 }
 
-/* Lines from empty to full, at any address, with each number of hashes. */
+/* The lines are empty to full, at any address, and are tested with each number of hashes. */
 static void every_kernel_finds_the_rate_of_given_bits(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
@@ -171,7 +171,7 @@ static void every_kernel_finds_the_rate_of_given_bits(void **state)
     for (uint32_t round = 0; round < 200; round++) {
         for (size_t i = 0; i < PETAL_RATE_LINES; i++) {
             uint8_t *line = bytes + i * 67 + next_random(&random) % 3;
-            uint64_t density = next_random(&random) % 257; /* of 256 */
+            uint64_t density = next_random(&random) % 257; /* out of 256 */
             for (uint32_t bit = 0; bit < 512; bit++) {
                 uint8_t mask = (uint8_t)(1u << bit % 8),
                         is_set = next_random(&random) % 256 < density;
@@ -187,8 +187,8 @@ static void every_kernel_finds_the_rate_of_given_bits(void **state)
     }
 }
 
-/* The number of keys per kernel, over all numbers of hashes: 100 million in ./dev nightly,
- * otherwise 2 million. Sanitised builds use a hundredth. */
+/* The number of keys per kernel, for all numbers of hashes together: 100 million in ./dev nightly,
+ * otherwise 2 million. Sanitised builds use a hundredth of that. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define BULK ((uint64_t)1000000)
 #else
@@ -196,7 +196,7 @@ static void every_kernel_finds_the_rate_of_given_bits(void **state)
 #endif
 #define BULK_PIECE 1024u
 
-/* Adds half of the hashes to both, and queries all. */
+/* Adds half of the hashes with both kernels, and queries all. */
 static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic,
                             const struct shape *shape, uint64_t keys, uint64_t *state)
 {
@@ -244,15 +244,16 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* Arrays whose distance in memory differs from their size, as in a filter. */
+/* Arrays with unused memory between them, so their distance differs from their size, as in a
+ * filter. */
 struct padded {
     struct bit_array array;
     uint64_t other[3];
 };
-#define MOST_LAYERS 70u /* more than a file has */
+#define MOST_LAYERS 70u /* more than a file can have */
 
-/* Each layer has keys of its own, and its k is higher than the previous layer's, from `hashes` up.
- * The last has `lines_of_last` lines per key. */
+/* Each layer has its own keys, and a higher k than the previous layer; the first has `hashes`. Keys
+ * of the last layer use `lines_of_last` lines. */
 static void make_layers(struct padded *layers, uint32_t count, uint64_t lines, uint32_t hashes,
                         uint32_t lines_of_last, const uint64_t *keys)
 {
@@ -350,10 +351,10 @@ static void a_line_at_any_address_works_as_well(void **state)
     }
 }
 
-/* ---- batches of the schemes that walk: foreign ones are their own generic kernel ------------- */
+/* ---- batches of schemes that use walk.inc; each foreign scheme is its own generic kernel ----- */
 
-/* Keys one by one and in a batch; crowded, so that answers differ, and above the size at which
- * batches prefetch. */
+/* Adds and queries keys one by one and in a batch. The filter is crowded, so answers differ, and
+ * large enough for batches to prefetch. */
 static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words,
                             uint64_t seed)
 {
@@ -370,13 +371,14 @@ static void compare_batches(const struct scheme_def *scheme, struct shape shape,
     b.bytes = new_bytes(size).data;
     for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
     memcpy(hashes + (KEYS - 7) * words, hashes,
-           7 * words * sizeof *hashes); /* repeats within the batch are new once */
+           7 * words * sizeof *hashes); /* if a key repeats in the batch, it is new only once */
     size_t sum = kernel->add_many(&b, hashes, KEYS, many), wanted = 0;
     for (size_t i = 0; i < KEYS; i++) wanted += one[i] = kernel->add(&a, hashes + i * words);
     require(sum == wanted && memcmp(one, many, KEYS) == 0 && memcmp(a.bytes, b.bytes, size) == 0,
             "%s: adding, m %llu, k %u", scheme->name, (unsigned long long)shape.bits, shape.hashes);
-    memset(a.bytes, seed % 2 ? 0x55 : 0x77,
-           size); /* half of the bits set, or three of four, so that answers end at every length */
+    /* One half or three quarters of the bits are set, so that queries stop after different numbers
+     * of bits. */
+    memset(a.bytes, seed % 2 ? 0x55 : 0x77, size);
     sum = kernel->contains_many(&a, hashes, 2 * KEYS, many), wanted = 0;
     for (size_t i = 0; i < 2 * KEYS; i++)
         wanted += one[i] = kernel->contains(&a, hashes + i * words);
@@ -463,7 +465,7 @@ static void require_turns(const struct kernel *kernel, const struct bit_array *a
     free(many);
 }
 
-/* Keys that are present, and as many others, in a layer of as many full buckets. */
+/* Queries present keys and as many absent ones, in a layer whose buckets are all full. */
 static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, uint64_t seed)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -496,7 +498,7 @@ static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, ui
     free(wanted);
 }
 
-/* If a list of hashes is longer than a block, it is read block by block. */
+/* A list of hashes longer than a block is read block by block. */
 static void stretches_of_a_long_list_are_its_blocks(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -522,9 +524,9 @@ static void every_kernel_of_static_gives_the_turns_of_the_generic_one(void **sta
         for (uint64_t buckets = 1; buckets <= 3; buckets++)
             for (uint32_t wide = 0; wide < 120; wide += 40)
                 compare_static(columns, wide, 10 * buckets * buckets, 100 * columns + buckets);
-    compare_static(6, 438, 2000, 1); /* of several pages */
+    compare_static(6, 438, 2000, 1); /* several pages */
     compare_static(8, 100, 2000, 2);
-    compare_static(7, 0, 20000, 3); /* 2.2 MB: batches prefetch */
+    compare_static(7, 0, 20000, 3); /* 2.2 MB, so batches prefetch */
     for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++)
         print_message("# %s%s\n", (*kernel)->name,
                       kernel_is_usable(*kernel) ? "" : ": not on this CPU");
@@ -544,8 +546,8 @@ static void check_rests(uint64_t by, uint64_t x)
             (long long)as_signed, (unsigned long long)by);
 }
 
-/* Values next to every power of two and next to multiples of the divisor, where a quotient that is
- * off by one shows. */
+/* Checks values next to every power of two and next to multiples of the divisor, where a quotient
+ * that is off by one shows. */
 static uint64_t check_near_multiples(uint64_t by)
 {
     uint64_t checked = 0;
@@ -611,8 +613,8 @@ static void compare_counts(const uint8_t *bytes, uint64_t size_bytes)
     }
 }
 
-/* Every length around each level's steps, at every alignment, also at the end of readable memory;
- * then long ones, random, full and empty. */
+/* Tests every length around each level's step size, at every alignment and at the end of readable
+ * memory. Then tests long arrays: random, full and empty. */
 static void every_level_counts_the_same_bits(void **state)
 {
     static uint8_t bytes[70000];

@@ -144,10 +144,10 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     require_status(PETAL_ERR_SECRET_MISSING,
                    petal_contains_in_ranges(header, "key", 3, bits, 64, &answer, &error), error);
     petal_free(header);
-    options.secret = other_secret; /* a given secret is checked against the file's */
+    options.secret = other_secret; /* a given secret is compared with the file's */
     require_status(PETAL_ERR_SECRET_WRONG,
                    petal_load(image.data, image.size, &options, &header, &error), error);
-    image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, under its checksum */
+    image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, which has a checksum */
     options.secret = NULL;
     assert_int_not_equal(petal_load(image.data, image.size, &options, &header, &error), PETAL_OK);
     free(image.data);
@@ -164,7 +164,7 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
     for (int i = 0; i < 10000; i++) {
         uint8_t wrong[PETAL_SECRET_BYTES];
         memcpy(wrong, secret, sizeof wrong);
-        if (i < 128) { /* the first ones differ in a single bit */
+        if (i < 128) { /* the first ones differ by a single bit */
             wrong[i / 8] ^= (uint8_t)(1u << i % 8);
         } else {
             put64(wrong, next_random(&random));
@@ -193,7 +193,8 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     free(image.data);
 }
 
-/* Two secrets may share an id, by chance or by forgery. The check value distinguishes them. */
+/* Two secrets may have the same id, by chance or by forgery. The check value still distinguishes
+ * them. */
 static void the_id_of_a_secret_proves_nothing(void **state)
 {
     (void)state;
@@ -235,8 +236,8 @@ static void a_secret_for_a_filter_without_one_is_an_error(void **state)
     free(image.data);
 }
 
-/* Do these bytes contain any 4 consecutive bytes of the secret, as they are, reversed, or in
- * hexadecimal? */
+/* Returns true if these bytes contain any 4 consecutive bytes of the secret, as they are, reversed,
+ * or in hexadecimal. */
 static bool gives_away(const uint8_t *bytes, size_t size)
 {
     for (size_t from = 0; from + 4 <= sizeof secret; from++) {
@@ -259,7 +260,7 @@ static void no_four_bytes_of_the_secret_are_in_the_file_or_a_message(void **stat
     petal_error error;
     petal_filter *filter = keyed(secret, PETAL_SCHEME_CLASSIC), *opened = NULL;
     petal_filter *other = keyed(other_secret, PETAL_SCHEME_CLASSIC);
-    assert_true(gives_away(secret, sizeof secret)); /* shows that the test can fail */
+    assert_true(gives_away(secret, sizeof secret)); /* shows that this test can fail */
     petal_add(filter, "key", 3);
     struct bytes image = serialized(filter);
     assert_false(gives_away(image.data, image.size));
@@ -290,7 +291,7 @@ static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
     petal_free(twin);
 }
 
-/* Records the handle's memory, which held the secret, when it is freed. */
+/* Records the contents of the handle's memory, which held the secret, when the memory is freed. */
 struct spy {
     bool seen_secret;
 };
@@ -351,9 +352,9 @@ static void a_clone_keeps_the_secret(void **state)
     petal_free(copy);
 }
 
-/* An attacker who knows the hash can choose keys whose bits are all clear: each sets k new bits, so
- * the filter fills up early. With a keyed hash, a chosen key sets no more bits than a random
- * one. */
+/* An attacker who knows the hash can choose keys whose bits are all clear. Each of them sets k new
+ * bits, so the filter fills up early. If the hash is keyed, a chosen key sets no more bits than a
+ * random one. */
 static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle,
                                         uint64_t keys)
 {
@@ -362,7 +363,7 @@ static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t best = candidate, max = 0;
         for (int tries = 0; tries < 8;
-             tries++, candidate++) { /* the first key that is new to the oracle */
+             tries++, candidate++) { /* the first of eight keys that is new to the oracle */
             bool fresh = !petal_contains_i64(shadow, (int64_t)candidate);
             if (fresh && !max) best = candidate, max = 1;
         }
@@ -388,7 +389,7 @@ keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(vo
     double sd = sqrt(m * exp(-c) * (1 - (1 + c) * exp(-c)));
     assert_int_equal(
         by_choice,
-        keys); /* the attack works: if the hash is known, every chosen key sets a clear bit */
+        keys); /* the attack works: if the hash is known, every chosen key sets a new bit */
     require(fabs((double)keyed_set - expected) < 5 * sd, "%llu bits set, expected %.0f, sd %.1f",
             (unsigned long long)keyed_set, expected, sd);
     petal_free(open_target);

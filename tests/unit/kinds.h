@@ -1,5 +1,5 @@
-/* kinds.h - makes a filter of each kind, with keys in it, for tests of what must hold for all
- * kinds: the native schemes, keyed filters, growing filters, windows of keys and of time. */
+/* kinds.h - makes a filter of each kind, with keys in it, for tests that must hold for all kinds:
+ * native schemes, keyed filters, growing filters, windows by keys and by time. */
 #ifndef PETAL_TESTS_KINDS_H
 #define PETAL_TESTS_KINDS_H
 
@@ -23,7 +23,7 @@ static const char *const kind_names[KIND_COUNT] = {
     "blocked, 1 line", "blocked, 2 lines", "classic",        "counting",
     "keyed",           "growing",          "window of keys", "window of time"};
 
-/* The secret of a kind, or NULL: only one kind has a secret. */
+/* Returns the secret of the kind. NULL for all kinds but the keyed one. */
 static inline const void *kind_secret(enum kind kind)
 {
     return kind == KIND_KEYED ? kinds_secret : NULL;
@@ -49,7 +49,7 @@ static inline petal_options kind_options(enum kind kind)
     return options;
 }
 
-/* Holds 6000 numbers from 0 on; a window holds the newest of them. */
+/* Adds 6000 numbers, beginning with 0. A window keeps only the newest of them. */
 static inline petal_filter *kind_filter(enum kind kind, const petal_allocator *allocator)
 {
     petal_options options = kind_options(kind);

@@ -1,6 +1,6 @@
-/* layers.c - proves what is promised for filters of several layers: growing ones keep every key at
- * any size; windows keep the newest keys and forget the rest. This must hold for batches, copies,
- * files, after crashes, and if the clock is wrong. */
+/* layers.c - proves what is promised for filters of several layers. Growing filters keep every key
+ * at any size. Windows keep the newest keys and forget the rest. This must hold for batches, copies
+ * and files, after crashes, and if the clock is wrong. */
 #include "image.h"
 
 #include "../amount.h"
@@ -13,8 +13,8 @@
 #define HOUR ((uint64_t)3600 * 1000)
 #define DAY (24 * HOUR)
 
-/* Loops over the schemes that grow and rotate. NOLINTBEGIN(bugprone-macro-parentheses): a name,
- * which takes none */
+/* Loops over the schemes that can grow and rotate. NOLINTBEGIN(bugprone-macro-parentheses): a name
+ * can't be parenthesised */
 #define FOR_LAYERED_SCHEMES(scheme) \
     for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; \
          scheme = scheme + 1)
@@ -96,7 +96,7 @@ static void a_growing_filter_adds_layers_as_its_policy_says(void **state)
             sum += layer_stats(filter, i).estimated_rate;
         }
         require(info_stats.estimated_rate <= sum && sum < 0.03, "%g, sum %g",
-                info_stats.estimated_rate, sum); /* a layer of 100 keys varies */
+                info_stats.estimated_rate, sum); /* a layer of 100 keys varies a lot */
         petal_free(filter);
     }
 }
@@ -116,8 +116,8 @@ static void repeats_do_not_make_it_grow(void **state)
     petal_free(filter);
 }
 
-/* Adds keys to `batched` in batches of random sizes and to `single` one at a time; answers and
- * bytes must agree. */
+/* Adds keys to `batched` in batches of random sizes and to `single` one at a time. Answers and
+ * bytes must be equal. */
 static void require_batches_equal_singles(const petal_options *options, uint64_t seed)
 {
     static int64_t keys[5000];
@@ -266,7 +266,7 @@ static void a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full(
     petal_free(filter);
 }
 
-/* The image of a filter whose only layer claims to be full with `capacity` keys. */
+/* Returns the image of a filter whose only layer claims to be full with `capacity` keys. */
 static struct bytes full_image(uint64_t capacity)
 {
     petal_options options = growing(100, 0.01);
@@ -282,8 +282,8 @@ static struct bytes full_image(uint64_t capacity)
     return image;
 }
 
-/* A full layer of `capacity` keys, too many for a test to add, so their bits are not in the
- * file. */
+/* Returns a filter with a full layer of `capacity` keys. A test can't add so many, so the file
+ * claims them without having their bits. */
 static petal_filter *full_layer(uint64_t capacity)
 {
     struct bytes image = full_image(capacity);
@@ -292,7 +292,7 @@ static petal_filter *full_layer(uint64_t capacity)
     return filter;
 }
 
-/* Refuses large allocations, and records their size. */
+/* Refuses large allocations, and records how large they were. */
 static void *alloc_small(void *context, size_t size_bytes)
 {
     *(size_t *)context = size_bytes > *(size_t *)context ? size_bytes : *(size_t *)context;
@@ -305,8 +305,8 @@ static void release_small(void *context, void *memory, size_t size_bytes)
     free(memory);
 }
 
-/* The status of adding to a full filter opened with this limit; also returns the largest allocation
- * requested. */
+/* Opens a full filter with this limit and adds a key. Returns the status, and the largest
+ * allocation requested. */
 static petal_status grow_within(struct bytes image, uint64_t limit, size_t *largest)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -330,7 +330,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     size_t largest;
     (void)state;
     struct bytes image =
-        full_image((uint64_t)1 << 33); /* the next layer would need 30 GB for 2^34 keys */
+        full_image((uint64_t)1 << 33); /* the next layer would hold 2^34 keys and need 30 GB */
     assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_LIMIT);
     require_that(largest, <, 1000000);
     assert_int_equal(grow_within(image, (uint64_t)16 << 20, &largest), PETAL_ERR_LIMIT);
@@ -340,7 +340,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     free(image.data);
 }
 
-/* If 64 times the size of the present layers exceeds 1 GiB, it is the limit. */
+/* The limit is 64 times the size of the present layers, if that is more than 1 GiB. */
 static void a_large_filter_grows_beyond_a_gibibyte(void **state)
 {
     petal_options options = growing(16000000, 0.01);
@@ -354,8 +354,8 @@ static void a_large_filter_grows_beyond_a_gibibyte(void **state)
     petal_free(filter);
     for (unsigned slot = 0; slot < 2; slot++) put64(slot_of(image, slot) + AT_ITEMS, 16000000);
     seal_both(image);
-    assert_int_equal(grow_within(image, 0, &largest),
-                     PETAL_ERR_MEMORY); /* the allocation was made, and the test refused it */
+    /* The library requested the memory, and the test's allocator refused. */
+    assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_MEMORY);
     require_that(largest, >, (size_t)1 << 30);
     free(image.data);
 }
@@ -376,7 +376,7 @@ static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(voi
     }
 }
 
-/* Sets each layer's items to its capacity, as above. */
+/* Sets each layer's items to its capacity, so the file claims to be full. */
 static void files_of_twenty_layers_grow_on(void **state)
 {
     (void)state;
@@ -387,7 +387,7 @@ static void files_of_twenty_layers_grow_on(void **state)
     for (petal_status status = PETAL_OK; status >= 0 && layers < 20; layers++) {
         struct bytes image = serialized(filter);
         for (unsigned slot = 0; slot < 2;
-             slot++) { /* S depends on the number of layers, which seal() ignores */
+             slot++) { /* S depends on the number of layers, and seal() doesn't know that */
             uint64_t slot_bytes = get32(image.data + AT_SLOT_BYTES);
             uint8_t *at = image.data + slot * slot_bytes;
             put64(at + AT_ITEMS + (uint64_t)LAYER_ENTRY * (layers - 1),
@@ -406,8 +406,8 @@ static void files_of_twenty_layers_grow_on(void **state)
 
 /* ---- rotating -------------------------------------------------------------------------------- */
 
-/* Key windows always have G generations. Time windows have at most 2G - 1, and the size
- * that a plan gives is for that many. */
+/* A window by keys always has G generations. A window by time has at most 2G - 1, and the planned
+ * size allows for that many. */
 static void the_planner_chooses_the_generations_that_need_nearly_the_least_memory(void **state)
 {
     (void)state;
@@ -446,7 +446,8 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
-/* In a small window a generation is a few lines: a line more or less is a large part. */
+/* In a small window, a generation is only a few lines, so one line more or less is a large
+ * share. */
 static void small_windows_need_less_than_twice_the_least_memory(void **state)
 {
     (void)state;
@@ -458,7 +459,7 @@ static void small_windows_need_less_than_twice_the_least_memory(void **state)
             petal_options options = window_of_keys(keys, rates[i / 3]);
             petal_info chosen = PETAL_INFO_INIT, other = PETAL_INFO_INIT;
             options.scheme = scheme;
-            options.hashes = (uint32_t)(4 * (i % 3)); /* 0: chosen, too */
+            options.hashes = (uint32_t)(4 * (i % 3)); /* 0: the planner chooses this too */
             if (petal_plan(&options, &chosen, NULL, NULL) != PETAL_OK) continue;
             for (options.generations = 2; options.generations <= 16; options.generations++) {
                 if (petal_plan(&options, &other, NULL, NULL) != PETAL_OK) continue;
@@ -472,7 +473,7 @@ static void small_windows_need_less_than_twice_the_least_memory(void **state)
     require_that(worst[1], >, 0);
 }
 
-/* One layer can't hold all these keys, but it can hold half of them. */
+/* One layer can't hold all these keys, but half of them fit. */
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
     (void)state;
@@ -490,9 +491,9 @@ static void a_number_of_generations_that_is_impossible_is_passed_over(void **sta
     require_that(how.generations, >, 2);
 }
 
-/* What rotating.c relies on: however G shares are spread over generations, the rate is highest if G
- * generations are full. That holds if -ln(1 - rate) of a generation, from no keys to its full
- * share, stays below its chord. */
+/* rotating.c relies on this: if G shares of keys are spread over generations in any way, the rate
+ * is highest when G generations are full. It is true if -ln(1 - rate) of a generation, from no keys
+ * up to its share, stays below its chord. */
 static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
 {
     (void)state;
@@ -509,7 +510,7 @@ static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
             one.capacity = keys / (generations - 1) + (keys % (generations - 1) != 0);
             one.rate = rates[i % COUNT(rates)] / generations;
             if (petal_plan(&one, &plan, NULL, NULL) != PETAL_OK)
-                continue; /* too few bits for these rates */
+                continue; /* these rates need more bits */
             double full = -log1p(-petal_predict_rate(&plan, one.capacity));
             for (uint64_t part = 1; part <= 32; part++, checked++) {
                 uint64_t some = one.capacity * part / 32;
@@ -527,14 +528,15 @@ static void a_window_of_keys_drops_a_generation_at_the_very_key(void **state)
 {
     (void)state;
     petal_options options = window_of_keys(30, 1e-9);
-    options.generations = 4; /* of 10 keys each */
+    options.generations = 4; /* 10 keys each */
     petal_filter *filter = create(&options);
     add_numbers(filter, 0, 40);
     require_numbers(filter, 0, 40);
     add_numbers(filter, 40, 1);
     for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
     require_numbers(filter, 10, 31);
-    assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN); /* kept for another window */
+    /* Added again, so it stays for another window. */
+    assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN);
     add_numbers(filter, 1000, 38);
     assert_true(petal_contains_i64(filter, 10));
     assert_true(!petal_contains_i64(filter, 11));
@@ -549,18 +551,18 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     (void)state;
     petal_error error;
     petal_options options = window_of_time(7 * DAY, 1000, 1e-9);
-    options.generations = 8; /* of a day each */
+    options.generations = 8; /* one day each */
     petal_filter *filter = create(&options);
     uint64_t now = 20000 * DAY + 13 * HOUR;
     assert_int_equal(info_of(filter).layers, 1);
     assert_int_equal(layers_info_of(filter, PETAL_ALL_LAYERS).generations, 8);
-    add_numbers(filter, 0, 10); /* before it knows the time */
+    add_numbers(filter, 0, 10); /* before the clock is set */
     require_that(layers_info_of(filter, 0).latest_ms, ==, 0);
     require_that(layers_info_of(filter, PETAL_ALL_LAYERS).clock_ms, ==, 0);
     tell_time(filter, now);
     require_numbers(filter, 0, 10);
     tell_time(filter, now + 7 * DAY);
-    require_numbers(filter, 0, 10); /* a week lasts a week */
+    require_numbers(filter, 0, 10); /* they stay for a week */
     struct bytes before = serialized(filter);
     tell_time(filter, now + 6 * DAY);
     tell_time(filter, 0);
@@ -579,7 +581,7 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     require_that(layer_of(filter, 1).items, ==, 10);
     require_that(oldest.earliest_ms, ==, now + 7 * DAY);
     require_that(oldest.latest_ms, ==, now + 8 * DAY - 1);
-    tell_time(filter, INT64_MAX); /* returns immediately */
+    tell_time(filter, INT64_MAX); /* must return immediately */
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 0, 10);
@@ -593,8 +595,8 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     free(after.data);
 }
 
-/* At any time, forwards and backwards, queries, single or in batches, answer like a copy whose
- * clock was set, and no bit, item or time changes. */
+/* At any time, past or future, single queries and batches must answer like a copy whose clock was
+ * set to that time. They must not change any bit, item count or time. */
 static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
 {
     petal_options options = window_of_time(3000, 400, 0.01);
@@ -637,7 +639,7 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     petal_free(filter);
 }
 
-/* From a clock of 1 ms on, generations have dates, and from the end of a window on, some are too
+/* Generations have dates from a clock of 1 ms on. From the end of the first window on, some are too
  * old. */
 static void the_first_clock_and_the_end_of_a_window_are_exact(void **state)
 {
@@ -675,7 +677,7 @@ static bool has_any(const petal_filter *filter, int64_t from, int64_t count)
     return any;
 }
 
-/* A share is 10 keys, a span is one second. */
+/* A share is 10 keys, and a span is one second. */
 static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(void **state)
 {
     (void)state;
@@ -693,11 +695,11 @@ static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(v
     }
     require_that(layers_info_of(filter, 0).latest_ms, ==, 5000);
     require_that(layers_info_of(filter, 2).latest_ms, ==, 5999);
-    tell_time(filter, 8000); /* the window of 5000 is still needed */
+    tell_time(filter, 8000); /* the window of 5000 may still need them */
     require_numbers(filter, 0, 30);
     tell_time(filter, 8001);
     assert_false(has_any(filter, 0, 20));
-    require_numbers(filter, 20, 10); /* these keys may all date from 5999 */
+    require_numbers(filter, 20, 10); /* all of these keys may date from 5999 */
     tell_time(filter, 8999);
     require_numbers(filter, 20, 10);
     tell_time(filter, 9000);
@@ -725,8 +727,8 @@ static void repeats_use_up_nothing_and_idle_generations_cost_nothing(void **stat
     petal_free(filter);
 }
 
-/* A window of 1,000 keys and the generation before it hold at most four shares of 334 keys: up to
- * there the rate is kept. */
+/* A window for 1,000 keys and the generation before it hold at most four shares of 334 keys. Up to
+ * that number, the rate is kept. */
 static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped(void **state)
 {
     (void)state;
@@ -747,15 +749,15 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     require_that(layers_info_of(filter, PETAL_ALL_LAYERS).generations, ==, 4);
     require_that(info.capacity, ==, 1000);
     require_that(layer_of(filter, 6).items, >,
-                 10 * layer_of(filter, 6).capacity); /* keys that changed one of its bits */
+                 10 * layer_of(filter, 6).capacity); /* the keys that set at least one new bit */
     tell_time(filter, 20000 * DAY + 3000);
-    add_numbers(filter, 10000, 5); /* its time is over too, but it is the newest */
+    add_numbers(filter, 10000, 5); /* its time is over too, but it is the newest generation */
     require_numbers(filter, 0, 10005);
     assert_int_equal(info_of(filter).layers, 7);
     tell_time(filter, 20000 * DAY + 3001);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 20000, 5);
-    tell_time(filter, 20000 * DAY + 6000); /* one window after its last keys */
+    tell_time(filter, 20000 * DAY + 6000); /* one window after the last keys */
     require_numbers(filter, 6 * 334, 10005 - 6 * 334);
     tell_time(filter, 20000 * DAY + 6001);
     assert_false(petal_contains_i64(filter, 10001));
@@ -765,8 +767,9 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     petal_free(filter);
 }
 
-/* The last generation possible receives all further keys, and outlives the others. The window then
- * holds far fewer keys than planned, yet the rate is above the requested one. */
+/* When there can be no more generations, the newest receives all further keys, and outlives the
+ * others. The window then has far fewer keys than planned, yet the rate is higher than
+ * requested. */
 static void one_generation_with_more_than_its_share_is_overfull_while_it_is_there(void **state)
 {
     (void)state;
@@ -812,7 +815,7 @@ a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(v
     }
 }
 
-/* There is no memory for the next layer or the next generation. A generation that has expired needs
+/* There is no memory for the next layer or generation. Dropping an expired generation needs
  * none. */
 static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
 {
@@ -851,14 +854,14 @@ static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(voi
     }
 }
 
-/* Keys come in random bursts, as many as a window may hold and never more. So there are never more
- * than 2G - 1 generations and G shares of keys, the filter is never overfull, no key of the window
- * is missing, and after a window and a span every key is gone. */
+/* Random bursts add as many keys as the window may hold, and never more. So there are at most 2G -
+ * 1 generations and G shares of keys, the filter is never overfull, and no key of the window is
+ * missing. After a window and a span, every key is gone. */
 struct schedule {
     petal_filter *filter;
     petal_options options;
     uint64_t span, random, now, next_key;
-    uint64_t time_of[200000]; /* when each key was added, in order */
+    uint64_t time_of[200000]; /* when each key was added, in ascending order */
     uint64_t max_layers, max_items, share;
 };
 
@@ -938,8 +941,9 @@ static void a_window_that_never_holds_more_than_planned_is_never_overfull(void *
     }
 }
 
-/* Half a year in hours, with a random number of keys in each; the filter is sometimes saved and
- * reopened. An hour's key is found for 7 days, and is gone after 7 days and one generation. */
+/* Simulates half a year, hour by hour. Each hour adds a random number of keys; sometimes the filter
+ * is saved and reopened. The keys are found for 7 days, and are gone after 7 days and one
+ * generation. */
 static void months_of_a_week_s_window_miss_nothing(void **state)
 {
     (void)state;
@@ -974,8 +978,7 @@ static void months_of_a_week_s_window_miss_nothing(void **state)
            (unsigned long long)absent, (unsigned long long)passed,
            100.0 * (double)passed / (double)absent);
     require_that(absent, >, 100000);
-    require_that((double)passed, <,
-                 0.01 * (double)absent); /* half as many keys arrive as planned */
+    require_that((double)passed, <, 0.01 * (double)absent); /* half as many keys as planned */
     petal_free(filter);
 }
 
@@ -1088,10 +1091,10 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
     }
 }
 
-/* The time at which all keys were added to the time-window filter. */
+/* The time at which all keys were added to the filter with a window by time. */
 #define HOSTILE_NOW (20000 * DAY)
 
-/* A policy field with a value that is impossible. */
+/* Impossible values for the fields of a policy. */
 static const struct hostile {
     const char *name;
     size_t at, size;
@@ -1163,7 +1166,7 @@ static const struct hostile {
     {"an origin", AT_ORIGIN, 4, 2, ALL(PETAL_ERR_DAMAGED)},
 };
 
-/* Uses a filter that opened: grows, rotates, sets the clock. */
+/* Uses a filter that opened: makes it grow and rotate, and sets its clock. */
 static void use(petal_filter *filter)
 {
     petal_status status = PETAL_OK;
@@ -1177,7 +1180,8 @@ static void use(petal_filter *filter)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
 }
 
-/* Some fields are also covered by the content id. A dirty file has no content id. */
+/* The content id also covers some fields. A dirty file has no content id, so only their own checks
+ * can refuse it. */
 static void use_unsealed(struct bytes forged, const char *name)
 {
     petal_filter *filter = NULL;
@@ -1198,12 +1202,12 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
     petal_options kinds[] = {growing(10, 0.01), window_of_keys(30, 0.01),
                              window_of_time(DAY, 30, 0.01)};
     for (size_t k = 0; k < COUNT(kinds); k++) {
-        kinds[k].generations = k ? 4 : 0; /* of 10 keys each */
+        kinds[k].generations = k ? 4 : 0; /* 10 keys each */
         petal_filter *filter = create(&kinds[k]);
         if (kinds[k].window_ms) tell_time(filter, HOSTILE_NOW);
-        add_numbers(
-            filter, 0,
-            25); /* growing: layers of 10 and 20 keys; by keys four of 10; by time three of 10 */
+        /* Growing: layers of 10 and 20 keys; window by keys: four of 10; window by time: three of
+         * 10. */
+        add_numbers(filter, 0, 25);
         struct bytes image = serialized(filter);
         petal_free(filter);
         for (size_t i = 0; i < COUNT(hostile); i++) {
@@ -1228,7 +1232,8 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
 
 enum { UNIVERSE = 20000 };
 
-/* A filter and its model: whether each key is present, or when it was last added. */
+/* A filter and its model. The model knows whether each key is present, or when it was last
+ * added. */
 struct life {
     const char *name;
     petal_filter *filter;
@@ -1237,7 +1242,8 @@ struct life {
     uint64_t span; /* rotating: span of a generation, in keys or ms */
     uint64_t now_ms, adds;
     bool added[UNIVERSE];
-    uint64_t last[UNIVERSE]; /* by keys: its generation; by time: when it was added */
+    /* Window by keys: the key's generation; by time: when it was last added. */
+    uint64_t last[UNIVERSE];
     uint64_t random, operations, absent, passed, overfull;
 };
 
@@ -1248,7 +1254,7 @@ static uint64_t generation_of(const struct life *life, uint64_t adds)
     return adds ? (adds - 1) / life->span : 0;
 }
 
-/* Must the filter know the key, or must it have forgotten it? */
+/* Says whether the filter must find the key, must have forgotten it, or may do either. */
 static enum memory memory_of(const struct life *life, uint64_t key)
 {
     if (!life->added[key]) return FORGOTTEN;
@@ -1262,7 +1268,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
                                                     : FORGOTTEN;
 }
 
-/* With more keys than planned, the rate is higher, and keys are forgotten later. */
+/* If there are more keys than planned, the rate is higher and keys are forgotten later. */
 static void judge(struct life *life, uint64_t key, bool found)
 {
     enum memory memory = memory_of(life, key);
@@ -1276,7 +1282,7 @@ static void judge(struct life *life, uint64_t key, bool found)
     life->passed += found;
 }
 
-/* `was_new` is the filter's answer; it may just have dropped a generation. */
+/* `was_new` is the filter's answer. The filter may have dropped a generation just now. */
 static void note_added(struct life *life, uint64_t key, bool was_new)
 {
     life->adds++;
@@ -1323,7 +1329,8 @@ static void let_time_pass(struct life *life)
     uint64_t step = random_below(&life->random,
                                  random_below(&life->random, 200) ? life->span : 40 * life->span);
     if (random_below(&life->random, 3) == 0) {
-        tell_time(life->filter, life->now_ms - step % life->now_ms); /* set back: no effect */
+        /* Sets the clock back, which has no effect. */
+        tell_time(life->filter, life->now_ms - step % life->now_ms);
         return;
     }
     tell_time(life->filter, life->now_ms += step);
@@ -1366,7 +1373,7 @@ static void live(const char *name, const petal_options *options, uint64_t operat
     printf("# %s: %llu operations, %llu while overfull, %llu of absent keys, %.4f %% passed\n",
            name, (unsigned long long)life.operations, (unsigned long long)life.overfull,
            (unsigned long long)life.absent, 100 * rate);
-    /* the same 20,000 keys are queried repeatedly: allow 5 sd of that many trials */
+    /* the same 20,000 keys are queried repeatedly, so allow 5 sd of that many trials */
     require(rate <= options->rate * 1.02 + 5 * sqrt(options->rate / UNIVERSE), "%s: %g", name,
             rate);
     petal_free(life.filter);
@@ -1384,7 +1391,7 @@ static void random_lives_agree_with_exact_sets(void **state)
     grow.growth_step = 5;
     keys.generations = 2;
     time.generations = 31;
-    time.window_keys = 100000; /* spans are short, and some get many times the keys of others */
+    time.window_keys = 100000; /* spans are short, and some get many times as many keys as others */
     live("growing, classic", &grow, 300000, 4);
     live("window of keys, classic", &keys, 300000, 5);
     live("window of time, classic", &time, 300000, 6);
@@ -1394,7 +1401,8 @@ static void random_lives_agree_with_exact_sets(void **state)
 
 enum { BETWEEN_SAVES = 997 };
 
-/* Adds number after number, saves, and reports how many were saved, until killed. */
+/* Adds one number after another and saves. After each save, reports how many numbers are in the
+ * file. Runs until killed. */
 static void add_and_save(const petal_options *options, const char *path, int report)
 {
     petal_filter *filter = NULL;
@@ -1409,7 +1417,7 @@ static void add_and_save(const petal_options *options, const char *path, int rep
     }
 }
 
-/* Reads reports until `enough`, then kills the child. Returns the last report. */
+/* Reads reports until one is at least `enough`. Then kills the child. Returns the last report. */
 static uint64_t kill_after(pid_t child, int reports, uint64_t enough)
 {
     uint64_t saved = 0, report;
@@ -1446,8 +1454,8 @@ static void a_killed_process_loses_only_what_came_after_its_last_save(void **sta
         require_status(PETAL_OK, petal_open(path, &load_it, &found, &error), error);
         add_numbers(wanted, 0, saved);
         bool same = same_image(found, wanted);
-        if (!same)
-            add_numbers(wanted, saved, BETWEEN_SAVES); /* or it died between saving and reporting */
+        /* The child may have died after saving but before reporting. */
+        if (!same) add_numbers(wanted, saved, BETWEEN_SAVES);
         require(same || same_image(found, wanted), "round %d, %llu saved", round,
                 (unsigned long long)saved);
         petal_free(found);

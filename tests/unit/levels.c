@@ -1,5 +1,5 @@
-/* levels.c - proves that every SIMD level of this CPU, chosen by PETAL_KERNEL, makes the same
- * filters and gives the same answers through every call of petal.h. */
+/* levels.c - proves that every SIMD level of this CPU, selected with PETAL_KERNEL, makes the same
+ * filters and gives the same answers, through every call of petal.h. */
 #include "support.h"
 
 #define KEYS 3000u
@@ -17,7 +17,8 @@ static int make_keys(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * KEYS; i++) {
         numbers[i] = (int64_t)next_random(&seed);
-        snprintf(texts[i], TEXT_BYTES, "%0*zu", (int)(5 + i % 150), i); /* of every short length */
+        /* Covers every short length. */
+        snprintf(texts[i], TEXT_BYTES, "%0*zu", (int)(5 + i % 150), i);
         keys[i] = (petal_key){texts[i], strlen(texts[i])};
     }
     return 0;
@@ -31,8 +32,8 @@ static petal_filter *make_at(const char *level, const petal_options *options)
     return filter;
 }
 
-/* Adds a third of the keys one by one, a third in batches, a third by hash: as texts and as
- * numbers. */
+/* Adds a third of the keys one by one, a third in batches, and a third by hash. Some keys are
+ * texts, others are numbers. */
 static void add_by_every_door(petal_filter *filter)
 {
     uint64_t hashes[KEYS / 3];
@@ -50,7 +51,8 @@ static void add_by_every_door(petal_filter *filter)
     add_hash_batch(filter, hashes, KEYS / 3, NULL, NULL);
 }
 
-/* Queries all keys, added or not, by every call: one byte per key, with one bit per call. */
+/* Queries all keys, added or not, with every call. `answers` has one byte per key, with one bit per
+ * call. */
 static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * KEYS])
 {
     uint8_t text_batch[2 * KEYS], number_batch[2 * KEYS];
@@ -68,7 +70,7 @@ static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * 
     }
 }
 
-/* A change made to some keys in one batch, and to each of them one by one. */
+/* A change, made to some keys as a batch and to each of them alone. */
 struct doing {
     void (*batch)(petal_filter *filter, size_t from, size_t count, uint8_t *results);
     bool (*one)(petal_filter *filter, size_t i);
@@ -117,8 +119,8 @@ static bool put_text(petal_filter *filter, size_t i)
     return petal_add(filter, mixed_keys[i].data, mixed_keys[i].size_bytes) == PETAL_OK;
 }
 
-/* Batches of 1, 2, 3 ... keys, old and new ones mixed: kernels process eight at a time, then the
- * rest. */
+/* Adds batches of 1, 2, 3 ... keys, both old and new: a kernel processes eight keys at a time and
+ * then the rest. */
 static void compare_small_batches(petal_filter *filter, petal_filter *reference)
 {
     static const struct doing doings[] = {{ask_numbers, ask_number},

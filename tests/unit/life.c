@@ -1,5 +1,5 @@
-/* life.c - proves what calls do to a filter in memory (create, clone, clear, merge, intersect,
- * metadata), and what each of them leaves unchanged. */
+/* life.c - proves what each call does to a filter in memory (create, clone, clear, merge,
+ * intersect, metadata), and what it leaves unchanged. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -13,7 +13,7 @@ static petal_options both_rated(uint32_t scheme)
     return options;
 }
 
-/* Compares parameters, metadata and bits, but not items. */
+/* Compares parameters, metadata and bits, but not item counts. */
 static void require_equal(const petal_filter *a, const petal_filter *b)
 {
     petal_stats one_stats = stats_of(a);
@@ -66,7 +66,7 @@ static void a_failed_create_leaves_null_and_says_why(void **state)
     require_that(error.system_errno, ==, 0);
     require_that(strlen(error.message), >, 10);
     assert_int_equal(petal_create(&options, &filter, NULL),
-                     PETAL_ERR_ARGUMENT); /* the error is optional */
+                     PETAL_ERR_ARGUMENT); /* passing an error is optional */
 }
 
 static void freeing_null_is_allowed(void **state)
@@ -229,7 +229,7 @@ static void a_merge_is_the_filter_of_the_keys_of_both(void **state)
         add_numbers(a, 0, 700);
         add_numbers(b, 500, 700);
         add_numbers(both, 0, 700);
-        add_numbers(both, 500, 700); /* counting filters count common keys twice */
+        add_numbers(both, 500, 700); /* a counting filter counts common keys twice */
         require_status(PETAL_OK, petal_merge(a, b, &error), error);
         require_equal(a, both);
         assert_int_equal(info_of(a).items, 1400);
@@ -255,7 +255,7 @@ static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void *
         require_status(PETAL_OK, petal_intersect(common, b, &error), error);
         require_numbers(common, 600, 400);
         assert_int_equal(info_of(common).items, 1000);
-        for (int64_t i = 0; i < 20000; i++) /* the keys that both contain */
+        for (int64_t i = 0; i < 20000; i++) /* the keys in both filters */
             require(!petal_contains_i64(common, i) ||
                         (petal_contains_i64(a, i) && petal_contains_i64(b, i)),
                     "key %lld", (long long)i);
@@ -277,7 +277,7 @@ static void a_filter_merged_with_itself_or_an_empty_one_has_the_same_bits(void *
         petal_filter *filter = create(&options), *empty = create(&options);
         add_numbers(filter, 0, 300);
         uint64_t before = content_of(filter);
-        if (scheme != PETAL_SCHEME_COUNTING) /* counters add up */
+        if (scheme != PETAL_SCHEME_COUNTING) /* counting filters add their counters */
             require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
         require_status(PETAL_OK, petal_merge(filter, empty, &error), error);
         require_status(PETAL_OK, petal_intersect(filter, filter, &error), error);
@@ -304,7 +304,7 @@ static void items_stop_at_the_top_instead_of_starting_from_0(void **state)
     petal_free(filter);
 }
 
-/* Tries both calls. The message must name the field and both filters' values. */
+/* Tries both calls. The message must name the field and give both filters' values. */
 static void require_mismatch(petal_filter *a, petal_filter *b, const char *field)
 {
     petal_error error;
@@ -389,7 +389,7 @@ static void metadata_are_any_bytes_copied_and_replaced(void **state)
         PETAL_OK,
         petal_set_metadata(filter, (const char *)petal_metadata(filter, NULL) + 1, 4, &error),
         error);
-    require_metadata(filter, "econ", 4); /* the metadata comes from the filter itself */
+    require_metadata(filter, "econ", 4); /* copies from the filter's own metadata */
     require_status(PETAL_OK, petal_set_metadata(filter, NULL, 0, &error), error);
     require_metadata(filter, NULL, 0);
     petal_free(filter);
@@ -407,7 +407,7 @@ static void metadata_of_65536_bytes_are_kept_and_one_more_is_refused(void **stat
     petal_filter *filter = create(&options), *other;
     require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES);
     require_status(PETAL_ERR_LIMIT, petal_set_metadata(filter, max.data, max.size, &error), error);
-    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* the old metadata stays */
+    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* the old metadata is kept */
     options.metadata_bytes++;
     require_status(PETAL_ERR_LIMIT, petal_create(&options, &other, &error), error);
     assert_null(other);
@@ -469,7 +469,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     free(image.data);
 }
 
-/* Guava needs a 128-bit hash: a 64-bit hash can't stand for a key. */
+/* Guava needs a 128-bit hash, so a 64-bit hash can't stand for a key. */
 static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
 {
     (void)state;
@@ -491,7 +491,7 @@ static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
     }
 }
 
-/* Packed bits are unpacked into the filter's own memory, but the filter is still read-only. */
+/* Packed bits are unpacked into the filter's own memory, but the filter stays read-only. */
 static void what_is_opened_for_reading_keeps_its_metadata(void **state)
 {
     (void)state;

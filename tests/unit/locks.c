@@ -1,6 +1,6 @@
-/* locks.c - proves what is promised for files that several processes use: locks, readers during a
- * writer's changes, saves that hold the lock across the rename, temporary files, and that damage
- * never gets valid checksums. */
+/* locks.c - proves what is promised for files that several processes use: locks exclude other
+ * writers, readers may read while a writer changes the file, a save holds the lock across the
+ * rename, temporary files are removed, and damaged bits never get valid checksums. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
 
@@ -32,7 +32,7 @@ static void save_numbers(const char *path, uint64_t count)
     petal_free(filter);
 }
 
-/* Zeroes part of a file's bits, like a failing disk. */
+/* Zeroes some of a file's bits, like a failing disk. */
 static void damage(const char *path, uint64_t offset, size_t size)
 {
     static const uint8_t zeros[8192];
@@ -144,16 +144,17 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     add_numbers(writer, 100, 10);
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     assert_int_equal(rename(other_path, path), 0);
-    require_status(PETAL_OK, petal_sync(writer, &error), error); /* no acknowledged key was left */
+    /* All changes were synced before the rename. */
+    require_status(PETAL_OK, petal_sync(writer, &error), error);
     add_numbers(writer, 200, 10);
     for (int i = 0; i < 3; i++)
         require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
     struct bytes before = read_file(path);
     require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, &error),
-                   error); /* the other file stays untouched */
+                   error); /* the other file is unchanged */
     assert_true(file_is(path, before));
     require_status(PETAL_OK, petal_save(writer, other_path, NULL, &error),
-                   error); /* saving elsewhere is allowed */
+                   error); /* saving to another path is allowed */
     petal_free(writer);
     free(before.data);
     unlink(path);
@@ -174,7 +175,7 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
                    petal_save(writer, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error), error);
     require_status(PETAL_OK, petal_save(writer, path, NULL, &error), error);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
-    add_numbers(writer, 20, 10); /* the map still shows that file */
+    add_numbers(writer, 20, 10); /* the map still refers to that file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     petal_free(writer);
     require_that(stat(path, &after), ==, 0);
@@ -185,8 +186,8 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     unlink(path);
 }
 
-/* Several processes create the same file: one succeeds and its keys are in the file, the others are
- * refused. */
+/* Several processes create the same file. One of them succeeds, and its keys are in the file; the
+ * others are refused. */
 static void of_several_makers_of_one_file_the_first_wins(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     petal_filter *reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     require_numbers(reader, 0, 200);
     add_numbers(writer, 200, 100);
-    require_numbers(reader, 0, 300); /* bits are set while it reads */
+    require_numbers(reader, 0, 300); /* a writer sets bits while it reads */
     petal_info info = info_of(reader);
     uint64_t id;
     assert_true(file_info_of(reader).live);
@@ -246,8 +247,8 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     assert_int_equal(access(elsewhere, F_OK), -1);
     petal_free(writer);
     petal_free(reader);
-    reader =
-        opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE); /* no writer any more: an ordinary map */
+    /* The writer has gone, so this is an ordinary map. */
+    reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     assert_true(!file_info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);
     petal_free(reader);
@@ -282,7 +283,7 @@ static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
     }
 }
 
-/* A child runs the deed on a writable map of the file, and dies before it syncs. */
+/* A child process performs `deed` on a writable map of the file, and dies before it syncs. */
 static void die_after(const char *path, petal_status (*deed)(petal_filter *filter))
 {
     int status;
@@ -354,9 +355,9 @@ static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void
     assert_int_equal(status, PETAL_ERR_DAMAGED);
     assert_int_equal(petal_last_error(writer, &error), PETAL_ERR_DAMAGED);
     assert_int_equal(error.offset, payload + 3 * BLOCK);
-    assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* from now on */
+    assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* and every later call */
     require_status(PETAL_ERR_DAMAGED, petal_clear(writer, &error), error);
-    require_status(PETAL_OK, petal_sync(writer, &error), error); /* what was added before */
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* writes what was added before */
     petal_free(writer);
     petal_filter *reader = opened(path, PETAL_OPEN_MAP);
     require_numbers(reader, 1000000, (uint64_t)(key - 1 - 1000000));
@@ -430,8 +431,8 @@ static petal_status put_into_memory(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* Every call that would compute new sums for a file's bits first compares them with the old sums,
- * in maps and in views. */
+/* Before a call computes new sums for a file's bits, it compares the bits with the old sums. This
+ * holds for maps and views. */
 static void nothing_seals_damaged_bits(void **state)
 {
     (void)state;
@@ -495,8 +496,8 @@ static void damaged_bits_are_not_loaded(void **state)
     unlink(path);
 }
 
-/* Another process clears the file while a copy, whose bits were already verified, allocates
- * memory. */
+/* Another process clears the file while a copy allocates memory. The copy's bits had already been
+ * verified. */
 struct meddler {
     petal_filter *writer;
     bool is_armed;
@@ -599,7 +600,7 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, &error), error);
     assert_true(file_is(second, before));
     require_status(PETAL_OK, petal_save(holder, first, NULL, &error),
-                   error); /* the lock follows the path */
+                   error); /* its lock is on this file */
     petal_free(holder);
     free(before.data);
     unlink(first);
@@ -634,8 +635,8 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* Counts the names in a folder that begin with the temporary's prefix; the last one is copied to
- * `name`. */
+/* Counts the names in a folder that begin with the prefix of temporary files. Copies the last one
+ * to `name`. */
 static int count_temporaries(const char *folder, char name[PATH_SIZE])
 {
     int count = 0;
@@ -657,7 +658,7 @@ struct watch {
     int calls, seen;
 };
 
-/* An allocator that looks at the folder during a save, in a format that allocates while saving. */
+/* An allocator that looks into the folder during a save. The format must allocate while saving. */
 static void *watch_and_allocate(void *context, size_t size)
 {
     struct watch *watch = context;
@@ -691,7 +692,7 @@ static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
         struct watch watch = {folder, 0, 0, 0};
         petal_allocator allocator = {watch_and_allocate, release_watched, &watch};
         petal_options options = PETAL_OPTIONS_INIT;
-        options.format = "redisbloom-dump"; /* it compresses */
+        options.format = "redisbloom-dump"; /* it compresses, so it allocates */
         options.capacity = 1000;
         options.rate = 0.01;
         options.allocator = &allocator;
@@ -730,7 +731,7 @@ static void temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not(
     require_that(living, >=, 0);
     require_that(fcntl(living, F_OFD_SETLK, &whole), ==, 0);
     char notes[PATH_SIZE + 64];
-    snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* somebody's own */
+    snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* a file of the user's */
     write_file(notes, "mine", 4);
     save_numbers(path, 5);
     assert_int_equal(unlink(notes), 0);

@@ -1,6 +1,6 @@
-/* memory.c - proves that all memory comes from the caller's allocator and is returned to it, and
- * that if an allocation fails at any point, the call returns an error, leaks nothing, and leaves
- * the filter usable and the file unchanged. */
+/* memory.c - proves that all memory comes from the caller's allocator and is returned to it. If any
+ * allocation fails, the call returns an error and leaks nothing; the filter stays usable and the
+ * file unchanged. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -81,7 +81,8 @@ static void the_allocator_is_copied(void **state)
     require_that(count.bad_releases, ==, 0);
 }
 
-/* An allocator guarantees only malloc's alignment, but the bits must start on a cache line. */
+/* An allocator guarantees only the alignment of malloc(), but the bits must begin on a cache
+ * line. */
 static void *odd_alloc(void *context, size_t size_bytes)
 {
     uint8_t *block = calloc(1, size_bytes + 64);
@@ -112,8 +113,8 @@ static void memory_of_any_alignment_will_do(void **state)
 
 /* ---- the Nth allocation fails ---------------------------------------------------------------- */
 
-/* What the calls work on. It uses the standard allocator, so that only the tested call runs out of
- * memory. */
+/* The objects that the calls use. They come from the standard allocator, so that only the tested
+ * call runs out of memory. */
 struct world {
     const petal_allocator *allocator;
     petal_filter *filter;      /* uses the counting allocator */
@@ -122,7 +123,7 @@ struct world {
     const char *path;
 };
 
-/* A tested call. Returns its status, and frees what it makes. */
+/* A tested call. Returns its status, and frees everything it made. */
 typedef petal_status (*trial)(struct world *world);
 
 static petal_status freed(petal_status status, petal_filter *filter)
@@ -150,7 +151,7 @@ static petal_status try_clone(struct world *world)
 
 static petal_status try_metadata(struct world *world)
 {
-    static const char *const texts[] = {"metadata", "METADATA"}; /* of equal length */
+    static const char *const texts[] = {"metadata", "METADATA"}; /* of the same length */
     size_t size;
     bool lower = memcmp(petal_metadata(world->filter, &size), texts[0], 8) == 0;
     petal_status status = petal_set_metadata(world->filter, texts[lower], 8, NULL);
@@ -219,7 +220,7 @@ static petal_status try_view(struct world *world)
     return freed(status, made);
 }
 
-/* Opens a writable map, changes it, syncs it and changes it again. */
+/* Opens a writable map, changes it, syncs it, and changes it again. */
 static petal_status try_writing(struct world *world)
 {
     petal_filter *map = NULL;
@@ -246,8 +247,8 @@ static petal_status try_diff(struct world *world)
     return petal_diff(world->filter, world->later, swallow, NULL, NULL);
 }
 
-/* Works on a copy, since a patch applies only once. If patching fails, none of the new keys is
- * present. */
+/* Works on a copy, because a patch applies only once. If patching fails, none of the new keys may
+ * be present. */
 static petal_status try_patch(struct world *world)
 {
     petal_filter *copy = NULL;
@@ -288,7 +289,7 @@ static petal_status try_reader(struct world *world)
     return freed(status, made);
 }
 
-/* Loads a header, then the bits. */
+/* Loads a header, and then the bits. */
 static petal_status try_write_bits(struct world *world)
 {
     petal_open_options options = options_with(world, PETAL_OPEN_HEADER_ONLY);
@@ -314,7 +315,7 @@ static petal_status try_share(struct world *world)
     return status;
 }
 
-/* The filter grows within the batch; the outcome says how many keys were added. */
+/* The filter grows during the batch. The outcome says how many keys were added. */
 static petal_status try_batch(struct world *world)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -335,8 +336,8 @@ static petal_status try_batch(struct world *world)
     return status;
 }
 
-/* Fails the 1st, 2nd, 3rd ... allocation of the call, once or permanently, until the call has
- * enough. */
+/* Repeats the call. In the nth run, the nth allocation fails; if `for_ever`, so do all later ones.
+ * Stops when a run makes fewer than n allocations. Returns the number of failures. */
 static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name,
                       bool for_ever)
 {
@@ -458,7 +459,7 @@ static void a_save_takes_no_memory(void **state)
     end_world(&world, &count);
 }
 
-/* The format compresses, which allocates memory. */
+/* The format compresses, so saving allocates memory. */
 static void a_save_without_memory_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -504,10 +505,10 @@ static void a_size_that_no_memory_has_is_a_clean_error(void **state)
     require_that(count.live_blocks, ==, 0);
 }
 
-/* Large blocks get their own pages, which the test can make read-only or inaccessible. */
+/* Large blocks get their own pages, so the test can make them read-only or inaccessible. */
 #define BIG_BYTES ((size_t)8 << 20)
 struct pages {
-    void *last; /* the last big block */
+    void *last; /* the last large block */
     int protection;
 };
 
@@ -528,7 +529,7 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Here, writing to an empty page, or reading one unnecessarily, causes a crash. */
+/* Writing to an empty page, or reading one without need, crashes in this test. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;
@@ -545,7 +546,7 @@ static void untouched_pages_stay_untouched(void **state)
         void *bits = pages.last;
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_READ), 0);
         require_status(PETAL_OK, petal_clear(filter, &error), error);
-        pages.protection = PROT_READ; /* the copy's */
+        pages.protection = PROT_READ; /* protects the copy's pages */
         require_status(PETAL_OK, petal_clone(filter, &copy, &error), error);
         pages.protection = PROT_READ | PROT_WRITE;
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_NONE), 0);
@@ -557,7 +558,7 @@ static void untouched_pages_stay_untouched(void **state)
         require_status(PETAL_OK, petal_serialize(filter, NULL, image.data, image.size, &error),
                        error);
         free(image.data);
-        add_numbers(filter, 0, 1000); /* all over the pages */
+        add_numbers(filter, 0, 1000); /* everywhere in the pages */
         require_status(PETAL_OK, petal_clear(filter, &error), error);
         require_that(stats_of(filter).bits_set, ==, 0);
         petal_free(copy);

@@ -1,11 +1,10 @@
-/* model.c - proves that the models of false-positive rates, which the planner inverts, are as exact
- * as documented.
+/* model.c - proves that the planner's models of the false-positive rate are as exact as documented.
  *
  * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is
- * compared with full enumeration where that is feasible (k = 1; one line with one or two keys),
- * elsewhere with simulations of the specification. The simulations throw truly random patterns and
- * use the exact rate of each outcome, so they test only the model, not the hash; tests/stat/rates.c
- * tests the whole. */
+ * compared with full enumeration where that is feasible (k = 1; one line with one or two keys), and
+ * otherwise with simulations of the specification. The simulations throw random patterns and
+ * compute the exact rate of each outcome, so they test the model and not the hash.
+ * tests/stat/rates.c tests both together. */
 #include "../amount.h"
 #include "support.h"
 
@@ -24,10 +23,10 @@ static double predicted(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lin
 
 /* ---- classic: bins and balls ----------------------------------------------------------------- */
 
-#define MAX_BINS 4096 /* of a test below */
+#define MAX_BINS 4096 /* the largest that a test uses */
 
-/* E[(X/m)^k], where X is the number of occupied bins after `balls` balls: p[x] is the probability
- * of X = x. */
+/* Computes E[(X/m)^k], where X is the number of occupied bins after `balls` balls. p[x] is the
+ * probability that X = x. */
 static long double occupancy_rate(uint32_t bins, uint32_t k, uint64_t balls)
 {
     static long double p[MAX_BINS + 1];
@@ -51,7 +50,7 @@ static double off_by(uint32_t bins, uint32_t k, uint64_t keys)
 
 static const uint32_t few_k[] = {1, 2, 3, 5, 7, 10, 16};
 static const double loads[] = {0.1, 0.35, 0.69,
-                               1.0, 2.0,  5.0}; /* balls per bin; 0.69 gives the best rate */
+                               1.0, 2.0,  5.0}; /* balls per bin; the rate is best at 0.69 */
 
 static void classic_is_exact_up_to_1024_bits(void **state)
 {
@@ -59,7 +58,7 @@ static void classic_is_exact_up_to_1024_bits(void **state)
     static const uint32_t bins[] = {1, 2, 3, 11, 64, 100, 511, 512, 1024};
     for (size_t i = 0; i < COUNT(bins); i++)
         for (size_t j = 0; j < COUNT(few_k); j++)
-            for (size_t l = 0; l <= COUNT(loads); l++) { /* the last: a single key */
+            for (size_t l = 0; l <= COUNT(loads); l++) { /* the last one is a single key */
                 uint64_t keys =
                     l < COUNT(loads) ? (uint64_t)(loads[l] * bins[i] / few_k[j]) + 1 : 1;
                 double off = off_by(bins[i], few_k[j], keys);
@@ -68,7 +67,7 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             }
 }
 
-/* With so many hashes that sums of alternating signs would lose all digits. */
+/* With so many hashes, a sum with alternating signs would lose all digits. */
 static void classic_is_exact_with_up_to_64_hashes(void **state)
 {
     (void)state;
@@ -83,7 +82,8 @@ static void classic_is_exact_with_up_to_64_hashes(void **state)
             }
 }
 
-/* Lines of 512 bits into which a key throws k balls: the mean over the number of keys in a line. */
+/* A line has 512 bits, and a key throws k balls into it. The rate is the mean over the number of
+ * keys in a line. */
 static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
 {
     (void)state;
@@ -91,8 +91,9 @@ static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
         uint32_t lines, k, keys;
     } cases[] = {{7, 6, 200}, {2, 1, 30}, {40, 13, 500}, {9, 30, 90}, {300, 20, 60}};
     for (size_t i = 0; i < COUNT(cases); i++) {
+        /* Probability that no key is in the line. */
         long double n = cases[i].keys, others = cases[i].lines - 1, rate = 0,
-                    weight = powl(others / cases[i].lines, n); /* of no key in the line */
+                    weight = powl(others / cases[i].lines, n);
         for (uint32_t j = 0; j <= cases[i].keys && (weight > 1e-20L || j < n / (others + 1)); j++) {
             rate += weight * occupancy_rate(512, cases[i].k, j * cases[i].k);
             weight *= (n - j) / ((j + 1) * others);
@@ -105,16 +106,16 @@ static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
         options.hashes = cases[i].k;
         require_status(PETAL_OK, petal_plan(&options, &info, NULL, &error), error);
         double got = petal_predict_rate(&info, cases[i].keys);
-        /* and a word of 32 bits chooses the place in a line */
+        /* a 32-bit word of the hash chooses the place in a line */
         require(fabsl(got - rate) < 1e-8L * rate + n / cases[i].lines * 0x1p-32L,
                 "%u lines, k = %u, %u keys: %.12g, not %.12Lg", cases[i].lines, cases[i].k,
                 cases[i].keys, got, rate);
     }
 }
 
-/* Above 1,024 bits the model uses only the mean and variance of X. The error is largest for few
- * keys and many hashes. The bounds are about twice the largest error found, at m = 1025; no chance
- * is involved. */
+/* Above 1,024 bits, the model uses only the mean and the variance of X. The error is largest for
+ * few keys and many hashes. The bounds are about twice the largest error found, which is at m =
+ * 1025. No randomness is involved. */
 static double max_off(uint32_t k, double load)
 {
     if (k > 16) return load < 0.5 ? 1 : 2e-3;
@@ -134,7 +135,7 @@ static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_h
                                     (long double)keys * 0x1p-64L;
                 double rate = predicted(PETAL_SCHEME_CLASSIC, bins[i], all_k[j], 0, keys);
                 double off = (double)(fabsl(rate - exact) / exact);
-                if (exact < 1e-12L) continue; /* too few keys to measure such a rate */
+                if (exact < 1e-12L) continue; /* too few keys to compare such a rate */
                 require(off < max_off(all_k[j], loads[l]), "m = %u, k = %u, load %g: off by %g",
                         bins[i], all_k[j], loads[l], off);
             }
@@ -169,7 +170,7 @@ static void a_filter_of_one_bit_is_always_wrong(void **state)
 #define STRIDES 8 /* the odd strides */
 #define PATTERNS (STRIDES * WORDS)
 
-/* The set of k words that a pattern touches. */
+/* Returns the words that a pattern touches, as a set of k bits. */
 static uint32_t words_of(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
@@ -178,7 +179,8 @@ static uint32_t words_of(uint32_t pattern, uint32_t k)
     return set;
 }
 
-/* The probability that a pattern passes if word w's tested bit is set with probability fill[w]. */
+/* Returns the probability that a pattern passes, if the tested bit of word w is set with
+ * probability fill[w]. */
 static double passes(uint32_t words, const double *fill)
 {
     double product = 1;
@@ -187,11 +189,12 @@ static double passes(uint32_t words, const double *fill)
     return product;
 }
 
-/* One line with one or two keys: the mean over all patterns of the keys and of the query. */
+/* Enumerates one line with one or two keys: the mean over all patterns of the keys and of the
+ * query. */
 static double enumerate(uint32_t k, int keys)
 {
     double sum = 0;
-    for (uint32_t a = 0; a < STRIDES; a++) /* rotation changes nothing: start at word 0 */
+    for (uint32_t a = 0; a < STRIDES; a++) /* rotation doesn't matter, so start at word 0 */
         for (uint32_t b = 0; b < (keys == 2 ? PATTERNS : 1); b++) {
             uint32_t first = words_of(a, k), second = keys == 2 ? words_of(b, k) : 0;
             double fill[WORDS];
@@ -213,7 +216,8 @@ static void blocked_with_one_or_two_keys_is_what_enumeration_gives(void **state)
             double rate = enumerate(k, keys),
                    wanted = rate + (1 - rate) * keys * 0x1p-32 + keys * 0x1p-64;
             double got = predicted(PETAL_SCHEME_BLOCKED, 512, k, 1, (uint64_t)keys);
-            /* inclusion-exclusion adds and subtracts terms up to 12,870, which round to 1e-12 */
+            /* inclusion-exclusion adds and subtracts terms of up to 12,870, so it is exact to
+             * 1e-12 */
             require(fabs(got - wanted) < 1e-9 * wanted + 1e-12, "k = %u, %d keys: %g, wanted %g", k,
                     keys, got, wanted);
         }
@@ -244,7 +248,7 @@ static void throw_pattern(uint32_t *line, uint32_t k, uint64_t *random)
         if (words >> w & 1) line[w] |= 1u << random_below(random, 32);
 }
 
-/* The exact rate of a random query of k words on these lines. */
+/* Returns the exact rate, on these lines, of a random query of k words. */
 static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t k)
 {
     double sum = 0;
@@ -253,7 +257,7 @@ static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t
         for (uint32_t w = 0; w < WORDS; w++)
             fill[w] = __builtin_popcount(lines[i * WORDS + w]) / 32.0;
         for (uint32_t pattern = 0; pattern < PATTERNS;
-             pattern += 2) /* strides s and 16 - s touch mirrored sets: half of them are enough */
+             pattern += 2) /* strides s and 16 - s touch mirrored sets, so half of them suffice */
             sum += passes(words_of(pattern, k), fill);
     }
     return sum / (PATTERNS / 2.0) / line_count;
@@ -276,7 +280,7 @@ static double standard_error(const struct mean *mean)
     return sqrt((mean->squares / mean->count - average * average) / mean->count);
 }
 
-/* The rates of filters with `keys` random keys. */
+/* Returns the mean rate of filters with `keys` random keys. */
 static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_key, uint32_t keys,
                             uint32_t filters, uint64_t seed)
 {
@@ -298,8 +302,8 @@ static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_
     return mean;
 }
 
-/* The model must lie within 5 standard errors of the simulation's mean. `left_out`: how much the
- * model is known to be too low. */
+/* The model must be within 5 standard errors of the simulation's mean. `left_out` is the known
+ * error by which the model is too low. */
 static void require_model_fits(uint32_t lines, uint32_t k, uint32_t lines_per_key,
                                double bits_per_key, double left_out)
 {
@@ -327,9 +331,9 @@ static void blocked_with_one_line_a_key_is_what_simulation_gives(void **state)
                 require_model_fits(lines[i], all_k[j], 1, bits_per_key[l], 0);
 }
 
-/* Both lines of a key are in the same filter, and in a small filter lines are all fuller or all
- * emptier; the model treats them as independent. The rate is then too low by less than 0.6 / lines,
- * 0.9 % at the 64 lines that the planner requires. */
+/* The model treats the two lines of a key as independent. But they are in the same filter, and in a
+ * small filter all lines tend to be fuller or emptier together. So the model is too low by less
+ * than 0.6 / lines, which is 0.9 % at the 64 lines that the planner requires. */
 static void blocked_with_two_lines_a_key_is_what_simulation_gives(void **state)
 {
     (void)state;

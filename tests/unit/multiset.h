@@ -1,5 +1,5 @@
-/* multiset.h - takes a counting filter, an exact multiset of keys and an exact array of counters
- * through the same random steps. The counters follow docs/format.md and use nothing from src. */
+/* multiset.h - applies the same random steps to a counting filter, an exact multiset of keys and an
+ * exact array of counters. The counters follow docs/format.md, and use no code from src. */
 #ifndef PETAL_TESTS_MULTISET_H
 #define PETAL_TESTS_MULTISET_H
 
@@ -11,20 +11,20 @@
 struct workload {
     uint64_t counters; /* m */
     uint32_t hashes;
-    uint64_t keys;     /* the integers from 0 on */
-    unsigned max_each; /* the maximum count of a key */
-    uint64_t steady;   /* roughly the number of keys present, with repeats */
+    uint64_t keys;     /* integers, beginning with 0 */
+    unsigned max_each; /* how many times a key may be present at most */
+    uint64_t steady;   /* about how many keys are present, with repeats */
     uint64_t steps, seed;
 };
 
 struct multiset {
     const struct workload *work;
     petal_filter *filter;
-    uint8_t *times;    /* the count of each key */
+    uint8_t *times;    /* how many times each key is present */
     uint8_t *counters; /* one byte each */
     uint64_t in, random;
     uint64_t added, removed, refused,
-        passed; /* steps; passed: absent keys that are false positives */
+        passed; /* numbers of steps; passed: absent keys that were false positives */
 };
 
 /* ---- counters by the specification ----------------------------------------------------------- */
@@ -58,7 +58,7 @@ static inline void count_by(uint8_t *counters, const uint64_t *positions, uint32
             counters[positions[i]] = (uint8_t)(counters[positions[i]] + step);
 }
 
-/* Fails the test unless the filter's bytes are those counters. */
+/* Fails the test unless the filter's bytes equal those counters. */
 static inline void require_counters(const petal_filter *filter, const uint8_t *counters, uint64_t m)
 {
     struct bytes image = serialized(filter);
@@ -92,7 +92,7 @@ static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *
     set->added++;
 }
 
-/* Removes a key that is present, or one that is certainly absent and must be refused. */
+/* Removes a key. If the key is absent, the filter must refuse. */
 static inline void step_remove(struct multiset *set, uint64_t key, const uint64_t *positions,
                                uint32_t count)
 {
@@ -119,18 +119,20 @@ static inline void step(struct multiset *set)
             (unsigned long long)key, (unsigned long long)work->seed);
     require(found || set->times[key] == 0, "false negative: %llu, seed %llu",
             (unsigned long long)key, (unsigned long long)work->seed);
-    bool adds = random_below(&set->random, 2 * work->steady) >= set->in; /* evenly, at `steady` */
+    /* Adds and removes equally often if `steady` keys are present. */
+    bool adds = random_below(&set->random, 2 * work->steady) >= set->in;
     if (adds && set->times[key] < work->max_each)
         step_add(set, key, positions, count);
     else if (set->times[key] > 0 || !found)
         step_remove(set, key, positions, count);
     else
-        set->passed++; /* a false positive: removing it would damage others */
+        set->passed++; /* a false positive: removing it would damage other keys */
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
-/* Every key present is found, and the counters and what the filter reports about them are exact. */
+/* Every present key must be found. The counters, and what the filter reports about them, must be
+ * exact. */
 static inline void require_whole(const struct multiset *set)
 {
     const struct workload *work = set->work;
@@ -153,7 +155,7 @@ static inline void require_whole(const struct multiset *set)
 static inline uint8_t *zeros(uint64_t count)
 {
     uint8_t *bytes = calloc((size_t)count, 1);
-    if (!bytes) abort(); /* the analyser understands no other exit */
+    if (!bytes) abort(); /* the analyser knows no other exit */
     return bytes;
 }
 
@@ -190,8 +192,8 @@ static inline void set_free(struct multiset *set)
     free(set->counters);
 }
 
-/* If no counter sticks, removed keys leave no trace: the filter equals one that was given only the
- * rest. */
+/* If no counter saturated, removed keys leave no trace: the filter equals one to which only the
+ * remaining keys were added. */
 static inline void require_no_trace(const struct multiset *set)
 {
     petal_filter *fresh = make(PETAL_SCHEME_COUNTING, set->work->counters, set->work->hashes, 0);

@@ -1,13 +1,12 @@
-/* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed;
- * that its size is close to the entropy of the change; and that a patch with a wrong base, a
- * damaged patch or a forged one doesn't change the filter. docs/format.md, "Patches", specifies the
- * format. */
+/* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed, and
+ * that its size is close to the entropy of the change. A patch that is damaged, forged or has
+ * another base must not change the filter. docs/format.md, "Patches", specifies the format. */
 #include "image.h"
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
-/* Offsets in a patch; its pieces follow slot, metadata and origin. */
+/* Offsets in a patch. The pieces come after the slot, the metadata and the origin. */
 enum {
     P_VERSION = 8,
     P_FEATURES = 12,
@@ -65,8 +64,8 @@ static petal_status apply(petal_filter *filter, struct bytes patch, petal_error 
     return petal_apply_patch(filter, patch.data, patch.size, 0, error);
 }
 
-/* The patch from one filter to the other works and gives the same file; neither filter changes.
- * Returns the patch's size. */
+/* Makes a patch from one filter to the other. It must apply, give the same file, and change neither
+ * filter. Returns the patch's size. */
 static size_t require_patch(const petal_filter *from, const petal_filter *to, const char *what)
 {
     petal_error error;
@@ -79,7 +78,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
     assert_int_equal(petal_content_id(to, &wanted, NULL), PETAL_OK);
     require_that(id, ==, wanted);
-    /* The handle then behaves as `to` would. */
+    /* Afterwards the handle must behave like `to`. */
     petal_filter *twin = clone_of(to);
     for (int64_t i = 0; i < 3000; i++)
         require(petal_add_i64(copy, 500000 + i) == petal_add_i64(twin, 500000 + i), "%s: key %lld",
@@ -155,7 +154,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     uint64_t bytes;
     (void)state;
     assert_int_equal(petal_set_metadata(to, "of another day", 14, NULL), PETAL_OK);
-    add_numbers(to, 0, 10); /* already present: only items change */
+    add_numbers(to, 0, 10); /* already present: only `items` changes */
     struct bytes patch = diff(from, to);
     require_that(patch.size, ==, P_SLOT + SLOT + 16 + PIECE_HEAD);
     free(patch.data);
@@ -165,7 +164,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     require_that(petal_metadata(to, &bytes), ==, NULL);
     require_that(bytes, ==, 0);
     petal_free(to);
-    options.bits = info_of(from).bits; /* the planned size, with nothing else recorded */
+    options.bits = info_of(from).bits; /* the planned size, but no capacity or rate is recorded */
     options.hashes = info_of(from).hashes;
     options.capacity = 0;
     options.rate = 0;
@@ -219,7 +218,8 @@ static void a_filter_that_grew_brings_its_new_layers(void **state)
     petal_free(to);
 }
 
-/* Closed generations are equal in both filters: only the newest and those after it cost bytes. */
+/* Closed generations are equal in both filters. Only the newest generation of the old filter and
+ * later ones need bytes. */
 static void generations_that_went_cost_nothing(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -259,7 +259,8 @@ static double log2_choose(double n, double k)
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2);
 }
 
-/* The information in which of the clear bits were set: no encoding needs fewer bytes. */
+/* The entropy of the choice of newly set bits among the clear ones. No encoding needs fewer
+ * bytes. */
 static double entropy_bytes(const petal_filter *from, const petal_filter *to)
 {
     double bits = 0;
@@ -279,15 +280,15 @@ static double entropy_bytes(const petal_filter *from, const petal_filter *to)
     return bits / 8;
 }
 
-/* For 1 % more keys the bound is 1.15 times the entropy. Even a nearly empty patch has its head,
- * slot and one piece: at least 608 bytes. Its codes are within 3 %. */
+/* For 1 % more keys the bound is 1.15 times the entropy. Even a nearly empty patch has a head, a
+ * slot and one piece, at least 608 bytes. Its codes are within 3 % of the entropy. */
 static const struct growth {
     const char *name;
     uint32_t scheme, lines_per_key;
     double rate;
-    uint64_t layer_keys; /* the first layer's, if it grows; 0: doesn't grow */
+    uint64_t layer_keys; /* capacity of the first layer if the filter grows; 0: it doesn't grow */
     uint64_t keys, more;
-    double max_share; /* patch size as a share of the file */
+    double max_share; /* size of the patch as a share of the file */
 } growths[] = {
     {"blocked", BLOCKED, 1, 0.01, 0, 300000, 3000, 0.05},
     {"blocked, 2 lines", BLOCKED, 2, 0.01, 0, 300000, 3000, 0.05},
@@ -340,7 +341,8 @@ static void patches_are_close_to_the_entropy(void **state)
 
 /* ---- wrong patches --------------------------------------------------------------------------- */
 
-/* The patch must be refused with this status, and change nothing. Returns the offset. */
+/* The filter must refuse the patch with this status, and stay unchanged. Returns the error's
+ * offset. */
 static uint64_t require_refusal(petal_filter *filter, struct bytes patch, petal_status wanted,
                                 const char *what)
 {
@@ -409,7 +411,7 @@ static void a_patch_cut_off_or_changed_anywhere_is_refused(void **state)
     petal_free(to);
 }
 
-/* A forgery: the sums fit the changed fields. */
+/* Makes the checksums match the forged fields. */
 static void seal_patch(struct bytes patch)
 {
     uint64_t slot_bytes = get32(patch.data + P_SLOT_BYTES);
@@ -422,14 +424,14 @@ static void seal_patch(struct bytes patch)
     put64(piece, XXH3_64bits_withSeed(piece + 8, size < room ? size : room, 0));
 }
 
-#define PIECE (P_SLOT + SLOT) /* without metadata and origin */
+#define PIECE (P_SLOT + SLOT) /* if there is no metadata and no origin */
 
 static const struct forgery {
     const char *what;
     size_t at, size;
     uint64_t value;
     petal_status status;
-    const char *said; /* a part of the message */
+    const char *said; /* part of the message */
 } forgeries[] = {
     {"version 0", P_VERSION, 4, 0, PETAL_ERR_DAMAGED, "byte 8 (version)"},
     {"version 2", P_VERSION, 4, 2, PETAL_ERR_NEWER,
@@ -563,8 +565,8 @@ static void a_forged_patch_is_refused_whatever_it_says(void **state)
     petal_free(to);
 }
 
-/* Random values in random bytes, with correct sums: none is accepted, unless it makes the same
- * filter. */
+/* Random bytes get random values, and the sums are corrected. The patch must be refused unless it
+ * makes the same filter. */
 static void random_forgeries_change_nothing(void **state)
 {
     uint64_t random = 11;
@@ -583,7 +585,8 @@ static void random_forgeries_change_nothing(void **state)
             seal_patch(forged);
             petal_status status = apply(from, forged, NULL);
             struct bytes after = serialized(from);
-            /* The id doesn't cover items, rates and key type: a forger may change them. */
+            /* The content id doesn't cover items, rates and the key type, so a forger may change
+             * them. */
             require(status < 0 ? same_bytes(before, after)
                                : memcmp(after.data + 2 * SLOT, wanted.data + 2 * SLOT,
                                         wanted.size - 2 * SLOT) == 0,
@@ -603,7 +606,7 @@ static void random_forgeries_change_nothing(void **state)
     }
 }
 
-/* Replaces the patch's pieces with one piece of these codes. */
+/* Replaces the pieces of the patch by one piece with these codes. */
 static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes, unsigned r,
                                const void *bytes, uint32_t size)
 {
@@ -621,7 +624,8 @@ static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes
 
 static void counters_stay_within_their_bounds(void **state)
 {
-    static const uint8_t ups[8] = {0}, down[1] = {2}; /* r 0: gap 0, sixteen times; then gap 0 */
+    /* Ups: r = 0, a gap of 0, sixteen times; down: one gap of 0. */
+    static const uint8_t ups[8] = {0}, down[1] = {2};
     (void)state;
     petal_filter *from = make(PETAL_SCHEME_COUNTING, 100, 3, 0), *to = more_of(from);
     struct bytes patch = diff(from, to), forged = with_piece(patch, RAISED, 16, 0, ups, 2);
@@ -647,7 +651,7 @@ static void bits_beyond_the_last_stay_clear(void **state)
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "whole");
         free(forged.data);
         whole[bit / 8] = 0;
-        uint64_t bits = (uint64_t)bit << 1; /* a zero, and r = 9 low bits */
+        uint64_t bits = (uint64_t)bit << 1; /* a zero bit, then r = 9 low bits */
         uint8_t code[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
         forged = with_piece(patch, RISEN, 1, 9, code, 2);
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "risen");
@@ -658,7 +662,7 @@ static void bits_beyond_the_last_stay_clear(void **state)
     petal_free(to);
 }
 
-/* A code longer than the bytes left, and one that leads past the end. */
+/* One code is longer than the bytes left, and one points past the end. */
 static void codes_lead_nowhere(void **state)
 {
     uint8_t ones[1000];
@@ -688,7 +692,7 @@ static void codes_lead_nowhere(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A patch may add layers, so a forged one could try to take all memory. */
+/* A patch may add layers, so a forged patch could request any amount of memory. */
 static void new_layers_are_within_the_memory_limit(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -719,7 +723,7 @@ static void new_layers_are_within_the_memory_limit(void **state)
     petal_free(opened);
     petal_free(from);
     petal_free(to);
-    /* 2^48 more bits, from a patch of a kilobyte. */
+    /* A patch of one kilobyte requests 2^48 more bits. */
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 8, (uint64_t)1 << 48);
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 40, (uint64_t)1 << 45);
     uint64_t blocks = 1 + ((uint64_t)1 << 29), sums = 1024, payload;
@@ -736,8 +740,8 @@ static void new_layers_are_within_the_memory_limit(void **state)
     free(patch.data);
 }
 
-/* Needs 64 KiB, new layers, and a description of the result. If any can't be allocated, nothing
- * changes. */
+/* Applying needs 64 KiB, the new layers, and a description of the result. If an allocation fails,
+ * nothing may change. */
 static void without_memory_nothing_changes(void **state)
 {
     (void)state;
@@ -783,7 +787,7 @@ static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
     petal_error error;
     (void)state;
     petal_filter *from = make(PETAL_SCHEME_CLASSIC, 8000000, 3, 0), *to = clone_of(from);
-    add_numbers(to, 0, 1000000); /* 31 % of the bits, of zeros */
+    add_numbers(to, 0, 1000000); /* 31 % of the clear bits */
     struct bytes patch = diff(from, to);
     require_that(patch.size, >, 800000);
     struct sunk out = {{NULL, 0}, 1, 0};
@@ -840,7 +844,7 @@ static void a_patch_holds_no_secret(void **state)
     petal_free(other);
 }
 
-/* Filters of other libraries too, in their own format and as petal files. */
+/* Tests filters of other libraries too, in their own format and as petal files. */
 static void filters_of_every_format_have_patches(void **state)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
@@ -894,7 +898,7 @@ static void maps_views_and_shared_filters(void **state)
     assert_true(petal_contains_i64(map, 4711));
     petal_free(map);
     petal_free(view);
-    /* Damaged blocks never get into a patch. */
+    /* Damaged blocks must never get into a patch. */
     file.data[file.size - 1 - 64 + 5] ^= 1;
     require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
     struct sunk out = {{NULL, 0}, 0, 0};
@@ -902,7 +906,7 @@ static void maps_views_and_shared_filters(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
     require_that(out.bytes.size, ==, 0);
     petal_free(view);
-    /* A shared filter keeps its item count elsewhere. */
+    /* A shared filter keeps its item count in another place. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));
@@ -914,8 +918,8 @@ static void maps_views_and_shared_filters(void **state)
     petal_free(to);
 }
 
-/* Patches and clients use the content id of their handle: after a sync it must be the file's, for
- * every scheme. */
+/* Patches and clients use the content id of their handle. After a sync it must equal the file's,
+ * for every scheme. */
 static void a_synced_map_has_the_content_id_of_its_file(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* plan.c - proves that the planner keeps its promise: it finds the fewest bits for the requested
- * rate, or refuses and gives the reason. */
+/* plan.c - proves that the planner finds the fewest bits for the requested rate, or else refuses
+ * and gives the reason. */
 #include "../amount.h"
 #include "support.h"
 
@@ -90,13 +90,13 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++)
         for (size_t i = 3; i < COUNT(many_keys);
-             i++) /* with fewer keys even one line may be more than needed */
+             i++) /* with fewer keys, even a single line may be larger than needed */
             for (size_t j = 0; j < COUNT(many_rates); j++) {
                 petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]),
                            smaller = info;
                 smaller.bits = next_smaller(&info);
                 if (smaller.bits == 0 || (info.lines_per_key == 2 && info.bits == 64 * 512))
-                    continue; /* least sizes */
+                    continue; /* the smallest sizes */
                 double rate = petal_predict_rate(&smaller, many_keys[i]);
                 require(rate > many_rates[j],
                         "%s, %llu keys, rate %g: %llu bits are too many, %llu give %g",
@@ -105,7 +105,7 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
             }
 }
 
-/* The fewest bits for this k and number of lines, by bisection over the model's rate. */
+/* Finds the fewest bits for this k and number of lines, by bisection over the model's rate. */
 static uint64_t fewest_bits(uint32_t scheme, uint32_t k, uint32_t lines, uint64_t keys, double rate)
 {
     petal_info info = PETAL_INFO_INIT;
@@ -161,9 +161,10 @@ static void no_other_number_of_hashes_needs_fewer_bits(void **state)
             }
 }
 
-/* The cost of a plan, compared with the textbook's m = -n ln p / (ln 2)^2. classic pays for a whole
- * k, most where k is small (3.7 % at p = 0.35), and for the variance of small filters. blocked pays
- * for uneven lines; below 2e-4 it uses two lines per key. */
+/* The cost of a plan, compared with the textbook's m = -n ln p / (ln 2)^2. classic pays for
+ * rounding k to an integer, which matters most for small k (3.7 % at p = 0.35), and for the
+ * variance of small filters. blocked pays for uneven lines. Below 2e-4 it uses two lines per
+ * key. */
 static double max_over_textbook(uint32_t scheme, uint64_t keys, double rate)
 {
     if (scheme == PETAL_SCHEME_CLASSIC) return keys < 100 ? 1.12 : rate >= 0.01 ? 1.05 : 1.01;
@@ -206,8 +207,8 @@ static void more_keys_never_need_fewer_bits(void **state)
         }
 }
 
-/* Two programs that use the same keys and rate get filters that can be merged, whatever their
- * versions of the library. */
+/* If two programs plan with the same keys and rate, their filters can be merged, whatever versions
+ * of the library they use. */
 static void plans_never_change(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void plans_never_change(void **state)
             (unsigned long long)all);
 }
 
-/* Except for the step at 2e-4, where blocked switches to two lines per key, which need fewer
+/* The exception is at 2e-4: from there on, blocked uses two lines per key, which need fewer
  * bits. */
 static void a_lower_rate_never_needs_fewer_bits(void **state)
 {
@@ -340,7 +341,7 @@ static void the_floor_that_is_named_is_true(void **state)
                 double lowest = floor_in(error.message);
                 require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate,
                         error.message);
-                options.rate = 1.1 * lowest; /* the message rounds to two digits */
+                options.rate = 1.1 * lowest; /* the message rounds the rate to two digits */
                 require(try_plan(&options, &info, &error) == PETAL_OK,
                         "%llu keys, %u lines, asked %g of %g: %s", (unsigned long long)keys[i],
                         lines[j], options.rate, lowest, error.message);
@@ -361,7 +362,7 @@ static void rates_outside_0_to_1_are_refused(void **state)
             options.rate = wrong[i];
             snprintf(what, sizeof what, "rate %g", wrong[i]);
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
-            options.bits = 1024; /* also if the rate doesn't determine the size */
+            options.bits = 1024; /* even if the rate doesn't determine the size */
             options.hashes = 4;
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
             options.bits = 0;
@@ -370,7 +371,7 @@ static void rates_outside_0_to_1_are_refused(void **state)
     }
 }
 
-/* Which of capacity, rate, memory_bytes, bits and hashes are given. */
+/* Flags for the given options: capacity, rate, memory_bytes, bits and hashes. */
 enum { KEYS = 1, RATE = 2, MEMORY = 4, BITS = 8, HASHES = 16, EVERY_SIZE = 31 };
 
 static petal_options sized(unsigned given)
@@ -445,7 +446,7 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
     }
 }
 
-/* An earlier planner created a filter of 64 bytes, for one key. */
+/* An earlier version created a filter of 64 bytes, for one key. */
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;
@@ -466,7 +467,7 @@ static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **st
     }
 }
 
-/* Such a rate was once written to a file, which was then refused as damaged. */
+/* An earlier version wrote such a rate to a file, and then refused the file as damaged. */
 static void impossible_rates_are_refused_by_every_format_even_beside_bits(void **state)
 {
     (void)state;
@@ -510,7 +511,7 @@ static void options_without_an_effect_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
 }
 
-/* The planner once continued with what the failure had left. */
+/* An earlier version went on with whatever the failed call had left. */
 static void growing_to_a_rate_out_of_reach_is_refused(void **state)
 {
     (void)state;
@@ -547,7 +548,7 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.hash = (uint32_t)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
-    options.hash = 16; /* its file was once refused as damaged */
+    options.hash = 16; /* an earlier version refused the file as damaged */
     require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.struct_size = 0;
@@ -643,7 +644,7 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
             petal_info info = plan(&options), other = info;
             for (other.hashes = 1; other.hashes <= 64; other.hashes++) {
                 double rate =
-                    petal_predict_rate(&other, keys); /* NaN if the scheme has no such field */
+                    petal_predict_rate(&other, keys); /* NaN if the scheme doesn't use this field */
                 require(!(rate < info.predicted_rate),
                         "%s, %llu keys: k = %u gives %g, the chosen %u %g", info.scheme_name,
                         (unsigned long long)keys, other.hashes, rate, info.hashes,
@@ -652,15 +653,15 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
         }
 }
 
-/* A little more, enough for the planned sizes to differ. */
+/* Slightly more keys, but enough to change the planned size. */
 static uint64_t a_little_more(uint64_t keys)
 {
     return keys + keys / 16384 + 1;
 }
 
-/* A plan from memory and rate equals the plan for its number of keys and that rate. Slightly more
- * keys either don't fit, or exceed what another library can size a filter for: it then misses the
- * rate by any factor. */
+/* A plan from memory and rate must equal the plan for its number of keys and that rate. Slightly
+ * more keys must not fit, or must exceed the maximum for which the other library can size a filter;
+ * above that, its filters miss the rate by any factor. */
 static void check_largest_capacity(const petal_options *options)
 {
     petal_info full = plan(options), same, more;
@@ -708,13 +709,14 @@ static void rate_and_memory_give_the_largest_capacity_of_every_format_that_is_ma
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
     for (uint32_t place = 0; petal_format_at(place, &format); place++)
         for (size_t i = 0; i < COUNT(many_memories); i++) {
-            if (!is_nightly() && (place + i) % 2 != 0) continue; /* time */
+            if (!is_nightly() && (place + i) % 2 != 0) continue; /* skipped to save time */
             petal_options options = rated(PETAL_SCHEME_DEFAULT, 0, 0.01);
             options.format = format.name;
             options.memory_bytes = many_memories[i];
             if (format.abilities & PETAL_FORMAT_CAN_CREATE) {
                 check_largest_capacity(&options);
-                petal_info made = plan(&options); /* 4 of m keys: see docs/formats/README.md */
+                /* 4 hashes of m keys: see docs/formats/README.md. */
+                petal_info made = plan(&options);
                 require(!(made.predicted_rate > 2 * options.rate + 4 / (double)made.bits), "%s: %g",
                         format.name, made.predicted_rate);
             } else

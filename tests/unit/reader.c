@@ -1,7 +1,7 @@
 /* reader.c - proves that reading a filter from a stream gives the same bits, or the same error, as
- * loading it from memory, however the stream is split, and stays within the memory limit. Tests
- * every file in vectors and in the corpora of fuzz/, and damaged, truncated and extended versions
- * of them. */
+ * loading it from memory, however the stream is split, and that the reader stays within the memory
+ * limit. It tests every file in vectors and in the corpora of fuzz/, and damaged, truncated and
+ * extended copies of them. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
@@ -19,12 +19,12 @@ struct outcome {
     petal_filter *filter;
 };
 
-/* Feeds pieces of `piece` bytes, or of random sizes if that is 0. After a failure nothing may stay
- * allocated. */
+/* Feeds the reader pieces of `piece` bytes, or of random sizes if that is 0. After a failure,
+ * nothing may stay allocated. */
 static struct outcome read_pieces(const struct bytes bytes, const petal_open_options *options,
                                   size_t piece, uint64_t expected_bytes)
 {
-    static struct counting count; /* of all readers: a filter outlives its reader */
+    static struct counting count; /* shared by all readers, because a filter outlives its reader */
     static petal_allocator allocator;
     allocator = counting_allocator(&count);
     struct outcome out = {PETAL_OK, {0}, NULL};
@@ -84,7 +84,7 @@ static struct outcome load(const struct bytes bytes, const petal_open_options *o
     return out;
 }
 
-/* Feeds pieces of one size. */
+/* Feeds the reader pieces of one size. */
 static void require_same_as_loaded(const struct bytes bytes, const petal_open_options *options,
                                    size_t piece, const char *what)
 {
@@ -93,7 +93,7 @@ static void require_same_as_loaded(const struct bytes bytes, const petal_open_op
     petal_free(loaded.filter);
 }
 
-/* Feeds pieces of all sizes, with the total size known in advance and not. */
+/* Feeds the reader pieces of all sizes, with the total size known in advance and unknown. */
 static petal_status require_same_in_all_pieces(const struct bytes bytes,
                                                const petal_open_options *options, const char *what)
 {
@@ -101,7 +101,7 @@ static petal_status require_same_in_all_pieces(const struct bytes bytes,
     struct outcome loaded = load(bytes, options);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         require_same_outcome(bytes, options, &loaded, pieces[i], 0, what);
-        if (pieces[i] != 1) /* same path through the reader, but slow */
+        if (pieces[i] != 1) /* the same code in the reader, but slow */
             require_same_outcome(bytes, options, &loaded, pieces[i], bytes.size, what);
     }
     petal_free(loaded.filter);
@@ -166,7 +166,7 @@ static void try_folder(const char *folder, struct tally *tally)
     closedir(list);
 }
 
-/* For every format; the undefined-behaviour build checks this. */
+/* Tests this for every format. The undefined-behaviour build checks the pointers. */
 static void no_bytes_at_all_are_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -249,7 +249,8 @@ static void every_kind_is_streamed(void **state)
     }
 }
 
-/* Arrays of other libraries end within a line, so there is padding, with bits that no key sets. */
+/* Another library's array may end within a line. The padding then contains bits that no key
+ * sets. */
 static struct bytes carried(const char *format, uint64_t capacity)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -263,7 +264,7 @@ static struct bytes carried(const char *format, uint64_t capacity)
     return image;
 }
 
-/* Changes the image in one place at a time, as if the stream had been damaged. */
+/* Damages the image at one place after another, as a bad stream would. */
 static void damage(const struct bytes image, const petal_open_options *options, uint64_t count,
                    const char *what)
 {
@@ -354,7 +355,7 @@ static void a_header_alone_comes_in_pieces_too(void **state)
     free(image.data);
 }
 
-/* The right error for such a header depends on how many bytes follow it. */
+/* Which error is right for such a header depends on the number of bytes after it. */
 static void a_slot_of_impossible_size_is_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -428,7 +429,7 @@ static void bits_go_straight_into_the_filter(void **state)
         options.allocator = &allocator;
         struct outcome got = read_pieces(image, &options, 4096, 0);
         require_status(PETAL_OK, got.status, got.error);
-        /* Memory for the filter, the first bytes, and the reader itself. */
+        /* for the filter, the first bytes, and the reader itself */
         require(peak.peak < image.size + 65536, "%s: %llu bytes for a file of %zu",
                 kind_names[kind], (unsigned long long)peak.peak, image.size);
         petal_free(got.filter);
@@ -457,7 +458,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     assert_int_equal(peak.live, before);
     petal_reader_free(reader);
     assert_int_equal(peak.live, 0);
-    /* The limit bounds the buffer, and max_bytes the stream. */
+    /* memory_limit bounds the buffer, and max_bytes the stream. */
     options.memory_limit = 50000;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, bytes.data, 50000, &error), error);
@@ -475,7 +476,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     free(bytes.data);
 }
 
-/* The first bytes from petal_write(). */
+/* The first bytes that petal_write() wrote. */
 struct front {
     uint8_t bytes[400000];
     size_t used;
@@ -507,14 +508,14 @@ static void a_promise_takes_no_memory(void **state)
     options.allocator = &allocator;
     require_status(PETAL_ERR_IO, petal_write(promise, NULL, take_front, &front, &error), error);
     petal_free(promise);
-    /* With a limit: bytes above it are dropped, and the end reports it. */
+    /* With a limit, bytes above it are dropped, and the end of the stream reports that. */
     options.memory_limit = (uint64_t)1 << 20;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, front.bytes, front.used, &error), error);
     require_status(PETAL_ERR_TRUNCATED, petal_reader_finish(reader, &filter, &error), error);
     petal_reader_free(reader);
     require(peak.peak < 1000000, "%llu bytes", (unsigned long long)peak.peak);
-    /* Refused immediately if the size is known in advance. */
+    /* If the size is known in advance, the stream is refused immediately. */
     uint64_t file_bytes = 0;
     memcpy(&file_bytes, front.bytes + 32, 8);
     require_that(file_bytes, >, (uint64_t)1 << 27);
@@ -522,7 +523,7 @@ static void a_promise_takes_no_memory(void **state)
     require_status(PETAL_ERR_LIMIT, petal_reader_feed(reader, front.bytes, front.used, &error),
                    error);
     petal_reader_free(reader);
-    /* Refused if the size differs from the expected one. */
+    /* If the size differs from the expected one, the stream is refused. */
     options.memory_limit = 0;
     require_status(PETAL_OK, petal_reader_create(&options, file_bytes - 1, &reader, &error), error);
     require_status(PETAL_ERR_TRUNCATED, petal_reader_feed(reader, front.bytes, 9000, &error),
@@ -531,7 +532,8 @@ static void a_promise_takes_no_memory(void **state)
     assert_int_equal(peak.live, 0);
 }
 
-/* Without a limit, 400 KB received don't make it allocate 2 GiB, whatever size was expected. */
+/* Without a limit, 400 KB of input must not make the reader allocate 2 GiB, whatever size was
+ * announced. */
 static void a_promise_is_believed_in_proportion(void **state)
 {
     (void)state;
@@ -564,8 +566,8 @@ static int32_t feed_piece(void *context, const void *bytes, size_t size_bytes)
     return petal_reader_feed(context, bytes, size_bytes, NULL);
 }
 
-/* More than the default limit, but less than 64 times the bytes received. Nearly all of it is
- * zeros, which take no memory. */
+/* The filter exceeds the default limit, but is less than 64 times the bytes received. Nearly all of
+ * it is zeros, which take no memory. */
 static void a_large_promise_is_kept_in_the_end(void **state)
 {
     (void)state;
@@ -611,7 +613,7 @@ static void memory_that_is_wanting_is_told(void **state)
     free(image.data);
 }
 
-/* The first piece beyond the end is refused, before the rest arrives. */
+/* The reader refuses the first piece past the end, without waiting for more. */
 static void bytes_after_the_end_are_refused_at_once(void **state)
 {
     petal_reader *reader = NULL;
@@ -630,8 +632,8 @@ static void bytes_after_the_end_are_refused_at_once(void **state)
     free(longer.data);
 }
 
-/* If the format is another library's, the reader keeps the whole stream until it ends, and no
- * longer. */
+/* If the format is another library's, the reader keeps the whole stream until it ends, and frees it
+ * then. */
 static void what_was_kept_is_released_when_the_stream_has_ended(void **state)
 {
     struct counting count = {0};
@@ -706,7 +708,7 @@ static bool same_image_as(const char *format, const petal_filter *a, const petal
     return same;
 }
 
-/* A process reads the filter from a socket and sends it back through another. */
+/* One process reads the filter from a socket, and sends it back through another socket. */
 static void a_socket_carries_filters_both_ways(void **state)
 {
     (void)state;

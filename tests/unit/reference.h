@@ -1,5 +1,5 @@
-/* reference.h - a second implementation of the native schemes, from docs/format.md, with which the
- * tests compare the library. It is meant to be readable, not fast, and uses nothing from src. */
+/* reference.h - a second implementation of the native schemes, written from docs/format.md. Tests
+ * compare the library with it. It is meant to be readable, not fast, and uses no code from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 
@@ -7,7 +7,7 @@
 
 #define MAX_POSITIONS 64
 
-/* The high 64 bits of a * b, by long multiplication with 32-bit digits. */
+/* Returns the high 64 bits of a * b, by long multiplication with 32-bit digits. */
 static inline uint64_t high_half(uint64_t a, uint64_t b)
 {
     uint64_t a1 = a >> 32, a0 = a & 0xffffffff, b1 = b >> 32, b0 = b & 0xffffffff;
@@ -31,7 +31,7 @@ static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_
     }
 }
 
-/* The k bit positions of hash h, with repeats if classic repeats. `lines` is 0 for classic and
+/* Computes the k bit positions of hash h; in classic they may repeat. `lines` is 0 for classic and
  * counting, which use the same positions. */
 static inline void reference_positions(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines,
                                        uint64_t h, uint64_t *positions)
@@ -53,7 +53,7 @@ static inline bool bit_at(const uint8_t *bytes, uint64_t position)
     return bytes[position / 8] >> position % 8 & 1;
 }
 
-/* Sets the bits. Returns true if some bit was clear. */
+/* Sets the bits. Returns true if any of them was clear. */
 static inline bool reference_add(uint8_t *bytes, const uint64_t *positions, uint32_t k)
 {
     bool changed = false;

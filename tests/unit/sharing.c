@@ -1,6 +1,6 @@
 /* sharing.c - proves that threads that add to one filter concurrently lose no bit, and that threads
- * that query at the same time miss no key that was already present. Run it under ThreadSanitizer
- * too (`./dev tsan unit/sharing`). */
+ * that query meanwhile find every key that was already present. Run it under ThreadSanitizer too
+ * (`./dev tsan unit/sharing`). */
 #include "support.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ struct job {
     uint64_t failures, misses;
 };
 
-/* One call per key, while others query. */
+/* Adds with one call per key while other threads query. */
 static void *add_singly(void *argument)
 {
     struct job *job = argument;
@@ -106,7 +106,7 @@ static void shared_adding_sets_the_bits_of_serial_adding(void **state)
     require_same_as_serial(PETAL_SCHEME_CLASSIC, 0, add_in_batches);
 }
 
-/* With one line per key, exactly one thread is told that a key is new. */
+/* With one line per key, a new key is reported as new to exactly one thread. */
 static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
 {
     (void)state;
@@ -114,15 +114,15 @@ static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
     share(shared);
     size_t told_new = add_from_all_threads(shared, add_singly, 0);
     require(told_new >= KEYS * 98 / 100 && told_new <= KEYS, "%zu of %u", told_new,
-            KEYS); /* except false positives */
+            KEYS); /* false positives are not new */
     require_that(info_of(shared).items, ==, (uint64_t)THREADS * KEYS);
     petal_free(shared);
 }
 
-/* The threads start together, again and again: one marks the file dirty, and the others wait for
- * it. An earlier version lost counts in some rounds: one thread held the stripe of these hashes for
- * marking while threads that had finished marking counted in it. Finding that took 500 rounds on a
- * busy two-core machine. */
+/* In each round the threads start together: one marks the file dirty, and the others wait for it.
+ * An earlier version lost counts in some rounds. There, one thread held the stripe of these hashes
+ * to mark the file, while threads that had finished marking counted in it. It took 500 rounds on a
+ * busy two-core machine to find that. */
 #define ROUNDS 300u
 #define ROUND_KEYS 40u
 
@@ -175,8 +175,8 @@ static void no_count_is_lost_while_threads_begin_to_write(void **state)
     unlink(path);
 }
 
-/* Few lines, so that threads collide constantly, and a new filter every round: once all lines are
- * full, another key soon sets a lost bit. */
+/* The filter has few lines, so threads collide all the time. Each round uses a new filter: when
+ * nearly all lines are full, another key soon sets a bit that was lost, and hides the loss. */
 #define MEETING_ROUNDS 40u
 #define MEETING_KEYS 5000u /* per thread and round */
 
@@ -285,7 +285,7 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     petal_free(shared);
 }
 
-/* Only hashes that are a multiple of 64 sum the threads' counts, which is expensive. */
+/* Summing the threads' counts is expensive, so only hashes that are a multiple of 64 do it. */
 static void an_overfull_shared_filter_refuses_keys(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void an_overfull_shared_filter_refuses_keys(void **state)
     while (added < 3000 && petal_add_hash(filter, mix(added + 1) << 6) >= 0) added++;
     require(added >= 1000 && added < 1500, "%llu keys are taken", (unsigned long long)added);
     assert_int_equal(petal_add_hash(filter, 64), PETAL_ERR_FULL);
-    assert_int_equal(petal_add_hash(filter, 65), PETAL_ERR_FULL); /* uses the result of hash 64 */
+    assert_int_equal(petal_add_hash(filter, 65), PETAL_ERR_FULL); /* reuses the result of hash 64 */
     petal_free(filter);
 }
 

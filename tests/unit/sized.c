@@ -6,7 +6,7 @@
 #define OLD_OPTIONS offsetof(petal_options, growth) /* a header without growing filters */
 #define OLD_INFO offsetof(petal_info, seed)
 
-/* A struct of a later header: ours, and fields that this library doesn't know. */
+/* A struct of a later header: ours, followed by fields that this library doesn't know. */
 struct longer_options {
     petal_options known;
     uint64_t later[4];
@@ -117,7 +117,7 @@ static void memory_that_nobody_initialised_is_refused_by_every_call(void **state
     petal_free(filter);
 }
 
-/* A later version would interpret padding at the end as a field. */
+/* A later version would read padding at the end as a field. */
 #define ENDS_WITH(type, field) \
     assert_int_equal(offsetof(type, field) + sizeof(((type *)NULL)->field), sizeof(type))
 

@@ -1,11 +1,10 @@
-/* streams.c - proves that petal_write() writes, piece by piece, the same image as
- * petal_serialize(), that it needs the same memory for any size of filter, and that it stops if the
- * sink requests that. */
+/* streams.c - proves that petal_write() writes the same image as petal_serialize(), in pieces, with
+ * the same memory for any size of filter, and stops if the sink asks it to. */
 #include "kinds.h"
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
 
-/* Compares the pieces with the expected bytes, and counts. */
+/* Compares the pieces with the expected bytes, and counts them. */
 struct comparing {
     struct bytes expected;
     size_t at, largest;
@@ -113,7 +112,7 @@ static int32_t drop(void *context, const void *bytes, size_t size_bytes)
     return 0;
 }
 
-/* Peak memory of this process in KiB; 0 if the system doesn't report it. */
+/* Returns the peak memory of this process in KiB, or 0 if the system doesn't report it. */
 static uint64_t peak_kib(void)
 {
     char line[128];
@@ -125,7 +124,7 @@ static uint64_t peak_kib(void)
     return kib;
 }
 
-/* PETAL_TEST_STREAM_MIB=1024 tests the documented gigabyte. */
+/* Set PETAL_TEST_STREAM_MIB=1024 to test the documented gigabyte. */
 static void writing_raises_peak_memory_by_less_than_a_megabyte(void **state)
 {
     (void)state;
@@ -161,7 +160,7 @@ static void a_sink_can_stop_the_stream_at_any_piece(void **state)
         assert_int_equal(to.calls, at);
         assert_int_equal(to.differences, 0);
     }
-    /* the caller's sink stopped it, so nothing failed */
+    /* the caller's sink stopped the call, so nothing failed */
     assert_int_equal(petal_last_error(filter, NULL), PETAL_OK);
     free(to.expected.data);
     petal_free(filter);
@@ -182,7 +181,8 @@ static void writing_refuses_what_it_cannot_do(void **state)
     petal_free(filter);
 }
 
-/* All four take the same options. A longer struct is accepted if the additional bytes are 0. */
+/* All four calls take the same options. They accept a longer struct if its additional bytes are
+ * 0. */
 static void the_options_of_saving_are_checked_by_every_call(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void the_options_of_saving_are_checked_by_every_call(void **state)
     require_that(petal_serialized_bytes(filter, &newer.known), ==, image.size);
     require_status(PETAL_OK, petal_serialize(filter, &newer.known, image.data, image.size, &error),
                    error);
-    /* Flags concern the file that is replaced; if there is none, they have no effect. */
+    /* The flags concern the file that is replaced. If there is none, they have no effect. */
     require_status(PETAL_OK,
                    petal_write(filter, SAVE_WITH(PETAL_SAVE_NO_REPLACE), drop, &written, &error),
                    error);

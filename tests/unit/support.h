@@ -1,9 +1,9 @@
-/* support.h - what the tests share: cmocka, seeded random numbers, one-line ways to make filters,
- * files in a private folder.
+/* support.h - what the tests share: cmocka, seeded random numbers, short functions that make
+ * filters, files in a private folder.
  *
- * Tests include only the public header, as users do. They run from the top of the tree, where they
- * find vectors. The name of a test function is the sentence that it proves; require() prints the
- * input or seed with which it failed. */
+ * Tests include only the public header, as users do. They run at the top of the tree, where the
+ * vectors are. The name of a test function is the sentence that it proves. If a require() fails, it
+ * prints the input or seed. */
 #ifndef PETAL_TESTS_SUPPORT_H
 #define PETAL_TESTS_SUPPORT_H
 
@@ -30,7 +30,7 @@
 
 #include <cmocka.h>
 
-/* Ends the test as skipped. The runner reads the reason from the line before. */
+/* Ends the test as skipped. The runner reads the reason from the line printed before. */
 #define skip_because(...) \
     do { \
         print_message(__VA_ARGS__); \
@@ -48,15 +48,15 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, all different within one
- * seed. */
+/* SplitMix64 (Steele, Lea, Flood 2014). It gives the same numbers on every machine, and all numbers
+ * of one seed are different. */
 static inline uint64_t next_random(uint64_t *state)
 {
     return mix(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Evenly distributed over 0 .. bound-1, close enough for tests: the error is below bound / 2^64.
- * No number is below 0, so a bound of 0 ends the test. */
+/* Returns numbers 0 .. bound-1 with nearly equal probability: the error is below bound / 2^64,
+ * which is small enough for tests. If bound is 0, no number can be returned, so the test fails. */
 static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     if (bound == 0) abort();
@@ -65,8 +65,8 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* Loops over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name, which takes
- * none */
+/* Loops over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name can't be
+ * parenthesised */
 #define FOR_NATIVE_SCHEMES(scheme) \
     for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; \
          scheme = scheme + 1)
@@ -135,7 +135,7 @@ static inline struct bytes new_bytes(size_t size)
     return bytes;
 }
 
-/* Memory of exactly that size, so that a sanitizer sees a read past the end. */
+/* Copies the data to memory of exactly that size, so that a sanitizer finds reads past the end. */
 static inline struct bytes copy_bytes(const void *data, size_t size)
 {
     struct bytes bytes = new_bytes(size);
@@ -143,7 +143,7 @@ static inline struct bytes copy_bytes(const void *data, size_t size)
     return bytes;
 }
 
-/* The file image of a filter. */
+/* Returns the file image of a filter. */
 static inline struct bytes serialized(const petal_filter *filter)
 {
     struct bytes bytes = new_bytes((size_t)petal_serialized_bytes(filter, NULL));
@@ -157,7 +157,7 @@ static inline bool same_bytes(struct bytes a, struct bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Are the images of two filters equal in every byte? */
+/* Returns true if the images of two filters are equal in every byte. */
 static inline bool same_image(const petal_filter *a, const petal_filter *b)
 {
     struct bytes one = serialized(a), other = serialized(b);
@@ -171,7 +171,8 @@ static inline bool same_image(const petal_filter *a, const petal_filter *b)
 
 #define PATH_SIZE 512
 
-/* A path in the test's private folder, $TMPDIR. Static storage: the last 16 stay valid. */
+/* Returns a path in the test's private folder, $TMPDIR. The storage is static: the last 16 paths
+ * stay valid. */
 static inline const char *temporary(const char *name)
 {
     static char paths[16][PATH_SIZE];
@@ -183,7 +184,7 @@ static inline const char *temporary(const char *name)
     return path;
 }
 
-/* The whole file. */
+/* Reads the whole file. */
 static inline struct bytes read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -213,8 +214,8 @@ static inline bool file_exists(const char *path)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* An allocator that counts, checks what is freed, and refuses from the `fail_at`th allocation on
- * (once or permanently). */
+/* An allocator that counts allocations and checks what is freed. From the `fail_at`th allocation on
+ * it fails, once or permanently. */
 struct counting {
     uint64_t calls, live_blocks, live_bytes, bad_releases;
     uint64_t fail_at; /* 0: never */
@@ -228,8 +229,8 @@ static inline void *counting_alloc(void *context, size_t size_bytes)
     if (count->fail_at &&
         (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
         return NULL;
-    uint8_t *block =
-        calloc(1, size_bytes + 16); /* stores the size in front; 16 keeps malloc's alignment */
+    /* The size is stored in front; 16 bytes keep malloc's alignment. */
+    uint8_t *block = calloc(1, size_bytes + 16);
     if (!block) return NULL;
     uint64_t size = size_bytes;
     memcpy(block, &size, sizeof size);

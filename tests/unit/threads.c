@@ -1,6 +1,6 @@
 /* threads.c - proves that any number of threads may query one filter concurrently without a lock.
  *
- * Any build finds wrong answers; a build with ThreadSanitizer also finds data races (`./dev tsan
+ * Every build finds wrong answers. A build with ThreadSanitizer also finds data races (`./dev tsan
  * unit/threads`). */
 #include "support.h"
 
@@ -73,8 +73,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Queries the filter from all threads. cmocka's checks work only in the main thread, so the threads
- * just count. */
+/* Queries the filter from all threads. The threads only count, since cmocka's checks work only in
+ * the main thread. */
 static void ask_from_all_threads(const petal_filter *filter)
 {
     struct job jobs[THREADS];
@@ -144,7 +144,8 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     unlink(path);
 }
 
-/* Filters that each belong to one thread share nothing: the library has no mutable global state. */
+/* If each filter belongs to one thread, threads share nothing: the library has no mutable global
+ * state. */
 static void *live_alone(void *argument)
 {
     struct job *job = argument;

@@ -1,9 +1,9 @@
 /* width.c - proves that sizes above 2^31 and 2^32, in bits and in bytes, work correctly.
  *
- * The classic bug of Bloom filters is a 32-bit number somewhere: in a larger filter, all keys then
- * use only the low part, or every key is "in". So these tests create filters just below, at and
- * just above those sizes, and add and query keys whose bits are at the very beginning and end.
- * Memory is mapped, not allocated, so only pages with bits are ever touched. */
+ * The classic bug of Bloom filters is a 32-bit number somewhere. In a larger filter, all keys then
+ * use only the low part, or every key seems to be present. So these tests create filters just
+ * below, at and just above those sizes, and add and query keys whose bits are at the very beginning
+ * and end. The memory is mapped, so the kernel allocates only pages that a key touches. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"
@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* An allocator of zero pages that cost nothing until written. It remembers the bit array, so that
- * tests can read the bits: pages are aligned, so the array begins at the start of its memory. */
+/* An allocator of zero pages, which take no memory until they are written. It remembers the bit
+ * array, so that tests can read the bits. Pages are aligned, so the array begins at the start of
+ * its memory. */
 struct lazy_memory {
     uint8_t *bits;
 };
@@ -49,7 +50,7 @@ static bool is_set(uint32_t scheme, const uint8_t *bytes, uint64_t position)
     return bytes[position / 2] >> (position % 2 ? 4 : 0) & 15;
 }
 
-/* Are the hash's bits set where the specification puts them? */
+/* Returns true if the hash's bits are set at the positions in the specification. */
 static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64_t m, uint32_t k,
                          uint32_t lines, uint64_t hash)
 {
@@ -60,14 +61,14 @@ static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64
     return all;
 }
 
-/* Hashes whose first position is at the start, at the end, around the middle, and around 2^31 and
- * 2^32 of m bits; the rest are random. mulhi64(h, m) = p for h = p * 2^64 / m, rounded up. */
+/* Returns hashes whose first position is at the start, at the end, near the middle, or near 2^31 or
+ * 2^32 of m bits; the rest are random. For h = p * 2^64 / m, rounded up, mulhi64(h, m) = p. */
 #define HASHES 200
 
 static uint64_t hash_for(uint64_t position, uint64_t m)
 {
     long double h = ldexpl((long double)position + 0.5L, 64) /
-                    (long double)m; /* the middle of the range that maps to this position */
+                    (long double)m; /* the middle of the range of hashes with this position */
     return h >= 0x1p64L ? UINT64_MAX : (uint64_t)h;
 }
 
@@ -85,7 +86,7 @@ static void choose_hashes(uint64_t m, uint64_t hashes[HASHES])
     while (count < HASHES) hashes[count++] = next_random(&random);
 }
 
-/* Removes them as often as they were added; none remains. */
+/* Removes the hashes as often as they were added. None may remain. */
 static void remove_all(petal_filter *filter, const uint64_t hashes[HASHES])
 {
     for (int i = 0; i < HASHES; i++)
@@ -148,7 +149,7 @@ static void counting_is_right_around_2_31_and_2_32_counters_and_bytes(void **sta
             add_and_ask(PETAL_SCHEME_COUNTING, ((uint64_t)1 << power) + (uint64_t)off, 4, 0);
 }
 
-/* Some position falls in every 1/1024 of the array: every part is reachable. */
+/* Each 1/1024 of the array contains a position, so every part is reachable. */
 static void keys_reach_every_part_of_a_wide_filter(void **state)
 {
     (void)state;
@@ -194,14 +195,14 @@ static void the_published_positions_of_wide_filters_are_set(void **state)
 
 /* ---- a file of 2^33 bits --------------------------------------------------------------------- */
 
-/* The bytes that the file occupies on disk. */
+/* Returns the number of bytes that the file takes on disk. */
 static uint64_t disk_bytes(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 ? (uint64_t)about.st_blocks * 512 : 0;
 }
 
-/* Creates a file of 1 GiB without writing it, to find out whether this file system supports
+/* Creates a file of 1 GiB without writing to it, to find out whether this file system supports
  * holes. */
 static bool has_holes(const char *path)
 {
@@ -230,7 +231,7 @@ static void save_map_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t l
     require(on_disk < 256u << 20, "%llu bytes on disk: its zeros are no holes",
             (unsigned long long)on_disk);
     status = petal_open(path, NULL, &map, &error);
-    unlink(path); /* the map keeps it alive */
+    unlink(path); /* the map keeps the file alive */
     require_status(PETAL_OK, status, error);
     assert_int_equal(contains_hashes(map, hashes, HASHES, NULL), HASHES);
     for (int i = 0; i < HASHES; i++)

@@ -110,7 +110,7 @@ def make_json(seed, rows):
     write("rows", [line + b"\n" for line in lines])
     write("members", [t + b"\n" for t, k in zip(lines, keys) if k in chosen])
     write("others", [t + b"\n" for t, k in zip(lines, keys) if k not in chosen])
-    # Keys that contain a NUL are written as base64.
+    # A key that contains a NUL is written as base64.
     import base64
     write("set", [base64.b64encode(key) + b"\n" for key in sorted(chosen)])
     write("strays", [b"%d\n" % sum(key is None for key in keys)])

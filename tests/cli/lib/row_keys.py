@@ -1,5 +1,5 @@
 # row_keys.py WORDS|CHARACTERS|BASES LENGTH [lower] - a second implementation of several keys per
-# row: prints the keys of the rows on standard input. Rows and keys end with NUL.
+# row. Prints the keys of the rows on standard input. Rows and keys end with NUL.
 import re
 import sys
 

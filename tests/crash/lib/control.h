@@ -1,5 +1,5 @@
-/* control.h - how a campaign controls the shim: through one page in a file in its folder, and the
- * environment of the command that it runs. */
+/* control.h - how a campaign controls the shim: through a page that both map from a file in the
+ * campaign's folder, and through the environment of the command. */
 #ifndef PETAL_TESTS_CONTROL_H
 #define PETAL_TESTS_CONTROL_H
 

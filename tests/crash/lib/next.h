@@ -1,4 +1,4 @@
-/* next.h - helps programs that redefine a C library function to call the original. */
+/* next.h - helps a program that redefines a function of the C library to call the original. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The C library's function of this name, or its 64-bit variant (pwrite64) where that is
- * separate. */
+/* Returns the C library's function of this name, or its 64-bit variant (such as pwrite64) if that
+ * is a separate function. */
 static inline void *next_of(const char *name)
 {
     char name64[32];
@@ -16,7 +16,7 @@ static inline void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function: ISO C has no cast for it. */
+/* Sets a function pointer to the C library's function. ISO C has no cast for that. */
 #define FIND(next, name) \
     do { \
         static void *address; \

@@ -1,8 +1,8 @@
-/* shim.c - a library for LD_PRELOAD that makes the nth call of a kind fail, or wait, in an
- * unmodified program.
+/* shim.c - a library for LD_PRELOAD. In an unmodified program, it makes the nth call of a kind fail
+ * or wait.
  *
- * The environment variable PETAL_SHIM names the file that holds a struct shim_control (shim.h).
- * glibc only: it uses the names of glibc's memory functions. */
+ * The environment variable PETAL_SHIM names the file with the struct shim_control (shim.h). The
+ * shim works only with glibc, since it calls glibc's memory functions by their own names. */
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -21,13 +21,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Every function here is called by name from outside. */
+/* The dynamic linker finds these functions by name, so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-static struct shim_control *control; /* NULL: do nothing */
+static struct shim_control *control; /* NULL: the shim does nothing */
 
-/* For programs that arm the shim themselves. */
+/* Programs call this to arm the shim in themselves. */
 struct shim_control *petal_shim_control(void)
 {
     return control;
@@ -50,7 +50,7 @@ static void wait_here(void)
     while (!atomic_load(&control->resume)) usleep(100);
 }
 
-/* Must this call fail? If so, sets errno. */
+/* Returns true if this call must fail, and sets errno. */
 static bool is_to_fail(enum shim_call call)
 {
     if (!control) return false;
@@ -67,7 +67,7 @@ static bool is_to_fail(enum shim_call call)
     return control->action != SHIM_SHORT;
 }
 
-/* After is_to_fail(): must this write be cut short? */
+/* Called after is_to_fail(). Returns true if this write must be short. */
 static bool is_to_be_short(uint32_t hits_before)
 {
     return control && control->action == SHIM_SHORT && atomic_load(&control->hit) != hits_before;
@@ -89,7 +89,7 @@ static int published(int result)
     static __typeof__(&(name)) next; \
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-/* A function that passes the call on unless it must fail. */
+/* Defines a function that calls the original unless it must fail. */
 #define PASS_ON(type, name, call, failure, parameters, arguments) \
     type name parameters \
     { \
@@ -97,7 +97,7 @@ static int published(int result)
         return is_to_fail(call) ? (failure) : next arguments; \
     }
 
-/* The same, for functions whose last argument is only there if a flag says so. */
+/* The same, for functions whose last argument exists only if a flag says so. */
 #define PASS_ON_OPEN(name, parameters, ...) \
     int name parameters \
     { \

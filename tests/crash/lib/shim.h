@@ -1,4 +1,4 @@
-/* shim.h - the data that a campaign and the shim (shim.c) share: one page of a file that both
+/* shim.h - the data that a campaign shares with the shim (shim.c): one page of a file that both
  * map. */
 #ifndef PETAL_TESTS_SHIM_H
 #define PETAL_TESTS_SHIM_H
@@ -11,7 +11,7 @@ enum shim_call {
     SHIM_NONE,
     SHIM_OPEN,  /* open, openat */
     SHIM_READ,  /* read, pread */
-    SHIM_WRITE, /* write, pwrite; except to stderr, which carries the message */
+    SHIM_WRITE, /* write, pwrite; but not to stderr, which has the message */
     SHIM_FSYNC, /* fsync, fdatasync */
     SHIM_MSYNC,
     SHIM_MMAP,
@@ -31,22 +31,22 @@ enum shim_call {
 
 /* What happens to the call. */
 enum shim_action {
-    SHIM_COUNT,   /* nothing: only count calls */
+    SHIM_COUNT,   /* nothing, calls are only counted */
     SHIM_FAIL,    /* fail with `error` */
-    SHIM_FAIL_ON, /* fail, and so do all later calls */
+    SHIM_FAIL_ON, /* fail, and make all later calls fail */
     SHIM_SHORT,   /* a write writes only half */
     SHIM_PAUSE    /* the process waits for `resume` before the call */
 };
 
 struct shim_control {
     uint32_t call, action;
-    uint32_t nth; /* from 1 */
+    uint32_t nth; /* counted from 1 */
     int32_t error;
     _Atomic uint32_t seen[SHIM_CALLS];
     _Atomic uint32_t published; /* renames and links done so far */
     _Atomic uint32_t hit;       /* how often the action happened */
     _Atomic uint32_t paused, resume;
-    _Atomic int64_t live; /* blocks of memory allocated and not freed */
+    _Atomic int64_t live; /* allocated blocks that have not been freed */
 };
 
 #endif

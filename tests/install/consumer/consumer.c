@@ -1,5 +1,5 @@
-/* consumer.c - a stranger's program: creates a filter, saves it, opens it and queries it. Exits
- * with 0 if all is well. */
+/* consumer.c - a user's program: creates a filter, saves it, opens it and queries it. Exits with 0
+ * if everything worked. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>

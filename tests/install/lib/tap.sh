@@ -20,15 +20,15 @@ skip() { # skip WHAT REASON
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# nightly WHAT: false, after a skip, except in ./dev nightly.
+# nightly WHAT: returns false after printing a skip, except in ./dev nightly.
 nightly() {
     [ -z "${PETAL_NIGHTLY-}" ] || return 0
     skip "$1" 'long: ./dev nightly'
     return 1
 }
 
-# relay COMMAND...: prints the command's lines of TAP as lines of this test. relay_as LABEL
-# COMMAND... puts a label before each. Both outputs stay in $TMPDIR/relayed and relayed.err.
+# relay COMMAND...: prints the command's TAP lines as lines of this test. relay_as LABEL COMMAND...
+# puts a label before each. Stdout and stderr stay in $TMPDIR/relayed and relayed.err.
 relay() { relay_as '' "$@"; }
 relay_as() {
     tap_label=$1
@@ -47,9 +47,9 @@ relay_as() {
     sed 's/^/# /' "$TMPDIR/relayed.err"
 }
 
-# needs PROGRAM...: false, after a skip, if one is not installed. NAME.h is a header, pip and
-# setuptools are Python's, wasi is a C library that clang links for WebAssembly.
-# ./dev installs them: scripts/check-packages.
+# needs PROGRAM...: prints a skip and returns false if one of them is not installed. NAME.h is a
+# header, pip and setuptools are Python's, and wasi is a C library for WebAssembly that clang can
+# link. scripts/check-packages installs them.
 needs() {
     for tap_program; do
         case $tap_program in

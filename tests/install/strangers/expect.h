@@ -1,4 +1,4 @@
-/* expect.h - the checks of these programs. */
+/* expect.h - the checks that these programs share. */
 #include <stdio.h>
 #include <stdlib.h>
 

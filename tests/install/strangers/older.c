@@ -1,5 +1,6 @@
-/* older.c - a program compiled with an older petal.h, whose structs are shorter (old/), or, with
- * NEWER, with a later one, whose structs are longer. Both work with today's library. */
+/* older.c - a program compiled with an older petal.h, whose structs are shorter (old/). With NEWER,
+ * it is compiled with a later header, whose structs are longer. Both must work with today's
+ * library. */
 #include "expect.h"
 
 #include <petal/petal.h>
@@ -32,7 +33,7 @@
 #define IS_NEWER 0
 #endif
 
-/* Are the bytes after the known struct unchanged? */
+/* Returns true if the bytes after the known struct are unchanged. */
 #define expect_kept(grown, type) \
     do { \
         const unsigned char *at = (const unsigned char *)&(grown) + sizeof(type); \

@@ -1,4 +1,4 @@
-// Package petal builds the flat folder of scripts/bundle beside this file with cgo.
+// Package petal uses cgo to build the flat folder of scripts/bundle, which is beside this file.
 package petal
 
 /*

@@ -1,5 +1,5 @@
-/* petal.h of an earlier version, frozen: without comments, and without the last fields of the
- * structs that can grow. Do not update it. */
+/* petal.h of an earlier version, without comments and without the last fields of the structs that
+ * can grow. It is frozen: do not update it. */
 
 #ifndef PETAL_H
 #define PETAL_H
