@@ -35,7 +35,7 @@ const struct format_def *petal_format_find(const char *name)
     return NULL;
 }
 
-/* Is it one of the names in the list, where '_' stands for '-'? */
+/* Returns true if the list contains the name, with '_' in place of '-'. */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {PETAL_FORMATS(FORMAT_NAME, FORMAT_NAME)};

@@ -1,6 +1,6 @@
 /* format_list.h - the formats, one per line, in the order in which users see them. A build without
- * LIBRARY (base/libraries.h) leaves the format out. PETAL_FORMAT_NAME is its number and
- * petal_format_name its row. Petal files record the number as a filter's origin; it is never
+ * LIBRARY (base/libraries.h) leaves the format out. PETAL_FORMAT_NAME is its number, and
+ * petal_format_name its row. Petal files record the number as a filter's origin, so it is never
  * reused. */
 #ifndef PETAL_FORMAT_FORMAT_LIST_H
 #define PETAL_FORMAT_FORMAT_LIST_H

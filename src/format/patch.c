@@ -81,8 +81,8 @@ static petal_status write_head(const petal_filter *to, uint64_t from_id, uint64_
                : status;
 }
 
-/* `number` is the number of the piece's first block across all layers; the codes must be in
- * place. */
+/* `number` is the number of the piece's first block, counted across all layers. The codes must
+ * already be in place. */
 static void seal_piece(const struct piece *piece, uint64_t number, uint8_t *bytes)
 {
     store64le(bytes + PIECE_BLOCKS, piece->blocks);
@@ -169,7 +169,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Reads the result's slot, and checks it like a file's slot. */
+/* Reads the slot of the result, and checks it like the slot of a file. */
 static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error)
 {
@@ -189,8 +189,8 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* Checks a part of the patch, padded with zeros to a multiple of 8, against its sum. *at is its
- * offset, and becomes the next part's. */
+/* Checks the sum of a part of the patch. A part is padded with zeros to a multiple of 8. *at is the
+ * part's offset, and becomes that of the next part. */
 static petal_status check_part(const uint8_t *bytes, uint64_t size_bytes, uint64_t part_bytes,
                                uint64_t sum, const char *what, uint64_t *at, petal_error *error)
 {
@@ -239,7 +239,7 @@ static void load_piece(const uint8_t *bytes, struct piece *piece)
     piece->parameter = bytes[PIECE_PARAMETER];
 }
 
-/* Is this piece possible in this layer, beginning at this block? */
+/* Returns true if this piece is possible in this layer, beginning at this block. */
 static bool is_possible(const struct piece *piece, const struct layer_description *layer,
                         bool counters, uint64_t block)
 {
@@ -289,15 +289,15 @@ static uint64_t bytes_of_block(const struct layer_description *layer, uint64_t b
     return left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES;
 }
 
-/* The layers of the result as they are built. */
+/* The layers of the result while they are being built. */
 struct check {
     const struct patch *patch;
     uint8_t *room; /* for one block */
     uint64_t id;   /* the content id so far */
 };
 
-/* Returns the bytes of one of the result's blocks: the base's, or those in the room. NULL:
- * impossible. */
+/* Returns the bytes of one block of the result, which are in the base or in the room. NULL: the
+ * codes are impossible. */
 static const uint8_t *make_block(const struct check *check, struct piece_reader *reader,
                                  const uint8_t *before, uint64_t size_bytes)
 {
@@ -311,7 +311,7 @@ static const uint8_t *make_block(const struct check *check, struct piece_reader 
     return reader->is_impossible ? NULL : check->room;
 }
 
-/* If the block is the layer's last: are all set bits ones that a key can set? */
+/* If the block is the layer's last, returns true if it has only bits that a key can set. */
 static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {

@@ -1,46 +1,48 @@
-/* patch.h - the patch, version 1: turns one filter into another. Pure, like the codecs of files;
- * docs/format.md ("Patches") is the specification.
+/* patch.h - the patch, version 1, which turns one filter into another. Like the codecs, it opens no
+ * files. docs/format.md ("Patches") is the specification.
  *
  *     0      64       64 + S
  *     +------+--------+----------+--------+--------+--------+---
  *     | head | slot 0 | metadata | origin | piece  | piece  | ...
  *     +------+--------+----------+--------+--------+--------+---
  *
- * The slot is the one that the result's file has: a complete header. The pieces cover every layer
- * of the result, each from its first block to its last. */
+ * The slot is that of the result's file, so it is a complete header. The pieces cover every layer
+ * of the result from its first block to its last. */
 #ifndef PETAL_FORMAT_PATCH_H
 #define PETAL_FORMAT_PATCH_H
 
 #include "format/image.h"
 
 struct patch {
-    struct image image; /* the result's: its slot, metadata_offset and origin refer to the patch */
+    struct image image; /* of the result; its slot, metadata_offset and origin refer to the patch */
     uint64_t base_id;
     uint32_t shift; /* layer i of the result was layer i + shift of the base */
     const uint8_t *bytes;
     uint64_t size_bytes, pieces_offset;
 };
 
-/* The layer of `base` from which this layer of the result is derived; NULL: from zeros. */
+/* Returns the layer of `base` from which this layer of the result is derived, or NULL if it is
+ * derived from zeros. */
 const struct layer *petal_patch_source(const petal_filter *base, uint32_t shift, uint32_t layer);
 
-/* Writes the patch from `from` to `to`, whose ids are given. If a layer of `to` is derived from one
- * of `from`, both must have the same shape. */
+/* Writes the patch from `from` to `to`, whose ids are given. If a layer of `to` is derived from a
+ * layer of `from`, both must have the same shape. */
 petal_status petal_patch_write(const petal_filter *from, uint64_t from_id, const petal_filter *to,
                                uint64_t to_id, uint32_t shift, const struct sink *sink,
                                petal_error *error);
 
-/* Reads and checks everything but the pieces. The description borrows metadata and origin. */
+/* Reads and checks everything except the pieces. The description borrows metadata and origin. */
 petal_status petal_patch_read(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error);
 
-/* PETAL_OK if the pieces turn the layers of `base`, whose id must be the patch's, into those of
- * `result`, a filter without bits made from the patch's description. Changes nothing. */
+/* Returns PETAL_OK if the pieces turn the layers of `base` into those of `result`. The id of `base`
+ * must be the patch's. `result` is a filter without bits, made from the patch's description.
+ * Changes nothing. */
 petal_status petal_patch_check(const struct patch *patch, const petal_filter *base,
                                const petal_filter *result, petal_error *error);
 
-/* Applies the pieces to the layers of `result`, which hold the base's bits or zeros. After
- * petal_patch_check() this can't fail. */
+/* Applies the pieces to the layers of `result`, which have the base's bits or zeros. It can't fail
+ * after petal_patch_check(). */
 void petal_patch_apply(const struct patch *patch, petal_filter *result);
 
 #endif

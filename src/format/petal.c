@@ -12,11 +12,12 @@
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    uint8_t head[PETAL_HEAD_BYTES]; /* a copy: the file may change meanwhile */
+    uint8_t head[PETAL_HEAD_BYTES]; /* a copy, since the file may change meanwhile */
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN; /* also if damaged or newer */
+    /* True even if it is damaged or newer. */
+    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN;
 }
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
@@ -32,8 +33,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A file that is being written in order and in pieces, so that memory doesn't grow with the filter.
- * After the first failure nothing more is written. */
+/* A file that is written in order and in pieces, so that memory doesn't grow with the filter. After
+ * the first failure, nothing more is written. */
 struct writer {
     const struct sink *sink;
     uint64_t at;
@@ -57,8 +58,8 @@ static void pad(struct writer *to, uint64_t offset)
 
 #define SUMS_PER_PIECE 512u
 
-/* The content id, which precedes the sums, was computed from the same sums: computing them twice
- * costs less than storing them. */
+/* Writes the sums. The content id comes before them in the file and was computed from them.
+ * Computing them twice costs less than storing them. */
 static void put_sums(struct writer *to, const struct bit_array *array, uint64_t first_block)
 {
     uint8_t sums[8 * SUMS_PER_PIECE];
@@ -98,7 +99,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return to.status;
 }
 
-/* A petal file can hold every filter. */
+/* A petal file can store every filter. */
 static petal_status expect(const struct format_def *self, const petal_filter *filter,
                            petal_error *error)
 {

@@ -1,9 +1,9 @@
 /* pieces.c - see pieces.h.
  *
- * Keys set bits anywhere, so the gaps between newly set bits are geometrically distributed, for
- * which Rice's codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979). Only clear bits
- * can be set. So the gaps count only clear bits, which saves one bit per code in a half-full
- * filter. */
+ * Keys set bits at random positions, so the gaps between newly set bits have a geometric
+ * distribution. For these, Rice codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979).
+ * Only clear bits can be set. So the gaps count only clear bits, which saves one bit per code in a
+ * half-full filter. */
 #include "format/pieces.h"
 
 #include "base/bytes.h"
@@ -18,14 +18,14 @@ static uint64_t block_bytes(uint64_t size_bytes, uint64_t block)
     return left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES;
 }
 
-/* Loads up to 8 bytes as a word, lowest first, padded with zeros. */
+/* Loads up to 8 bytes as a little-endian word, padded with zeros. */
 static uint64_t word_at(const uint8_t *bytes, uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
     return left >= 8 ? load64le(bytes + at) : load_tail64le(bytes + at, (size_t)left);
 }
 
-/* The bits of the word that are within the array. */
+/* Returns the bits of the word that are within the array. */
 static uint64_t valid_at(uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
@@ -41,10 +41,10 @@ static unsigned counter_of(uint64_t word, unsigned number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* Consecutive blocks, and the changes in them. */
+/* The changes in consecutive blocks. */
 struct measure {
-    uint64_t up, down;   /* codes */
-    uint64_t all, clear; /* all positions; and those of clear bits */
+    uint64_t up, down;   /* numbers of codes */
+    uint64_t all, clear; /* numbers of positions, and of clear bits */
 };
 
 static void measure_counters(uint64_t from, uint64_t to, struct measure *measure)
@@ -85,7 +85,8 @@ static enum piece_kind kind_of(const struct measure *measure, bool counters)
     return measure->down ? PIECE_FLIPPED : PIECE_RISEN;
 }
 
-/* An upper bound for the bits of the codes: the gaps sum to at most the number of positions. */
+/* Returns an upper bound for the size of the codes in bits: the gaps sum to at most the number of
+ * positions. */
 static uint64_t max_code_bits(enum piece_kind kind, const struct measure *measure, uint32_t r)
 {
     uint64_t positions = kind == PIECE_RISEN ? measure->clear : measure->all;
@@ -146,11 +147,11 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
 struct writer {
     uint8_t *bytes;
     uint64_t used; /* bytes */
-    uint64_t word; /* `count` bits that are not a whole byte yet */
+    uint64_t word; /* `count` bits that don't fill a byte yet */
     unsigned count;
 };
 
-/* At most 56 bits. */
+/* Writes at most 56 bits. */
 static void put_bits(struct writer *to, uint64_t bits, unsigned count)
 {
     to->word |= bits << to->count;
@@ -167,7 +168,7 @@ static void put_gap(struct writer *to, uint64_t gap, uint32_t r)
     put_bits(to, gap & (((uint64_t)1 << r) - 1), r);
 }
 
-/* Both return the current gap: the positions passed since the last code. */
+/* Both return the current gap, which is the number of positions since the last code. */
 static uint64_t encode_bits(const struct piece *piece, uint64_t from, uint64_t to, uint64_t valid,
                             uint64_t gap, struct writer *codes)
 {
@@ -219,7 +220,7 @@ uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* The next bits, lowest first: at least 57, or all that remain, then zeros. */
+/* Returns the next bits, lowest first: at least 57, or all that remain, followed by zeros. */
 static uint64_t peek(const struct piece_reader *reader)
 {
     return word_at(reader->codes, reader->at / 8, reader->piece.code_bytes) >> reader->at % 8;
@@ -284,7 +285,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     return true;
 }
 
-/* The bit of `open` that has exactly n others below it. */
+/* Returns the bit of `open` with exactly n other bits of it below. */
 static uint64_t nth_bit(uint64_t open, uint64_t n)
 {
     for (; n; n--) open &= open - 1;

@@ -1,9 +1,8 @@
 /* backing.c - see backing.h: maps for reading, and petal files that are changed in place.
  *
- * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared
- * with its recorded sum before its first change, and only changed blocks get new sums. So bits
- * that were corrupted on disk never get a valid sum. A guarded map compares a block before its
- * first query. */
+ * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). Before its first
+ * change, it is compared with its recorded sum. Only changed blocks get new sums. So bits that the
+ * disk corrupted never get a valid sum. A guarded map compares a block before its first query. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -94,7 +93,7 @@ static petal_status first_damage(const petal_filter *filter, petal_error *error)
     return number ? describe_damage(filter->backing, number - 1, error) : PETAL_OK;
 }
 
-/* Checks a writable map's blocks in this state, and sets their state to `then`. */
+/* Checks the blocks of a writable map that are in this state, and sets their state to `then`. */
 static petal_status check_blocks(const petal_filter *filter, enum block_state state,
                                  enum block_state then, petal_error *error)
 {
@@ -102,7 +101,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
-        /* A key changes only a few of many blocks; memchr() skips the others. */
+        /* Few of the blocks are in this state; memchr() skips the others quickly. */
         for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
@@ -121,14 +120,14 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* While another process changes a map, there are no valid sums to compare with. */
+/* While another process changes a map, its sums are stale, so there is nothing to compare with. */
 static petal_status refuse_live(petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_BUSY,
                       "another process is changing the file; open it again later");
 }
 
-/* PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
+/* Returns PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
 static petal_status check_unchanged(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
@@ -149,7 +148,8 @@ static petal_status check_unchanged(const petal_filter *filter, petal_error *err
 
 /* ---- one block, before it is queried: see filter/guard.h ------------------------------------- */
 
-/* Is the file clean? If so, *sequence is its sequence number. False also if it can't be read. */
+/* Returns true if the file is clean, and sets *sequence to its sequence number. Returns false if it
+ * can't be read. */
 static bool is_settled(const struct backing *backing, uint64_t *sequence)
 {
     struct image now;
@@ -162,8 +162,8 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Another process may be changing the block, which makes its sum stale. That process compared the
- * block before changing it; when it has finished, block and sum agree again. */
+/* Another process may be changing the block, so its sum is stale. That process compared the block
+ * before it changed it. When it has finished, block and sum match again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
 {
@@ -208,8 +208,8 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The process that opened a writable map knows what it has changed. In a forked child, the map is
- * checked like any reader's. */
+/* The process that opened a writable map knows what it has changed. A forked child doesn't, so it
+ * checks the map like any reader. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
@@ -252,8 +252,8 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 /* ---- changing a file in place ---------------------------------------------------------------- */
 
 /* Writes the image's next state to the inactive slot, and makes it durable. The slot is built in
- * memory and written with one call. So a reader sees either all of it or nothing, and so does the
- * next process if this one is killed. */
+ * memory and written with one call, so a reader never sees a part of it. If this process is killed,
+ * the next one sees all of it or nothing. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
     uint8_t slot[PETAL_SLOT_MAX_BYTES];
@@ -267,7 +267,8 @@ static petal_status write_state(struct backing *backing, enum image_state state,
                               : status;
 }
 
-/* After a failed write nothing more is written: the system may believe that the pages were. */
+/* After a failed write, nothing more is written: the kernel may have marked the pages as clean
+ * although they are not on disk. */
 static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
 {
     struct backing *backing = filter->backing;
@@ -291,21 +292,21 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     return status;
 }
 
-/* Before the first change, the file on disk is marked as being changed, because its sums are wrong
- * from then on. */
+/* Before the first change, marks the file on disk as being changed, because its sums are stale from
+ * then on. */
 static petal_status mark_rising(petal_filter *filter, petal_error *error)
 {
     return mark(filter, IMAGE_RISING, error);
 }
 
-/* Before bits are lowered, the mark must also say that even the bits of the last clean state are
+/* Before bits are cleared, the mark must also say that even the bits of the last clean state are
  * unreliable. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
     return mark(filter, lowering == LOWERING_COUNTS ? IMAGE_REMOVING : IMAGE_FALLING, error);
 }
 
-/* Updates the sums of changed blocks, and the content id. */
+/* Updates the sums of the changed blocks, and the content id. */
 static void update_sums(petal_filter *filter, struct backing *backing)
 {
     uint8_t *sums = backing->held.map.bytes + backing->image.sums_offset;
@@ -322,9 +323,9 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Writes bits and sums first, then the header that vouches for them. The pages of a recovered file
- * may not be on disk even if the system believes so, since a failed sync also marks pages as
- * written. So all pages are written again. */
+/* Writes bits and sums first, and then the header that declares them valid. A failed sync also
+ * marks pages as clean, so pages of a recovered file may not be on disk even if the kernel believes
+ * so. Therefore it writes all pages of such a file again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
@@ -401,7 +402,7 @@ static void close_backing(petal_filter *filter)
     struct holdings held = backing->held;
     if (held.map.bytes && is_owner(filter)) {
         petal_status status = petal_sync(filter, NULL);
-        (void)status; /* if this fails, the file stays dirty, and the next reader notices */
+        (void)status; /* if this fails, the file stays dirty and the next reader reports it */
     }
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
@@ -456,7 +457,7 @@ static bool alloc_blocks(petal_filter *filter)
     return all;
 }
 
-/* Uses a petal file's image. Its sums vouch for the bits, unless the file is being recovered or
+/* Uses the image of a petal file. Its sums prove the bits, unless the file is being recovered or
  * another process is changing it. */
 static void take_image(petal_filter *filter, const struct image *image, const struct opening *from)
 {
@@ -467,7 +468,8 @@ static void take_image(petal_filter *filter, const struct image *image, const st
     filter->content_id = image->content_id;
     if (has_sums || !from->recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
-    filter->needs_permission = false; /* already dirty on disk, and all sums will be recomputed */
+    /* It is already dirty on disk, and all sums will be recomputed. */
+    filter->needs_permission = false;
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;
 }
@@ -488,7 +490,7 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                   petal_image_is_clean(image) && !from->live;
     if ((from->writable || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < filter->layer_count; i++) /* written only through `map` */
+    for (uint32_t i = 0; i < filter->layer_count; i++) /* these are written only through `map` */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from);

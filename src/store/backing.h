@@ -1,5 +1,5 @@
-/* backing.h - what a filter uses besides its own memory: a mapped file, the caller's memory, or a
- * file that it keeps locked. */
+/* backing.h - what a filter may use besides its own memory: a mapped file, the caller's memory, or
+ * a locked file. */
 #ifndef PETAL_STORE_BACKING_H
 #define PETAL_STORE_BACKING_H
 
@@ -10,20 +10,20 @@
 struct opening {
     const uint8_t *bytes; /* the whole file */
     uint64_t size_bytes;
-    const struct file *file; /* PETAL_NO_FILE for the caller's memory */
+    const struct file *file; /* PETAL_NO_FILE if the bytes are the caller's */
     bool writable;
-    bool is_copy; /* a copy: the file may have changed since it was made */
-    bool recover; /* the sums may be stale: accept the bits */
-    bool reseal;  /* even if the file is clean */
+    bool is_copy; /* the bytes are a copy, and the file may have changed since */
+    bool recover; /* accept the bits, although the sums may be stale */
+    bool reseal;  /* compute new sums even if the file is clean */
     bool live;    /* a writer is active */
     bool guard;   /* compare blocks with their sums before queries (filter/guard.h) */
 };
 
 /* What a filter owns, and releases when it is freed. */
 struct holdings {
-    struct mapping map; /* or none */
-    struct file file;   /* mapped, or locked since loading; or none */
-    /* takes a view's bytes back; or NULL */
+    struct mapping map; /* may be empty */
+    struct file file;   /* mapped, or locked since it was loaded; may be none */
+    /* gives a view's bytes back to the caller; or NULL */
     void (*release)(void *context, const void *bytes, uint64_t size_bytes);
     void *context;
     const void *bytes;
@@ -31,39 +31,40 @@ struct holdings {
 };
 
 struct backing {
-    struct image image; /* for a petal file */
+    struct image image; /* only if it is a petal file */
     const uint8_t *bytes;
     struct holdings held;
     bool changed;                  /* a writable map that is marked dirty on disk */
-    bool rewrite;                  /* recovered: it is unknown which pages are on disk */
+    bool rewrite;                  /* recovered, so it is unknown which pages are on disk */
     _Atomic uint64_t first_damage; /* number + 1 of a block that differs from its sum; 0: none */
-    bool damaged;                  /* a block was damaged: no more changes are accepted */
-    bool io_failed;                /* the disk's content is unknown: no more changes are accepted */
-    int io_errno;                  /* why */
-    bool replaced;                 /* the file has been replaced by another at its path */
+    bool damaged;                  /* a block is damaged: no more changes are accepted */
+    /* The disk's contents are unknown: no more changes are accepted. */
+    bool io_failed;
+    int io_errno;  /* errno of that failure */
+    bool replaced; /* another file has replaced this one at its path */
 };
 
 /* Points the filter's layers at the bytes in `from`. `image` is NULL for other libraries' files,
- * which are read-only. The caller owns map, file and bytes, unless it calls petal_backing_hold(),
- * which hands them to the filter. */
+ * which are read-only. The caller still owns the map, the file and the bytes. petal_backing_hold()
+ * hands them to the filter. */
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
                                   const struct image *image, const struct opening *from,
                                   petal_error *error);
 petal_status petal_backing_hold(petal_filter *filter, const struct holdings *held,
                                 petal_error *error);
 
-/* PETAL_OK if this filter is a writable map of the file at `path`, PETAL_ERR_REPLACED if not, or
- * PETAL_ERR_IO. */
+/* Returns PETAL_OK if this filter is a writable map of the file at `path`, PETAL_ERR_REPLACED if
+ * not, or PETAL_ERR_IO. */
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error);
 
-/* Can petal_verify() compare the filter's bits with checksums? */
+/* Returns true if petal_verify() can compare the filter's bits with checksums. */
 bool petal_backing_is_verifiable(const petal_filter *filter);
 
-/* The file, mapped or loaded, that the filter keeps open for writing; or NULL. */
+/* Returns the file, mapped or loaded, that the filter keeps open for writing, or NULL. */
 struct file *petal_backing_file(const petal_filter *filter);
 
-/* Records in the filter how many blocks differ from their recorded sums, and how many were
- * compared. */
+/* Records in the filter how many blocks were compared with their recorded sums, and how many
+ * differ. */
 void petal_backing_count_changed(petal_filter *filter, const struct image *image,
                                  const uint8_t *bytes);
 

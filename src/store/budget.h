@@ -1,19 +1,20 @@
-/* budget.h - the memory limit when opening: an allocator that wraps the caller's and never holds
- * more than the limit. So one place limits all codecs, before memory is allocated. */
+/* budget.h - the memory limit for opening: an allocator that wraps the caller's, and refuses to
+ * allocate more than the limit in total. So one place limits all codecs, before they allocate. */
 #ifndef PETAL_STORE_BUDGET_H
 #define PETAL_STORE_BUDGET_H
 
 #include "base/memory.h"
 
 struct budget {
-    petal_allocator inner, bounded; /* the caller's; the one to use, whose context is this struct */
+    /* The caller's allocator; the one to use, whose context is this struct. */
+    petal_allocator inner, bounded;
     uint64_t limit_bytes, held_bytes;
-    /* the total that the first refused allocation would have reached; 0: none was refused */
+    /* The total that the first refused allocation would have reached; 0: none was refused. */
     uint64_t refused_bytes;
 };
 
-/* `limit_bytes` as in petal_open_options; `given_bytes` is the size of the file. The struct must
- * not be moved. */
+/* `limit_bytes` is as in petal_open_options, and `given_bytes` is the size of the file. The struct
+ * must not be moved. */
 void petal_budget_begin(struct budget *budget, const petal_allocator *inner, uint64_t limit_bytes,
                         uint64_t given_bytes);
 

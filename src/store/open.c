@@ -14,8 +14,8 @@ static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that another process may change ---------------------------------------
  *
- * Reads the header into a copy. If the copy is clean, it is used. If not, a writer may have been in
- * the middle of an update, so the header is read again, until two reads agree and nobody holds the
+ * Reads the header into a copy, and uses it if it is clean. Otherwise a writer may have been in the
+ * middle of an update. So the header is read again, until two reads agree and nobody holds the
  * lock. If a writer is active, the file is busy, not damaged. */
 
 #define MAX_READS 1000
@@ -41,7 +41,7 @@ static petal_status read_head(const struct source *source, struct head *head, pe
     return PETAL_OK;
 }
 
-/* May a file in this state be opened with these options? */
+/* Checks that a file in this state may be opened with these options. */
 static petal_status judge(const struct source *source, const struct image *image,
                           petal_error *error)
 {
@@ -60,8 +60,8 @@ static petal_status parse(const struct source *source, struct head *head, struct
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
-/* As long as keys are only added, bits are only set. So while the writer runs, a reader still finds
- * every key that was synced. */
+/* While keys are only added, bits are only set. So a reader finds every synced key even while the
+ * writer runs. */
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
     return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
@@ -78,21 +78,21 @@ static petal_status read_image(struct source *source, struct image *image, petal
         petal_os_is_locked_elsewhere(source->from.file))
         return petal_fail(error, PETAL_ERR_BUSY,
                           "another process is changing it; try again when it has finished");
-    /* No writer turns another file into a petal file, so this failure is final. */
+    /* No writer turns another file into a petal file, so PETAL_ERR_NOT_A_FILTER is final. */
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
          reads++) {
         bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        /* If a writer is active, a slot is torn only while it is being updated; LIVE waits until
-         * the update is finished. */
+        /* A live writer's slot is torn only while it is being updated. LIVE waits until the update
+         * is finished. */
         bool may_settle = image->torn && (source->options.flags & PETAL_OPEN_LIVE);
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY,
                               "another process is changing it; try again when it has finished");
         bool is_settled = head.size_bytes == before.size_bytes &&
                           memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
-        /* No writer is active and two reads agree, so the failure is final. */
+        /* No writer is active, and two reads agree. So the failure is final. */
         if (!is_busy && (is_settled || reads == MAX_READS)) return status;
         if (is_busy) petal_os_pause();
         before = head;
@@ -101,8 +101,8 @@ static petal_status read_image(struct source *source, struct image *image, petal
     return status;
 }
 
-/* Has the file changed since its header was read? If so, the header and what was read later may
- * belong to different states. */
+/* Returns true if the file has changed since its header was read. Then the header and later reads
+ * may belong to different states. */
 static bool has_changed(const struct source *source, const struct image *image)
 {
     struct head head;
@@ -113,7 +113,7 @@ static bool has_changed(const struct source *source, const struct image *image)
     return parse(source, &head, &now, NULL) != PETAL_OK || now.sequence != image->sequence;
 }
 
-/* ---- what is in it --------------------------------------------------------------------------- */
+/* ---- the filter in a source ------------------------------------------------------------------ */
 
 static petal_status check_secret(const struct image *image, const void *secret, petal_error *error)
 {
@@ -143,14 +143,14 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
 {
     static const uint8_t none[PETAL_SECRET_BYTES];
     const void *secret = source->options.secret;
-    /* The hash needs a secret. If there is none, it gets zeros, and the filter refuses keys. */
+    /* The hash needs a secret. Without one, zeros take its place, and the filter refuses keys. */
     bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
-    /* Some format names cover several forms (dcso: plain and packed); reading has determined which
-     * one it is. */
+    /* Some format names cover several forms (dcso: plain and packed). Only reading shows which one
+     * it is. */
     (*made)->file_format =
         source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;
@@ -180,7 +180,7 @@ static petal_status give_bits(const struct source *source, const struct descript
     return copy_bits(made, about, from->bytes, error);
 }
 
-/* The header's content id stays valid until the first bits arrive. */
+/* The content id in the header is valid until the first bits arrive. */
 static void give_none(const struct image *image, petal_filter *made)
 {
     made->content_recorded = image && petal_image_is_clean(image);
@@ -191,7 +191,7 @@ static void give_none(const struct image *image, petal_filter *made)
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error)
 {
-    /* A dirty file's sums are stale, and RESEAL replaces those of a clean one. */
+    /* The sums of a dirty file are stale. RESEAL replaces the sums of a clean file. */
     bool loads = source->mode == PETAL_OPEN_LOAD,
          has_sums = petal_image_is_clean(image) && !source->from.reseal;
     if (loads && !has_sums) petal_backing_count_changed(made, image, bytes);
@@ -201,9 +201,9 @@ petal_status petal_source_verify(const struct source *source, const struct image
     return status;
 }
 
-/* If a crash interrupts changes in place, the file has its old bits and some of the new ones.
- * Dropping a generation clears bits; after a crash it would be unknown which remain. So windows
- * can't be mapped for writing. */
+/* If a crash interrupts changes in place, the file has its old bits and some of the new ones. A
+ * window also clears bits, when it drops a generation. After a crash it would be unknown which bits
+ * remain. So windows can't be mapped for writing. */
 static petal_status check_writable(const struct source *source, const struct image *image,
                                    petal_error *error)
 {
@@ -247,8 +247,7 @@ static petal_status fail_for_changes(petal_error *error)
                       "other processes keep changing it; try again when they have finished");
 }
 
-/* Loading and verifying take time. If a writer became active meanwhile, what was read is
- * discarded. */
+/* Loading and verifying take time. If a writer became active meanwhile, the result is discarded. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
     struct image image = {0};
@@ -256,8 +255,8 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
                                                (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
-        /* What looks like damage may be a block that was changed after its sum was read, so damage
-         * is reported only if the header is still the same. */
+        /* If a block was changed after its sum was read, it looks damaged. So damage is reported
+         * only if the header is still the same. */
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);
@@ -267,7 +266,7 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
     return fail_for_changes(error);
 }
 
-/* Allocates zeroed bits for a frame whose file omits them. */
+/* Allocates zeroed bits for a filter whose file omits them. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
     if (source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(made);
@@ -288,8 +287,8 @@ static petal_status open_image(const struct source *source, petal_filter **made,
                                : give_bits(source, &about, NULL, *made, error);
 }
 
-/* Unpacks the file first if it is packed. The filter then owns its bits; if a map was requested, it
- * is read-only. */
+/* If the file is packed, unpacks it first. The filter then owns its bits. If a map was requested,
+ * the filter is read-only. */
 static petal_status open_packed(const struct source *source, petal_filter **made,
                                 petal_error *error)
 {
@@ -378,7 +377,7 @@ const petal_allocator *petal_source_allocator(const struct source *source)
     return source->options.allocator ? source->options.allocator : &petal_os_allocator;
 }
 
-/* If opening fails, everything that it allocated is released here, in one place. */
+/* If opening fails, this is the one place that releases everything. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error)
 {
     const petal_allocator *inner = petal_source_allocator(source);
@@ -396,7 +395,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
         petal_free(made);
         return petal_budget_end(&budget, status, error);
     }
-    /* The budget is on this stack, and the filter outlives it. */
+    /* The budget is on this stack, but the filter outlives it. */
     made->allocator = *inner;
     *filter = made;
     return PETAL_OK;
@@ -433,7 +432,7 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the options and copies them to the source. */
+/* Checks the options, and copies them to the source. */
 static petal_status begin(const petal_open_options *theirs, struct source *source,
                           petal_error *error)
 {
@@ -502,7 +501,7 @@ static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
     return status;
 }
 
-/* Opens only the header, reading as many bytes as that needs. */
+/* Opens only the header. Reads as many bytes as that needs. */
 static petal_status open_header(struct source *source, const struct file *file,
                                 petal_filter **filter, petal_error *error)
 {
@@ -517,7 +516,8 @@ static petal_status open_header(struct source *source, const struct file *file,
     }
 }
 
-/* Has a file's header changed since the file was copied? The header was copied first. */
+/* Returns true if the header in the file has changed since the copy was made. The copy was made
+ * header first. */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
     uint8_t head[PETAL_HEAD_BYTES];
@@ -526,7 +526,7 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
            memcmp(head, map->bytes, (size_t)size) != 0;
 }
 
-/* Hands map and file to the filter if it needs them. */
+/* Gives the map and the file to the filter if it needs them. */
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
@@ -534,8 +534,8 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
-    /* If the file changed while it was copied, the copy is a mixture of two states, and unlike a
-     * map stays so. */
+    /* If the file changed during copying, the copy mixes two states, and unlike a map it stays
+     * mixed. So it is made again. */
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;
@@ -561,7 +561,7 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     struct mapping map = no_map;
     struct file file = no_file;
     struct source source = {.from = {.file = &no_file}};
-    petal_error own; /* an attempt may fail before a later one succeeds */
+    petal_error own; /* of one attempt; a later attempt may succeed */
     *filter = NULL;
     petal_status status = begin(options, &source, &own);
     if (status == PETAL_OK) status = petal_os_open(path, access_of(&source), &file, &own);
@@ -585,7 +585,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (status != PETAL_OK) return status;
     if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    /* MAP is the default, so here it means that no mode was given. */
+    /* MAP is the default, so in this call it means that no mode was given. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is read-only; load a copy"

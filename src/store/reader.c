@@ -1,8 +1,8 @@
 /* reader.c - loads a filter from a stream that arrives in pieces.
  *
  * At first, everything is buffered. If the stream ends before more is known, the buffer is opened
- * as by petal_load(). For a petal file, only the front is buffered, i.e. everything before the
- * bits; the bits then go straight into the filter's memory:
+ * as by petal_load(). If it is a petal file, only the front is buffered, that is, everything before
+ * the bits. The bits go directly into the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+
@@ -10,9 +10,10 @@
  *     +----------+---------------------+---------------+
  *                 stored as they arrive
  *
- * petal_load() checks the header, the size, the front, the ends of the layers, then whether and how
- * the file may be opened, and finally the bits; it reports the first failure. So a failure found
- * here is held back until the stream has ended, unless no further byte can change it. */
+ * petal_load() checks the header, the size, the front, the ends of the layers, then whether the
+ * file may be opened, and finally the bits. It reports the first failure. The reader must report
+ * the same one. So it holds a failure back until the stream has ended, unless no further byte can
+ * change it. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,7 +26,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* A failure that was found, held back until it is certain. */
+/* A failure that was found, but is held back until it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -36,21 +37,21 @@ struct petal_reader {
     petal_allocator allocator;
     struct source source;
     uint64_t expected_bytes, fed_bytes;
-    struct finding failure; /* certain: every later call returns it */
+    struct finding failure; /* final: every later call returns it */
 
     uint8_t *buffer;
     uint64_t room, used;
 
-    bool is_parsed; /* a petal file with a sound header, which `image` describes */
+    bool is_parsed; /* it is a petal file with a valid header, which `image` describes */
     bool takes_bits;
     struct image image;
-    struct finding front, opening; /* a failure of the front; and why no filter could be created */
-    petal_filter *made;            /* the filter to fill, if there is no `opening` failure */
+    struct finding front, opening; /* failures of the front and of creating the filter */
+    petal_filter *made;            /* the filter that receives the bits, unless `opening` failed */
     uint32_t layer;                /* the layer whose bytes come next */
     uint8_t end[PETAL_LINE_BYTES]; /* that layer's last bytes */
-    bool has_padding;              /* bytes after it that should be zero are not */
+    bool has_padding;              /* bytes after that line are not zero, but should be */
     bool has_bad_end;
-    uint32_t bad_end; /* the first layer whose end is wrong */
+    uint32_t bad_end; /* the first layer with a wrong end */
 };
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
@@ -69,8 +70,8 @@ static petal_status check_length(const struct petal_reader *reader, petal_error 
     return PETAL_OK;
 }
 
-/* The buffer is doubled, so that copying costs no more than the stream itself. It never exceeds
- * what is expected or allowed. */
+/* Doubles the buffer, so that copying costs no more than the stream itself. It never exceeds the
+ * expected or allowed size. */
 static petal_status make_room(struct petal_reader *reader, uint64_t needed, petal_error *error)
 {
     uint64_t limit = reader->source.options.memory_limit, room = MIN_ROOM;
@@ -104,7 +105,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Will this be the failure, whatever bytes follow? */
+/* Returns true if this failure is final, whatever bytes follow. */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -131,8 +132,8 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* If there is no memory limit, the number of bytes received limits what is allocated, not the size
- * in the header. If that is too little for the bits now, they are allocated later. */
+/* If there is no memory limit, the number of bytes received limits the memory, not the size in the
+ * header. If too few bytes have arrived for the bits, they are allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
@@ -140,7 +141,7 @@ static bool may_take_bits(const struct petal_reader *reader)
            reader->image.file_bytes <= petal_memory_limit(0, reader->fed_bytes) / 2;
 }
 
-/* Creates the filter that receives the bits, as petal_load() does. */
+/* Creates the filter that receives the bits, in the same way as petal_load(). */
 static petal_status make_filter(struct petal_reader *reader, petal_error *error)
 {
     struct source *source = &reader->source;
@@ -163,7 +164,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     return petal_budget_end(&budget, status, error);
 }
 
-/* Are the bits that no key can set all clear in this layer? */
+/* Returns true if all bits of this layer that no key can set are clear. */
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
@@ -181,8 +182,7 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps the bytes that belong to the layer's last line; `bytes` begin at this offset in the
- * layer. */
+/* Keeps the bytes of the layer's last line. `bytes` begins at this offset in the layer. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -194,7 +194,7 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Stores the next bytes, which begin at this offset in the file and don't extend beyond its end. */
+/* Stores the next bytes. They begin at this offset in the file, and end before its end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {
@@ -221,7 +221,7 @@ static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *b
     }
 }
 
-/* From now on, bits are stored; those in the buffer come first. */
+/* Begins to store bits. The bits in the buffer come first. */
 static petal_status begin_bits(struct petal_reader *reader, petal_error *error)
 {
     uint64_t front_bytes = reader->image.payload_offset;
@@ -264,7 +264,7 @@ petal_status petal_reader_create(const petal_open_options *options, uint64_t exp
     return PETAL_OK;
 }
 
-/* Buffers at most one slice at a time, so that storing bits can begin as early as possible. */
+/* Buffers at most one slice at a time, so that bits can be stored as early as possible. */
 static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size_t size_bytes,
                          petal_error *error)
 {
@@ -296,7 +296,7 @@ static petal_status feed(struct petal_reader *reader, const uint8_t *bytes, size
     return PETAL_OK;
 }
 
-/* After a failure, frees everything except the reader and the failure. */
+/* After a failure, frees everything except the reader itself and the failure. */
 static void drop(struct petal_reader *reader)
 {
     petal_free(reader->made);

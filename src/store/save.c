@@ -8,8 +8,8 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* To save a writable map to its own file, syncs it instead of replacing the file. Its owner may
- * change such a map, so casting const away is safe. */
+/* If a writable map is saved to its own file, syncs it instead of replacing the file. The owner may
+ * change such a map, so it is safe to cast const away. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)
 {
@@ -21,8 +21,8 @@ static petal_status save_in_place(const petal_filter *filter, const struct savin
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* Finds the file that the filter keeps locked, if that is the one to replace. In a fork this fails:
- * the process that locked the file may have replaced it since, with newer keys. */
+/* Finds the file that the filter keeps locked, if it is the file to replace. In a forked child this
+ * fails: the process that locked the file may have replaced it since, with newer keys. */
 static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
                               petal_error *error)
 {
@@ -69,7 +69,7 @@ petal_status petal_save(const petal_filter *filter, const char *path,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A buffer to fill; if it has no memory, it only counts the bytes. */
+/* A buffer to fill. Without memory, it only counts the bytes. */
 struct buffer {
     uint8_t *bytes;
     uint64_t room, used;

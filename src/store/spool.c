@@ -15,7 +15,7 @@ struct spool {
     char folder[MAX_FOLDER_SHOWN + 1]; /* for messages */
 };
 
-/* Names the folder, since the caller may not know that there is such a file. */
+/* Names the folder, since the caller may not know about this file. */
 static petal_status fail(const struct spool *spool, const char *what, const petal_error *cause,
                          petal_error *error)
 {

@@ -10,10 +10,11 @@
  * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form from length on,
  * in base64.
  *
- * length is the bit set's length: m, except in filters made from words (FromWithM), where it is 64
- * * words. A program may have switched its bit sets to little-endian (then length and words are
- * little-endian, m and k are not) and its base64 from the URL alphabet to the standard one. No
- * magic number, no count. docs/formats/bits-and-blooms.md.
+ * length is the length of the bit set. It is m, except in filters made from words (FromWithM), where
+ * it is 64 times their number. A program may have switched its bit sets to little-endian: then
+ * length and words are little-endian, but m and k are not. It may also have switched base64 from
+ * the URL alphabet to the standard one. There is no magic number and no count.
+ * docs/formats/bits-and-blooms.md.
  *
  * The format `bits-and-blooms` reads all of these. It writes a filter in the form that it was read
  * from, and other filters in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to
@@ -54,7 +55,7 @@ static uint64_t bits_of(const uint8_t *image)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The fields of every form, and their offsets, for messages. */
+/* The fields that every form has, and their offsets for messages. */
 struct header {
     uint64_t bits, hashes, length;
     uint64_t bits_at, hashes_at, length_at;
@@ -116,7 +117,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Is the length right only in the other byte order? */
+/* Returns true if the length is right only in the other byte order. */
 static bool is_little(uint64_t bits, const uint8_t *length)
 {
     return words_for(load64be(length)) != words_for(bits) &&
@@ -176,7 +177,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
         status = petal_json_string(&object, "b", &text->chars, &text->count, &text->at, error);
     if (status != PETAL_OK) return status;
     text->has_others = object.has_others;
-    header->length = header->bits; /* until it is unpacked */
+    header->length = header->bits; /* until it is decoded */
     header->length_at = text->at;
     status = check_header(header, error);
     if (status != PETAL_OK) return status;
@@ -187,7 +188,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* Decodes b into an image that already has m and k, and adds its form to *form. */
+/* Decodes b into an image that already has m and k. Adds the form of b to *form. */
 static petal_status unpack_text(struct header *header, const struct text *text, uint8_t *image,
                                 unsigned *form, petal_error *error)
 {
@@ -241,7 +242,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
                              "not a filter of bits-and-blooms, neither binary nor JSON");
     if (size_bytes >= HEADER_BYTES && is_little(bits_of(bytes), bytes + 16))
         return unpack_little(bytes, size_bytes, allocator, decoded, decoded_bytes, error);
-    return PETAL_OK; /* plain already */
+    return PETAL_OK; /* already plain */
 }
 
 static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
@@ -256,8 +257,8 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members with these names, but its b is very unlikely to begin with the length
- * that m requires. */
+/* Other JSON may have members with these names. But its b hardly ever begins with the length that m
+ * requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct header header;
@@ -266,7 +267,7 @@ static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
     unsigned seen;
     if (read_json(bytes, size_bytes, &header, &text, NULL) != PETAL_OK) return FIT_NO;
     if (petal_base64_decode(text.chars, 12, length, &seen) < 12)
-        return FIT_NO; /* an image has at least 24 */
+        return FIT_NO; /* an image has at least 24 bytes */
     header.length = is_little(header.bits, length) ? load64le(length) : load64be(length);
     if (check_header(&header, NULL) != PETAL_OK) return FIT_NO;
     return text.has_others ? FIT_POSSIBLE : FIT_CERTAIN;
@@ -299,14 +300,15 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The bytes to write, and their form. */
+/* What to write, and in which form. */
 struct writing {
     const struct bit_array *array;
     uint64_t length;
     unsigned form;
 };
 
-/* A petal file's origin may be forged: a length that is impossible for these bits is ignored. */
+/* The origin of a petal file may be forged. A length that is impossible for these bits is
+ * ignored. */
 static struct writing writing_of(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;
@@ -320,9 +322,10 @@ static struct writing writing_of(const petal_filter *filter)
     return made;
 }
 
-#define PIECE_WORDS 384u /* 3,072 bytes, 4,096 characters: base64 without padding in between */
+/* 3,072 bytes are 4,096 characters, so base64 needs no padding between pieces. */
+#define PIECE_WORDS 384u
 
-/* Gets `count` words, beginning with word `from`: word 0 is the length, and the bit set follows. */
+/* Gets `count` words, beginning with word `from`. Word 0 is the length, and the bit set follows. */
 static void get_words(const struct writing *of, uint64_t from, uint64_t count, uint8_t *to)
 {
     for (uint64_t i = from; i < from + count; i++, to += 8) {

@@ -2,10 +2,10 @@
  *
  *     {"type":"BloomFilter","_size":10,"_nbHashes":7,"_filter":{"size":16,"content":"GgM="},"_seed":78187493520}
  *
- * _size is m, _nbHashes k; the inner size is m rounded up to whole bytes, and content is those
- * bytes in base64, each with its lowest bit first. Version 1 wrote the bits as a list of 0s and 1s,
- * and version 4 writes the seed as an object. Both also hash differently, so they are refused.
- * docs/formats/bloom-filters.md.
+ * _size is m, and _nbHashes is k. The inner size is m rounded up to whole bytes, and content is
+ * these bytes in base64, with the lowest bit of each byte first. Version 1 wrote the bits as a list
+ * of 0s and 1s, and version 4 writes the seed as an object. Both also hash differently, so they are
+ * refused. docs/formats/bloom-filters.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/base64.h"
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* JavaScript represents whole numbers up to here exactly. */
+/* The largest integer up to which JavaScript represents all integers exactly. */
 #define MAX_SEED (((int64_t)1 << 53) - 1)
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static const struct json_names members = {
     .name = {"type", "_size", "_nbHashes", "_filter", "_seed"}};
 static const struct json_names inner_members = {.name = {"size", "content"}};
 
-/* Determines the library's version and class. */
+/* Determines the library's version and the class. */
 static petal_status check_type(const struct json_object *object, petal_error *error)
 {
     const char *type;
@@ -66,8 +66,7 @@ static petal_status read_fields(const struct json_object *object, struct js_filt
     return PETAL_OK;
 }
 
-/* Finds the base64 string that holds the bits. It must encode exactly as many bytes as they
- * need. */
+/* Finds the base64 string with the bits. It must have exactly as many bytes as the bits need. */
 static petal_status find_content(const struct json_object *object, const struct js_filter *about,
                                  const char **content, uint64_t *chars, uint64_t *at,
                                  petal_error *error)
@@ -108,7 +107,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     return petal_format_damaged(error, end == chars ? at : at + end, "not base64");
 }
 
-/* Accepts any version's text, so that an unsupported version is refused by name. */
+/* Accepts the text of any version, so that read() can name an unsupported version. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;

@@ -5,8 +5,8 @@
  *     {"m":64,"k":3,"buckets":[537002048,0]}
  *         0.0.x: as its README assembles it; signed numbers
  *
- * Bucket i holds bits 32 i to 32 i + 31, lowest first. buckets may also be what JSON.stringify
- * makes of a typed array, {"0":537002048,"1":0}. docs/formats/bloomfilter.md.
+ * Bucket i has bits 32 i to 32 i + 31, lowest first. `buckets` may also be an object, since
+ * JSON.stringify writes a typed array as {"0":537002048,"1":0}. docs/formats/bloomfilter.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/error.h"
@@ -42,8 +42,8 @@ static petal_status read_version(const struct json_object *object, struct js_fil
                          (unsigned long long)version);
 }
 
-/* If there is a version, numbers are unsigned. Otherwise they are signed, unless one of them must
- * be unsigned. */
+/* If there is a version, the numbers are unsigned. Otherwise they are signed, unless one of them is
+ * too large for that. */
 static petal_status take_buckets(const struct json_array *buckets, struct js_filter *about,
                                  uint8_t *image, uint64_t image_bytes, petal_error *error)
 {
@@ -86,7 +86,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* withTargetError(): m = ceil(-n log2(p) / ln 2), k = ceil(ln 2 * m / n) from that m; then m is
+/* withTargetError(): m = ceil(-n log2(p) / ln 2), and k = ceil(ln 2 * m / n) from that m. Then m is
  * rounded up to whole buckets. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {

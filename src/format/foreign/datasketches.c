@@ -1,14 +1,14 @@
-/* datasketches.c - the serialized form of Apache DataSketches' Bloom filter, from Java, C++ and
- * Python. All numbers little-endian.
+/* datasketches.c - the serialized form of the Bloom filters of Apache DataSketches in Java, C++ and
+ * Python. All numbers are little-endian.
  *
  *     0           1   2    3       4     6   8      16       20   24         32
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *     | 3 or 4    | 1 | 21 | flags | k   | 0 | seed | longs  | 0  | bits set | longs * 8    |
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
- * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24.
- * "bits set" is -1 if the bits were not counted after the last update ("dirty"); this reader
- * doesn't trust the number. docs/formats/datasketches.md. */
+ * The first byte is the number of longs before the bits. Flag 4 means "empty": the file ends at
+ * offset 24. "bits set" is -1 if the bits were not counted after the last update ("dirty"). This
+ * reader doesn't trust the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -37,11 +37,12 @@ enum {
 #define FLAG_EMPTY 4u
 #define DIRTY UINT64_MAX
 
-/* origin.near: one byte that records properties of the file other than its bits. */
+/* origin.near is one byte. It records properties of the file other than its bits. */
 enum {
-    NOTE_DIRTY = 1,      /* the number of set bits was -1 */
-    NOTE_LONG_EMPTY = 2, /* empty, yet written with its bits: created in the caller's memory */
-    NOTE_DIRECT = 4,     /* empty, first byte 4: from Java, in such memory */
+    NOTE_DIRTY = 1, /* the number of set bits was -1 */
+    /* Empty, but written with its bits, since it was created in the caller's memory. */
+    NOTE_LONG_EMPTY = 2,
+    NOTE_DIRECT = 4, /* empty, first byte 4: from Java, in the caller's memory */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -69,7 +70,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Explains why a size that fits into the header is refused. */
+/* Says why a size that fits into the header is refused. */
 static petal_status check_bits(double bits, uint64_t offset, petal_error *error)
 {
     if (bits <= (double)petal_scheme_datasketches.max_bits) return PETAL_OK;
@@ -121,9 +122,9 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* C++ and Python: m = ceil(-n ln p / (ln 2 * ln 2)), in whole longs, and k = ceil(-ln p / ln 2).
- * Java computes k = ceil(m / n * ln 2) before rounding m to whole longs, which is one more for
- * small n and if p is a power of 1/2. */
+/* C++ and Python use m = ceil(-n ln p / (ln 2 * ln 2)), rounded up to whole longs, and k = ceil(-ln
+ * p / ln 2). Java computes k = ceil(m / n * ln 2) before it rounds m. So k is one more for small n,
+ * and if p is a power of 1/2. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0)
@@ -154,7 +155,7 @@ static uint8_t noted(const petal_filter *filter)
     return is_noted ? filter->origin.near[0] : 0;
 }
 
-/* The value that the original writes: its updates don't count the bits. */
+/* Returns the value that the original writes. The original doesn't count bits during updates. */
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;

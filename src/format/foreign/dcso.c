@@ -1,5 +1,5 @@
-/* dcso.c - the files of DCSO's bloom (Go) and flor (Python); all numbers little-endian, 8 bytes
- * each.
+/* dcso.c - the files of DCSO's bloom (Go) and flor (Python). All numbers are little-endian and have
+ * 8 bytes.
  *
  *     0       8   16  24  32  40        48
  *     +-------+---+---+---+---+---------+----------------------+---------------+
@@ -9,9 +9,9 @@
  * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached
  * data, everything after the bits, is the filter's metadata. docs/formats/dcso.md.
  *
- * The whole file may be compressed with gzip. `dcso` reads both forms and writes the plain one;
- * `dcso-gzip` reads and writes the compressed one, and is the origin of a compressed file. In the
- * image for read(), PACKED replaces the version.
+ * The whole file may be compressed with gzip. `dcso` reads both forms and writes the plain one.
+ * `dcso-gzip` reads and writes the compressed form, and is recorded as the origin of a compressed
+ * file. In the image for read(), PACKED replaces the version.
  *
  * Origin data: the flags, 8 bytes little-endian. */
 #include "base/bytes.h"
@@ -26,8 +26,8 @@
 #define HEADER_BYTES 48u
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
-#define GZIP_MAX_EXPANSION 1032u /* 258 bytes from 2 bits */
-#define PACKED 0x1fu             /* gzip's first byte; no plain file begins with it */
+#define GZIP_MAX_EXPANSION 1032u /* gzip needs at least 2 bits for 258 bytes */
+#define PACKED 0x1fu             /* the first byte of gzip; no plain file begins with it */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
 
@@ -64,7 +64,7 @@ static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error
                          (unsigned long long)data_bytes, PETAL_METADATA_MAX_BYTES);
 }
 
-/* The minimum size of a file with this (checked) header: without attached data. */
+/* Returns the size that a file with this (checked) header has without attached data. */
 static uint64_t promised_bytes(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, load64le(header + AT_BITS)};
@@ -100,7 +100,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 #ifdef PETAL_WITH_ZLIB
 
-/* Reads the header of a compressed file. Unpacks only a few bytes, whatever the header promises. */
+/* Reads the header of a compressed file. Unpacks only a few bytes, whatever size the header
+ * claims. */
 static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
                                   const petal_allocator *allocator, uint8_t header[HEADER_BYTES],
                                   petal_error *error)
@@ -110,12 +111,12 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
         petal_gunzip(bytes, size_bytes, false, allocator, header, HEADER_BYTES, &made, error);
     if (status != PETAL_OK) return status;
     if (made > 0 && header[AT_FLAGS] == PACKED)
-        header[AT_FLAGS] = 0; /* compressed twice: refused like an unknown version */
+        header[AT_FLAGS] = 0; /* it is compressed twice, and is refused like an unknown version */
     return check_header(header, made, error);
 }
 
-/* Can a stream of this size contain that many bytes, and may that much memory be allocated? Both
- * are checked before the stream is read, since it may expand a thousandfold. */
+/* Checks, before the stream is read, that it can contain this many bytes and that so much memory
+ * may be allocated. A stream may expand a thousandfold. */
 static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
                                   const petal_allocator *allocator, petal_error *error)
 {
@@ -129,9 +130,9 @@ static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
     return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* Reads the stream twice. So it allocates only as much as the stream really contains, and no more
- * than the header promises plus the longest attached data. Neither a false header nor a
- * decompression bomb can make it allocate more. */
+/* Reads the stream twice: first to find its size, then to unpack it. It allocates no more than the
+ * stream contains, and no more than the header claims plus the longest attached data. So neither a
+ * false header nor a decompression bomb can make it allocate more. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -193,14 +194,14 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
 {
     if (petal_is_gzip(bytes, size_bytes))
         return unpack(bytes, size_bytes, allocator, decoded, decoded_bytes, error);
-    if (size_bytes == 0 || bytes[AT_FLAGS] != PACKED) return PETAL_OK; /* plain already */
+    if (size_bytes == 0 || bytes[AT_FLAGS] != PACKED) return PETAL_OK; /* already plain */
     return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "neither a DCSO filter nor gzip");
 }
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, the ceiling of a negative number, so m is smaller; k =
- * ceil(ln 2 * m / n). */
+/* DCSO uses m = |ceil(n ln p / (ln 2)^2)|. It rounds a negative number up, so m is rounded down. k
+ * = ceil(ln 2 * m / n). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     petal_status status = petal_size_bits(petal_model_optimal_bits((double)keys, rate),
@@ -221,8 +222,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_plan(self, options, about, error);
 }
 
-/* Does the rule above give these bits and hashes for these keys and this rate? By chance that is
- * very unlikely. */
+/* Returns a fit if the rule above gives these bits and hashes for these keys and this rate. That
+ * hardly ever happens by chance. */
 static enum fit fit_of_header(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, 0};
@@ -249,7 +250,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The upper bytes of the flags have no meaning yet, and are preserved. */
+/* The upper bytes of the flags have no meaning yet. They are kept. */
 static uint64_t flags_of(const petal_filter *filter)
 {
     uint32_t format = filter->origin.format;

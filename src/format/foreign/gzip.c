@@ -14,17 +14,17 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes)
 #include "base/checked.h"
 #include "base/memory.h"
 
-#define ZLIB_CONST /* lets the input be const */
+#define ZLIB_CONST /* makes the input pointer const */
 #include <zlib.h>
 
-#define GZIP_WINDOW (15 + 16)   /* the largest window; adding 16 selects gzip */
+#define GZIP_WINDOW (15 + 16)   /* the largest window; adding 16 means gzip */
 #define MAX_AT_ONCE 0x40000000u /* zlib counts in unsigned int */
 #define OS_UNKNOWN 255
 
 /* ---- zlib's memory --------------------------------------------------------------------------- */
 
-/* Each block's size is stored in front of it, because our allocators need it to free the block.
- * Keeps malloc's alignment. */
+/* The size of each block is stored in front of it, because our allocators need it to free the
+ * block. 16 bytes keep malloc's alignment. */
 #define SIZE_ROOM 16u
 
 static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
@@ -42,7 +42,7 @@ static void zlib_free(void *allocator, void *memory)
     petal_release(allocator, block, load64le(block));
 }
 
-/* Without an allocator, zlib uses malloc. */
+/* If there is no allocator, zlib uses malloc. */
 static z_stream stream_with(const petal_allocator *allocator)
 {
     if (!allocator) return (z_stream){.zalloc = Z_NULL};
@@ -64,12 +64,12 @@ static unsigned at_once(uint64_t bytes)
 
 struct unpacking {
     z_stream stream;
-    uint64_t left_bytes; /* input that has not yet been passed to the stream */
-    uint8_t *to;         /* NULL: only count */
+    uint64_t left_bytes; /* input that has not been passed to the stream yet */
+    uint8_t *to;         /* NULL: only count the output */
     uint64_t room, made;
 };
 
-/* One call of inflate(), with as much input and output room as it can use. */
+/* Calls inflate() once, with as much input and output room as it can use. */
 static int unpack_some(struct unpacking *of)
 {
     uint8_t unwanted[16384];
@@ -111,7 +111,7 @@ static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes
                            petal_error *error)
 {
     int result;
-    do result = unpack_some(of); /* without output room it only accepts the end of the stream */
+    do result = unpack_some(of); /* without output room, it accepts only the end of the stream */
     while (result == Z_OK && (whole || of->made < of->room));
     return why_stopped(of, result, whole, size_bytes, error);
 }
@@ -138,7 +138,7 @@ struct packing {
     const struct sink *sink;
 };
 
-/* Compresses the bytes with zlib and passes the result to the sink. */
+/* Compresses the bytes with zlib, and passes the result to the sink. */
 static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned size_bytes, int flush,
                          petal_error *error)
 {
@@ -149,7 +149,8 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        deflate(&into->stream, flush); /* fails only if there is no room left, and then gets more */
+        /* Fails only if the output is full; then the loop calls it again. */
+        deflate(&into->stream, flush);
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);
     return status;
@@ -173,7 +174,7 @@ petal_status petal_gzip(const struct format_def *format, const petal_filter *fil
 {
     struct packing into = {stream_with(&filter->allocator), sink};
     struct sink packer = {put, &into, false};
-    gz_header header = {.os = OS_UNKNOWN}; /* no time and no name */
+    gz_header header = {.os = OS_UNKNOWN}; /* neither a time nor a name */
     if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return out_of_memory(error);

@@ -1,4 +1,4 @@
-/* hadoop.c - the files of Hadoop's org.apache.hadoop.util.bloom.BloomFilter.write; all numbers
+/* hadoop.c - the files of Hadoop's org.apache.hadoop.util.bloom.BloomFilter.write. All numbers are
  * big-endian.
  *
  *     0        4   8      9               13
@@ -12,7 +12,7 @@
  *
  * Bit i is bit i % 8 of byte i / 8, the lowest first. docs/formats/hadoop.md.
  *
- * Origin data: one byte, 1, for a file in the old form; otherwise none. */
+ * Origin data: one byte, 1, if the file has the old form; otherwise none. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -24,7 +24,7 @@
 
 enum { JENKINS = 0, MURMUR = 1 };
 
-/* The fields of either form, before they are checked. */
+/* The fields of both forms, before they are checked. */
 struct header {
     bool old;
     uint32_t size_bytes;
@@ -91,8 +91,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return petal_format_check_tail(about, bytes, error);
 }
 
-/* The class leaves k and m to its caller. Hadoop's own caller, BloomMapFile, uses k = 5 and m =
- * ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
+/* In Hadoop, the caller chooses k and m. BloomMapFile, a caller in Hadoop itself, uses k = 5 and m
+ * = ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -1,5 +1,5 @@
 /* hbase.c - one chunk of an HBase Bloom filter: the 16 bytes that BloomFilterChunk(DataInput)
- * reads, followed by the bits that writeBloom() writes; all numbers big-endian.
+ * reads, followed by the bits that writeBloom() writes. All numbers are big-endian.
  *
  *     0          4   8      12     16
  *     +----------+---+------+------+-----------------+
@@ -54,8 +54,9 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* BloomFilterChunk(maxKeys, errorRate, hashType, 0): ceil(n * (-ln p / (ln 2 * ln 2))) bits in
- * whole bytes; k = ceil(ln 2 * (bits / n)), an integer division of the bits before rounding up. */
+/* BloomFilterChunk(maxKeys, errorRate, hashType, 0): ceil(n * (-ln p / (ln 2 * ln 2))) bits,
+ * rounded up to whole bytes; k = ceil(ln 2 * (bits / n)), where bits / n is an integer division of
+ * the number before rounding. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     uint64_t bits, whole_bits_per_key;

@@ -1,48 +1,48 @@
-/* javascript.h - what the codecs of JavaScript filters share. The files are JSON, which decode()
- * turns into this plain image:
+/* javascript.h - what the codecs of JavaScript filters share. Their files are JSON. decode() turns
+ * them into this plain image:
  *
  *     0   8   16     24      32
  *     +---+---+------+-------+------------------+
  *     | m | k | seed | form  | ceil(m / 8) bytes|       8 bytes each, little-endian
  *     +---+---+------+-------+------------------+
  *
- * `form` records how the text was written, so that it can be written in the same way. The filter's
- * origin data stores it as one byte. */
+ * `form` records how the text was written, so that it can be written in the same way again. It is
+ * stored in the filter's origin data as one byte. */
 #ifndef PETAL_FORMAT_JAVASCRIPT_H
 #define PETAL_FORMAT_JAVASCRIPT_H
 
 #include "format/foreign/json.h"
 
-/* Set if a line break follows the JSON text. The codec defines the other bits of a form. */
+/* Set if a line break follows the JSON text. Each codec defines the other bits of its form. */
 #define JS_FORM_LINE_BREAK 0x80u
 
 struct js_filter {
     uint64_t bits, hashes, seed;
     uint8_t form;
-    /* Offsets of the members with these names in the text, for messages. */
+    /* Offsets of the members with these names, for messages. */
     uint64_t bits_at, hashes_at;
 };
 
-/* Allocates the image with its fields, but without bits. Fails unless the scheme can have the
+/* Allocates the image with its fields, but without bits. Fails if the scheme can't have this
  * shape. */
 petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
                             const petal_allocator *allocator, uint8_t **image,
                             uint64_t *image_bytes, petal_error *error);
 
-/* The image's bits, and a call to set its form, which may be known only after the bits were
+/* The image's bits, and a call that sets the form, which may be known only after the bits have been
  * read. */
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
-/* A class whose bits are a list of 1-byte or 4-byte numbers. The form `named` means that the list
- * is an object with indices as names. */
+/* Describes a class whose bits are a list of 1-byte or 4-byte numbers. The form `named` means that
+ * the list is an object with indices as names. */
 struct js_list {
-    struct json_names members; /* m, k and the list, then any others */
+    struct json_names members; /* m, k and the list, followed by any others */
     uint32_t scheme, unit_bytes;
     uint8_t named;
 };
 
-/* fits() for such a class. */
+/* The fits() of such a class. */
 enum fit petal_js_list_fits(const struct js_list *list, const uint8_t *bytes, uint64_t size_bytes);
 
 /* Finds the three members, and creates the image without bits. */
@@ -51,35 +51,35 @@ petal_status petal_js_list_image(const struct js_list *list, const struct json_o
                                  const petal_allocator *allocator, uint8_t **image,
                                  uint64_t *image_bytes, petal_error *error);
 
-/* Stores the numbers, from `min` to `max`, in the image's bits, little-endian. Sets *lowest and
- * *highest to the extremes, or to 0. */
+/* Stores the numbers, which must be from `min` to `max`, in the image's bits, little-endian. Sets
+ * *lowest and *highest to the smallest and the largest number, or to 0 if there are none. */
 petal_status petal_js_list_bits(const struct js_list *list, struct json_array numbers, int64_t min,
                                 int64_t max, uint8_t *image, uint64_t image_bytes, int64_t *lowest,
                                 int64_t *highest, petal_error *error);
 
-/* write() for such a class. `begin` is the text before the name of the bits; numbers of 4 bytes may
- * be signed. */
+/* The write() of such a class. `begin` is the text before the name of the bits. Numbers of 4 bytes
+ * may be signed. */
 petal_status petal_js_list_write(const struct js_list *list, const petal_filter *filter,
                                  const struct sink *sink, const char *begin, bool is_signed,
                                  uint8_t form, petal_error *error);
 
-/* Members that the rows share; decode, fits, size and write are the codec's own. */
+/* The members that the rows share. Each codec has its own decode, fits, size and write. */
 #define JS_ROW(NAME, name_, hash_) \
     .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = PETAL_SCHEME_##NAME, .hash = (hash_), \
     .keys = "UTF-8 of a string", .fits = fits, .decode = decode, .read = petal_js_read, \
     .size = UNLESS_READ_ONLY(size), .write = write
 
-/* JS_FORM_LINE_BREAK or 0. */
+/* Returns JS_FORM_LINE_BREAK or 0. */
 uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes);
 
 /* Converts an image to a description. */
 petal_status petal_js_read(const struct format_def *self, const uint8_t *image,
                            uint64_t image_bytes, struct description *about, petal_error *error);
 
-/* The form that this format read the filter from, or `newest`. */
+/* Returns the form from which this format read the filter, or `newest`. */
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest);
 
-/* Writes text in pieces; errors are reported at the end. */
+/* Writes text in pieces. Errors are reported at the end. */
 struct js_text {
     const struct sink *sink;
     petal_error *error;

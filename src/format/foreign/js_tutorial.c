@@ -2,8 +2,9 @@
  *
  *     {"size":20,"hashCount":3,"bits":[0,16,5]}
  *
- * bits are ceil(size / 8) bytes, each with its lowest bit first. They may also be what
- * JSON.stringify makes of a Uint8Array, {"0":0,"1":16,"2":5}. docs/formats/js-tutorial.md.
+ * `bits` are ceil(size / 8) bytes, with the lowest bit of each byte first. They may also be an
+ * object, since JSON.stringify writes a Uint8Array as {"0":0,"1":16,"2":5}.
+ * docs/formats/js-tutorial.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/error.h"
@@ -43,7 +44,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     return petal_js_list_fits(&list, bytes, size_bytes);
 }
 
-/* The class leaves m and k to its caller; tutorials use m = ceil(-n ln p / (ln 2)^2) and k =
+/* In this class, the caller chooses m and k. Tutorials use m = ceil(-n ln p / (ln 2)^2) and k =
  * round(m / n * ln 2). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MAX_DEPTH 128u /* for skipped values, too */
+#define MAX_DEPTH 128u /* also applies to skipped values */
 
 static bool is_space(char c)
 {
@@ -45,13 +45,13 @@ static void skip_space(struct reader *from)
     while (from->at < from->size_bytes && is_space(from->text[from->at])) from->at++;
 }
 
-/* The next character, or 0 at the end: the text itself contains no 0. */
+/* Returns the next character, or 0 at the end. The text itself contains no 0. */
 static char peek(const struct reader *from)
 {
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Skips white space, then this character. Returns false if another one follows. */
+/* Skips white space and then this character. Returns false if another character follows. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -68,7 +68,7 @@ static const char *pass_digits(const char *at, const char *end)
     return at;
 }
 
-/* -? digits (. digits)? (e digits)?, where the first digits have no leading zero. */
+/* A number is -? digits (. digits)? (e digits)?, and the first digits have no leading zero. */
 static bool is_number(const char *at, const char *end)
 {
     if (at < end && *at == '-') at++;
@@ -93,7 +93,7 @@ static bool is_word(const char *at, uint64_t chars)
     return false;
 }
 
-/* Reads up to the next delimiter. If the text ends first, the number may have been cut off. */
+/* Reads up to the next delimiter. If the text ends first, the number may be incomplete. */
 static petal_status read_bare(struct reader *from, struct json_value *value)
 {
     static const char ends[] = "{}[]:,\" \t\n\r";
@@ -133,7 +133,7 @@ static petal_status pass_escape(struct reader *from)
     return PETAL_OK;
 }
 
-/* Skips a character outside ASCII. utf16.h accepts surrogates, which UTF-8 forbids. */
+/* Skips a character outside ASCII. utf16.h accepts surrogates, but UTF-8 doesn't. */
 static petal_status pass_character(struct reader *from)
 {
     struct utf8_lead lead;
@@ -156,7 +156,7 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     *value = (struct json_value){JSON_STRING, from->at, from->at};
     while (status == PETAL_OK && peek(from) != '"') {
         uint8_t c = (uint8_t)peek(from);
-        if (c < 0x20) return not_json(from); /* or at the end */
+        if (c < 0x20) return not_json(from); /* or the end of the text */
         if (c == '\\')
             status = pass_escape(from);
         else if (c >= 0x80)
@@ -168,8 +168,8 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     return status;
 }
 
-/* The next character of a string that was read before: a code point, or the value of an escape,
- * which may be a surrogate. */
+/* Returns the next character of a string that has been checked: a code point, or the value of an
+ * escape, which may be a surrogate. */
 static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
 {
     static const char escapes[] = "b\bf\fn\nr\rt\t";
@@ -190,8 +190,8 @@ static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
     return point;
 }
 
-/* Unicode's simple case folding of a character, if the result is ASCII: that includes two
- * characters beyond ASCII, the Kelvin sign and the long s. */
+/* Applies Unicode's simple case folding if the result is ASCII. Two characters outside ASCII have
+ * such a result: the Kelvin sign and the long s. */
 static uint32_t folded(uint32_t point)
 {
     if (point == 0x212a) return 'k';
@@ -199,7 +199,7 @@ static uint32_t folded(uint32_t point)
     return point >= 'A' && point <= 'Z' ? point - 'A' + 'a' : point;
 }
 
-/* Does the string, with its escapes decoded, equal `other`, which is ASCII? */
+/* Returns true if the string, with its escapes decoded, equals `other`, which is ASCII. */
 static bool same_text(const char *text, const struct json_value *value, const char *other,
                       bool any_case)
 {
@@ -227,7 +227,7 @@ static void note_member(struct json_object *object, const struct json_value *nam
         object->has_others = true;
 }
 
-/* `object` is NULL if the object is skipped. */
+/* `object` is NULL if the object is only skipped. */
 static petal_status read_members(struct reader *from, uint32_t depth, struct json_object *object)
 {
     struct json_value name = {0}, value = {0};
@@ -296,7 +296,8 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
     uint32_t i = 0;
-    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs only ask for listed names */
+    /* Codecs ask only for names in the list. */
+    while (strcmp(object->names->name[i], name) != 0) i++;
     return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
 }
 
@@ -343,7 +344,8 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* The same, but accepts a sign. Returns false if the text is no integer, or does not fit. */
+/* Like to_number(), but accepts a sign. Returns false if the text is not an integer or doesn't
+ * fit. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';
@@ -403,7 +405,8 @@ petal_status petal_json_array(const struct json_object *object, const char *name
     return status;
 }
 
-/* Commas and colons were checked when the enclosing object was read. */
+/* Skips white space and this mark. Commas and colons were checked when the enclosing object was
+ * read. */
 static void pass_space_and(struct json_array *array, char mark)
 {
     const char *text = array->text;

@@ -1,10 +1,10 @@
 /* json.h - JSON (RFC 8259) for codecs: an object with the few members that describe a filter. The
- * reader checks everything: structure, numbers, escapes, and that the text is UTF-8. It allocates
- * nothing: even an array of a million numbers is read in place.
+ * reader checks the structure, numbers, escapes, and that the text is UTF-8. It allocates nothing,
+ * since even an array of a million numbers is read in place.
  *
- * Members are matched by the characters of their names, so "\u006d" is "m". Members that a codec
- * doesn't ask for are skipped; if several have the same name, the last counts, as in Go's
- * encoding/json and JavaScript's JSON.parse.
+ * Names are compared after decoding, so "\u006d" is "m". Members that a codec doesn't ask for are
+ * skipped. If several members have the same name, the last one counts, as in Go's encoding/json and
+ * JavaScript's JSON.parse.
  *
  * Every failure reports its offset in the file: PETAL_ERR_TRUNCATED if the text ends too early,
  * otherwise PETAL_ERR_DAMAGED. */
@@ -24,53 +24,53 @@ enum json_kind {
     JSON_WORD /* true, false, null */
 };
 
-/* The position of a value in the text: for strings the part between the quotes, for arrays and
- * objects including the brackets. */
+/* The position of a value in the text: for a string the part between the quotes, and for an array
+ * or object including the brackets. */
 struct json_value {
     enum json_kind kind; /* JSON_NONE: the member is missing */
     uint64_t at, end;
 };
 
-/* The members that a codec requests: names in ASCII, terminated by NULL. any_case: "M" matches "m"
- * too, as in Go's encoding/json. */
+/* The members that a codec wants: ASCII names, ending with NULL. If any_case is set, "M" matches
+ * "m" too, as in Go's encoding/json. */
 struct json_names {
     bool any_case;
     const char *name[PETAL_JSON_MAX_NAMES + 1];
 };
 
-/* An object, and the values of those members. The text must outlive it. */
+/* An object, and the values of the wanted members. The text must outlive it. */
 struct json_object {
     const char *text;
     uint64_t size_bytes, at;
     const struct json_names *names;
     struct json_value values[PETAL_JSON_MAX_NAMES];
-    bool has_others; /* members that were skipped */
+    bool has_others; /* other members were skipped */
 };
 
 /* An array that is read from its first element to its last. JavaScript writes a typed array as an
- * object with the indices as names: that is accepted too, and sets `named`. */
+ * object with the indices as names. That is accepted too, and sets `named`. */
 struct json_array {
     const char *text;
     uint64_t at, end, index;
     bool named;
 };
 
-/* Does the text start like a JSON object? */
+/* Returns true if the text starts like a JSON object. */
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
-/* Reads a text that consists of one object, with nothing but white space around it. */
+/* Reads a text that consists of one object, with only white space around it. */
 petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
                              const struct json_names *names, struct json_object *object,
                              petal_error *error);
 
-/* The first call returns the value of a requested member, or NULL if it is missing; the second,
- * whether it has this kind. */
+/* The first call returns the value of a wanted member, or NULL if it is missing. The second says
+ * whether the member has this kind. */
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind);
 
-/* The value of a member that must exist and be: a whole number from 0 to UINT64_MAX, without
- * fraction or exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an object; an
- * array. *at is its offset, for messages. */
+/* Each call returns the value of a member that must exist and have this type: an integer from 0 to
+ * UINT64_MAX, without fraction or exponent; an integer from INT64_MIN to INT64_MAX; a string
+ * without escapes; an object; an array. *at is its offset, for messages. */
 petal_status petal_json_unsigned(const struct json_object *object, const char *name,
                                  uint64_t *number, uint64_t *at, petal_error *error);
 petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number,
@@ -84,7 +84,7 @@ petal_status petal_json_inner(const struct json_object *object, const char *name
 petal_status petal_json_array(const struct json_object *object, const char *name,
                               struct json_array *array, petal_error *error);
 
-/* The next element, which must be a whole number that fits. At the end, *more becomes false and
+/* Gets the next element, which must be an integer that fits. At the end, *more becomes false and
  * *number is unchanged. */
 petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more,
                              petal_error *error);

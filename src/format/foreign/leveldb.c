@@ -5,15 +5,15 @@
  *     | bits, at least 8 bytes | k |
  *     +------------------------+---+
  *
- * No magic number and no length: code that cuts it out of the table's filter block must know where
- * it ends. docs/formats/leveldb.md. */
+ * There is no magic number and no length. The code that cuts it out of the table's filter block
+ * must know where it ends. docs/formats/leveldb.md. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
 #include "scheme/model.h"
 
 #define MIN_BITS 64u
-#define MAX_BITS_PER_KEY 100u /* k stays constant from 44 on */
+#define MAX_BITS_PER_KEY 100u /* above 44, k stays the same */
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error)
@@ -39,8 +39,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* CreateFilter: k = (int)(bits_per_key * 0.69), 1 to 30; m = max(64, n * bits_per_key) in whole
- * bytes. */
+/* CreateFilter: k = (int)(bits_per_key * 0.69), from 1 to 30; m = max(64, n * bits_per_key),
+ * rounded up to whole bytes. */
 static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape *shape,
                               petal_error *error)
 {
@@ -73,9 +73,9 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
         (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
 }
 
-/* LevelDB's parameter is the bits per key, a whole number: 10 for 1 %. This chooses the smallest
- * that reaches the rate by the textbook's formula with LevelDB's own k, given that one absent key
- * in 2^32 / n shares its hash with one of the n. */
+/* LevelDB's parameter is the bits per key, an integer: 10 for 1 %. This function chooses the
+ * smallest one that reaches the rate, by the textbook's formula with LevelDB's k. It takes into
+ * account that n / 2^32 of all absent keys have the same hash as one of the n keys. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0) keys = 1;
@@ -109,7 +109,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return status == PETAL_OK ? petal_put(sink, &hashes, sizeof hashes, error) : status;
 }
 
-/* One in eight files of any kind ends in a byte from 1 to 30, so that is too weak a hint to
+/* One in eight files of any kind ends with a byte from 1 to 30. That is too weak a hint to
  * report. */
 const struct format_def petal_format_leveldb = {
     .id = PETAL_FORMAT_LEVELDB,

@@ -7,15 +7,16 @@
  *         08 <varint: k>  11 <8 bytes>  11 <8 bytes> ...
  *
  * The bits are little-endian 64-bit words, so bit i is bit i % 8 of byte i / 8 in both forms. Input
- * must be in the form that protobuf's writers produce: fields in order, each once, varints of
- * minimal length. The origin records the form:
+ * must look as protobuf's writers write it: fields in order, each once, and varints of minimal
+ * length. The origin records the form:
  *
  *     origin.near: empty for the newer form, one byte 1 for the older
  *
  * The file doesn't say how keys were hashed: as bytes (format orc: strings, decimals, binaries) or
- * as longs (format orc-long: integers, dates, timestamps, doubles). The column's type determines
- * it, so the user must know. Example: created for 1 key at 1 %, with "hello" added. k = 44, m = 64,
- * and only bits 1 and 62 are set, since the step between positions is a multiple of 64:
+ * as longs (format orc-long: integers, dates, timestamps, doubles). The type of the column
+ * determines that, so the user must know it. An example: a filter created for 1 key at 1 %, with
+ * "hello" added. k = 44, m = 64, and only bits 1 and 62 are set: the step between positions is a
+ * multiple of 64, and ORC complements negative positions:
  *
  *     08 2c 1a 08 02 00 00 00 00 00 00 40        08 2c 11 02 00 00 00 00 00 00 40 */
 #include "base/bytes.h"
@@ -88,7 +89,7 @@ static petal_status take_newer(const uint8_t *bytes, uint64_t size_bytes, uint64
     return status;
 }
 
-/* Each word has its own tag, so a message that was cut off after some word is a valid smaller
+/* Each word has its own tag. So a message that was cut off after a word is a valid smaller
  * filter. */
 static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
                                struct message *message, petal_error *error)
@@ -142,8 +143,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The plain image: k and form, 4 bytes each, then the bits. It is at most 6 bytes larger than the
- * message. */
+/* The plain image: k and form, 4 bytes each, followed by the bits. It is at most 6 bytes larger
+ * than the message. */
 #define PLAIN_HEADER_BYTES 8u
 
 static void gather_bits(const uint8_t *bytes, const struct message *message, uint8_t *bits)
@@ -186,8 +187,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- making and writing ---------------------------------------------------------------------- */
 
-/* ORC: nb = (int)(-n ln p / (ln 2)^2), m = nb + (64 - nb % 64), which adds 64 to a multiple of 64;
- * k = round(m / n * ln 2). */
+/* ORC uses nb = (int)(-n ln p / (ln 2)^2) and m = nb + (64 - nb % 64), which adds 64 to a multiple
+ * of 64; k = round(m / n * ln 2). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     double n = keys ? (double)keys : 1;

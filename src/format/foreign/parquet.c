@@ -1,5 +1,5 @@
-/* parquet.c - one Bloom filter of Apache Parquet, as in a file or on its own: a header in Thrift's
- * compact protocol, then the blocks. parquet_file.c finds such regions within a .parquet file.
+/* parquet.c - one Bloom filter of Apache Parquet, in a file or alone: a header in Thrift's compact
+ * protocol, followed by the blocks. parquet_file.c finds such regions in a .parquet file.
  *
  *     15 <zigzag varint: bytes of the blocks>  1c 1c 00 00  1c 1c 00 00  1c 1c 00 00  00 | blocks
  *      numBytes                                algorithm    hash         compression
@@ -11,7 +11,7 @@
  *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
  *
  * Thrift allows other encodings of the same header (long field ids, unknown fields). They are
- * accepted, and the origin keeps the header so that it can be written back unchanged.
+ * accepted. The origin keeps the header, so that it can be written back unchanged.
  * docs/formats/parquet.md. */
 #include "format/foreign/parquet.h"
 
@@ -23,30 +23,30 @@
 
 #define BLOCK_BYTES 32u
 #define HASHES 8u
-/* A header has 15 to 20 bytes, and Arrow's C++ reader doesn't read more than this either. So a
- * hostile header costs little time. */
+/* A header has 15 to 20 bytes. Arrow's C++ reader doesn't read more than this either. The limit
+ * makes a hostile header cheap to refuse. */
 #define MAX_HEADER_BYTES 256u
-/* parquet-java, Arrow and arrow-rs create none larger. */
+/* parquet-java, Arrow and arrow-rs create no larger filters. */
 #define MAX_WRITTEN_BYTES ((uint64_t)128 << 20)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* A header being read. */
+/* A header that is being read. */
 struct reading {
     uint64_t offset;
     int64_t bitset_bytes;
     uint32_t seen;       /* bit i: field i is present */
-    petal_status status; /* a field is well-formed, but not supported */
+    petal_status status; /* the status of a field that is well-formed but not supported */
     petal_error *error;
 };
 
-/* The header's unions by field id, with the only member of each. */
+/* The unions in the header by field id, with the only supported member of each. */
 static const struct {
     const char *what, *member;
 } unions[] = {
     [2] = {"algorithm", "BLOCK"}, [3] = {"hash", "XXHASH"}, [4] = {"compression", "UNCOMPRESSED"}};
 
-/* Reads the only member of a union; *context becomes its id. */
+/* Reads the only member of a union. *context becomes its id. */
 static bool take_member(struct thrift *in, const struct thrift_field *field, void *context)
 {
     int32_t *member = context;
@@ -114,13 +114,13 @@ petal_status petal_parquet_read_header(const uint8_t *bytes, uint64_t size_bytes
 
 #define USUAL_BYTES 20u /* at most */
 
-/* Writes the header that every writer produces. Returns its size. */
+/* Writes the usual header, which all writers produce. Returns its size. */
 static uint32_t usual_header(uint32_t bitset_bytes, uint8_t header[USUAL_BYTES])
 {
     static const uint8_t rest[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
     uint32_t size = 0;
     header[size++] = 1 << 4 | THRIFT_I32;
-    uint32_t left = bitset_bytes << 1; /* zigzag encoding of a positive number */
+    uint32_t left = bitset_bytes << 1; /* a positive number in zigzag encoding */
     for (; left >= 0x80; left >>= 7) header[size++] = (uint8_t)(left | 0x80);
     header[size++] = (uint8_t)left;
     memcpy(header + size, rest, sizeof rest);
@@ -159,7 +159,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The usual header is unmistakable: 14 of its bytes never change. */
+/* The usual header can't be mistaken: 14 of its bytes never change. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct parquet_header header;
@@ -169,7 +169,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- making and writing ---------------------------------------------------------------------- */
 
-/* Rounds up to the power of two that arrow-rs and parquet-java use. */
+/* Rounds up to a power of two, like arrow-rs and parquet-java. */
 static uint64_t usual_size(uint64_t bytes)
 {
     uint64_t size = BLOCK_BYTES;
@@ -177,9 +177,10 @@ static uint64_t usual_size(uint64_t bytes)
     return size;
 }
 
-/* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. If the
- * rate is so low that 1 - p^(1/8) rounds to 1, the result is negative, and arrow-rs picks the
- * smallest size, far too small for the rate. So this picks the largest, as parquet-java does. */
+/* arrow-rs computes (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128
+ * MiB. If the rate is so low that 1 - p^(1/8) rounds to 1, the result is negative, and arrow-rs
+ * chooses the smallest size, far too small for the rate. In this case we choose the largest size,
+ * as parquet-java does. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);
@@ -206,7 +207,7 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_layer(options, &shape, about, error);
 }
 
-/* Does the filter have its file's header, and does the header describe exactly these blocks? A
+/* Returns true if the filter has its file's header and the header describes exactly these blocks. A
  * petal file may have been modified. */
 static bool has_header(const petal_filter *filter)
 {

@@ -1,5 +1,5 @@
-/* pybloom.c - the files of pybloom_live 4: BloomFilter.tofile() and ScalableBloomFilter.tofile();
- * all numbers little-endian.
+/* pybloom.c - the files of pybloom_live 4: BloomFilter.tofile() and ScalableBloomFilter.tofile().
+ * All numbers are little-endian.
  *
  *     0       8   16          24        32     40
  *     +-------+---+-----------+---------+------+------------------------------+
@@ -11,14 +11,14 @@
  *     | scale | ratio | capacity| error | filters n| n sizes, 8 each | n filters, each as above  |
  *     +-------+-------+---------+-------+----------+-----------------+---------------------------+
  *
- * The numbers of the first form have 8 bytes each; its error is a double.
+ * In the first form each number has 8 bytes, and the error is a double.
  *
- * A scalable filter begins without a filter inside. If a key is added and there is none, or the
- * last one is full, a new one is created: `scale` times the last one's capacity, `ratio` times its
- * error. `pybloom` reads both forms and creates the first; `pybloom-scalable` is only the second.
- * docs/formats/pybloom.md.
+ * At first, a scalable filter contains no filters. If a key is added when there are none, or when
+ * the last filter is full, a new filter is created. It has `scale` times the capacity and `ratio`
+ * times the error of the last one. `pybloom` reads both forms and creates the first;
+ * `pybloom-scalable` is only the second. docs/formats/pybloom.md.
  *
- * Origin data of a scalable filter: its first 28 bytes. A plain one has none. */
+ * The origin data of a scalable filter are its first 28 bytes. A plain filter has none. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -53,11 +53,12 @@ enum {
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* The library has names for 2 and 4 and accepts any number. Above this, growth would explode. */
+/* The library names 2 and 4, and accepts any number. With a larger one than this, growth would
+ * explode. */
 #define MAX_SCALE 1024u
 
-/* A scalable filter that has no filter yet is opened with an empty first one, if that has at most
- * this many bytes. */
+/* If a scalable filter has no filter yet, it is opened with an empty first one, unless that needs
+ * more bytes than this. */
 #define MAX_EMPTY_BYTES ((uint64_t)1 << 20)
 
 static double load_double(const uint8_t *from)
@@ -67,8 +68,8 @@ static double load_double(const uint8_t *from)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* k = ceil(log2(1 / p)), slices of ceil(n |ln p| / (k (ln 2)^2)) bits, computed with Python's
- * expressions. */
+/* k = ceil(log2(1 / p)), and slices have ceil(n |ln p| / (k (ln 2)^2)) bits. Both are computed with
+ * Python's expressions. */
 static petal_status size(uint64_t capacity, double rate, struct shape *shape, petal_error *error)
 {
     uint64_t slice_bits;
@@ -156,7 +157,7 @@ static petal_status check_header(const uint8_t *header, uint64_t offset, petal_e
     return PETAL_OK;
 }
 
-/* Reads the filter at `offset`, which must have exactly these bytes. */
+/* Reads the filter at `offset`, which must have exactly this size. */
 static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t size_bytes,
                                 struct layer_description *layer, petal_error *error)
 {
@@ -182,8 +183,9 @@ static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t 
     return petal_format_check_tail(&one, bytes, error);
 }
 
-/* A plain filter has its number of slices where a scalable one has the upper half of the ratio. The
- * former is tiny as a double; the latter, 0.9, is impossible as a number of slices. */
+/* A plain filter has its number of slices at the place where a scalable one has the upper half of
+ * the ratio. As a double, a number of slices is tiny. As a number of slices, the ratio of 0.9 is
+ * impossible. */
 static bool is_scalable(const uint8_t *bytes, uint64_t size_bytes)
 {
     return size_bytes >= AT_INITIAL && load_double(bytes + AT_RATIO) >= 0x1p-64 &&
@@ -219,7 +221,7 @@ static petal_status check_scalable(const uint8_t *bytes, uint64_t size_bytes, pe
     return PETAL_OK;
 }
 
-/* Reads the filters in a scalable one, whose header has been checked. */
+/* Reads the filters of a scalable filter whose header has been checked. */
 static petal_status read_filters(const uint8_t *bytes, uint64_t size_bytes,
                                  struct description *about, petal_error *error)
 {
@@ -260,7 +262,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return read_filter(bytes, 0, size_bytes, about->layers, error);
 }
 
-/* ---- a scalable filter without a filter ------------------------------------------------------ */
+/* ---- a scalable filter that contains no filters ---------------------------------------------- */
 
 static void write_header(const struct layer *layer, uint8_t header[HEADER_BYTES]);
 
@@ -273,7 +275,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     bool is_plain_image = !is_scalable(bytes, size_bytes) ||
                           check_scalable(bytes, size_bytes, NULL) != PETAL_OK ||
                           load32le(bytes + AT_FILTERS) != 0 || size_bytes != AT_SIZES;
-    if (is_plain_image) return PETAL_OK; /* or no filter at all, which read() reports */
+    if (is_plain_image) return PETAL_OK; /* or it contains no filter at all, which read() reports */
     first.capacity = load64le(bytes + AT_INITIAL);
     first.target_rate = load_double(bytes + AT_TOTAL_ERROR) * load_double(bytes + AT_RATIO);
     petal_status status = size(first.capacity, first.target_rate, &first.array.shape, error);
@@ -304,7 +306,7 @@ static bool has_scalable_origin(const petal_filter *filter)
            filter->origin.size_bytes == ORIGIN_BYTES;
 }
 
-/* A plain filter accepts keys beyond its capacity, so only a scalable one grows. */
+/* A plain filter accepts keys beyond its capacity. So only a scalable filter grows. */
 static bool grows(const petal_filter *filter)
 {
     return has_scalable_origin(filter) && filter->scheme == &petal_scheme_pybloom;
@@ -359,7 +361,8 @@ static petal_status write_filter(const struct layer *layer, const struct sink *s
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }
 
-/* The original creates its first filter when the first key is added. */
+/* Returns true if the original would not have created a filter yet. It does so when the first key
+ * is added. */
 static bool is_bare(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;

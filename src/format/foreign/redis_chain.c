@@ -1,5 +1,5 @@
 /* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter
- * records the values for which it has no field. docs/formats/redisbloom.md. */
+ * records values for which it has no field. docs/formats/redisbloom.md. */
 #include "format/foreign/redis_chain.h"
 
 #include "base/bytes.h"
@@ -10,29 +10,29 @@
 
 #include <string.h>
 
-/* Options of a chain. */
+/* The options of a chain. */
 enum {
-    NOROUND = 1,      /* links have the exact size; without it, 2^n2 bits */
-    ENTS_IS_BITS = 2, /* links sized by n2; no command ever did that */
+    NOROUND = 1,      /* links have exactly their size; without it, 2^n2 bits */
+    ENTS_IS_BITS = 2, /* links are sized by n2; no command ever set this */
     FORCE64 = 4,      /* MurmurHash64A; without it, MurmurHash2 */
-    NO_SCALING = 8,   /* one link, then it is full */
+    NO_SCALING = 8,   /* the filter has one link and doesn't grow */
     ALL_OPTIONS = 15
 };
 
 #define GROWTH 2u
 #define TIGHTENING 0.5
-#define HIGHEST_RATE 0.25 /* a higher rate is lowered to this */
+#define HIGHEST_RATE 0.25 /* RedisBloom lowers higher rates to this */
 #define MAX_N2 48u        /* the scheme's max_bits */
 
-/* The first RDB version with such values. Every server that knows them accepts it. */
+/* The first RDB version with module values. Every server that supports them accepts it. */
 #define RDB_VERSION 8u
 
-/* How a link encodes its size m. */
+/* The ways in which a link encodes its size m. */
 enum kind {
     PLAIN = 0,        /* bits is m, n2 is 0 */
-    POWER = 1,        /* m is 2^n2, in whole words, and bits is 8 * bytes */
-    POWER_BYTES = 2,  /* the same in whole bytes: until RedisBloom 2.2.4 */
-    POWER_UNSAID = 3, /* and bits is stored as 0: before RedisBloom 2.2 */
+    POWER = 1,        /* m is 2^n2, rounded up to whole words, and bits is 8 * bytes */
+    POWER_BYTES = 2,  /* the same with whole bytes; used until RedisBloom 2.2.4 */
+    POWER_UNSAID = 3, /* the same with bits stored as 0; used before RedisBloom 2.2 */
 };
 
 /* ---- notes: origin.near ---------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ const struct redis_chain petal_redis_new_chain = {.options = FORCE64 | NOROUND,
                                                   .rdb_version = RDB_VERSION,
                                                   .compressed = true};
 
-/* Notes come from a file and may be forged: the chain can be written whatever they contain. */
+/* The notes come from a file and may be forged. Whatever they contain, the chain can be written. */
 static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 {
     const uint8_t *data = filter->origin.near;
@@ -112,7 +112,7 @@ static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* RedisBloom's own expressions, and its constants of fifteen digits. */
+/* RedisBloom's own expressions, with its constants of fifteen digits. */
 static double bpe_of(double error)
 {
     double bpe = -(petal_model_ln(error) / 0.480453013918201);
@@ -129,7 +129,7 @@ static bool is_rate(double error)
     return error > 0 && error < 1;
 }
 
-/* Fills in the fields that encode the size m of a link. */
+/* Sets the fields that encode the size m of a link. */
 static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
 {
     link->bytes = modulus / 8 + (modulus % 8 != 0);
@@ -140,14 +140,15 @@ static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
     link->bits = kind == PLAIN ? modulus : kind == POWER_UNSAID ? 0 : 8 * link->bytes;
 }
 
-/* Could this encoding have written the kind? Older kinds precede its first version. */
+/* Returns true if this encoding may contain this kind. Older kinds were written before its first
+ * version. */
 static bool encver_knows(uint32_t encver, uint64_t modulus, enum kind kind)
 {
     return encver < REDIS_ENCVER_NEWEST ||
            (kind != POWER_UNSAID && (kind != PLAIN || modulus % 8 == 0));
 }
 
-/* Finds the m of a link, and the kind that encodes it. */
+/* Finds a link's m and the kind that encodes it. */
 static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *modulus,
                       enum kind *kind)
 {
@@ -162,8 +163,8 @@ static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *
     return false;
 }
 
-/* Rounds the size of an old filter's new link up to a power of two, and adds the entries for which
- * that has room. */
+/* In an old filter, rounds the size of a new link up to a power of two, and raises its number of
+ * entries to what then fits. */
 static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, petal_error *error)
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
@@ -175,7 +176,7 @@ static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, pet
     return PETAL_OK;
 }
 
-/* Sizes a new link as RedisBloom does, for this many entries and this error rate. */
+/* Sizes a new link for this many entries and this error rate, as RedisBloom does. */
 static petal_status size_link(struct redis_link *link, uint64_t options, uint64_t *modulus,
                               petal_error *error)
 {
@@ -231,13 +232,13 @@ petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error
     return PETAL_OK;
 }
 
-/* By how many ulps the link's bits per entry exceed the value computed here. */
+/* Returns by how many ulps the link's bits per entry exceed the value computed here. */
 static int64_t ulps_of(const struct redis_link *link)
 {
     return (int64_t)(bits_from_double(link->bpe) - bits_from_double(bpe_of(link->error)));
 }
 
-/* Checks a rate, and the numbers that depend on it. */
+/* Checks the rate, and the numbers that follow from it. */
 static petal_status check_rate(const struct redis_link *link, uint32_t number, petal_error *error)
 {
     if (link->entries == 0) return damaged(link, number, "a capacity of 0", error);
@@ -290,7 +291,7 @@ static petal_status describe_link(const struct redis_chain *chain, uint32_t numb
     return PETAL_OK;
 }
 
-/* Is the chain's number of keys the sum of its links' numbers? */
+/* Returns true if the chain's number of keys is the sum of its links' numbers. */
 static bool sizes_add_up(const struct redis_chain *chain)
 {
     uint64_t sum = 0;
@@ -317,7 +318,7 @@ petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t
 
 /* ---- filter -> chain ------------------------------------------------------------------------- */
 
-/* The kind that encodes a layer's size: the recorded one, if the encoding still supports it. */
+/* Returns the kind that encodes a layer's size: the recorded one, if the encoding supports it. */
 static enum kind kind_of(const petal_filter *filter, uint32_t number, uint32_t encver)
 {
     uint64_t modulus = filter->layers[number].array.shape.bits;
@@ -363,7 +364,8 @@ static petal_status link_of(const petal_filter *filter, uint32_t number,
     return PETAL_OK;
 }
 
-/* The bits of a link in the first encoding, which doesn't store them. */
+/* Returns true if the number of bits of a link follows from its other fields: the first encoding
+ * doesn't store it. */
 static bool is_implied(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -382,8 +384,8 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
     chain->link_count = filter->layer_count;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++) {
         status = link_of(filter, i, format, chain, error);
-        if (!checked_add(chain->size, filter->layers[i].items,
-                         &chain->size)) /* merging adds them up, saturating */
+        /* After a merge, numbers may be saturated, so the sum may overflow. */
+        if (!checked_add(chain->size, filter->layers[i].items, &chain->size))
             return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))
             chain->encver = REDIS_ENCVER_BITS;
@@ -429,7 +431,7 @@ petal_status petal_redis_plan(const struct format_def *self, const petal_options
     return PETAL_OK;
 }
 
-/* Plans the next link. */
+/* Plans the next link of the chain. */
 static petal_status next_link(const petal_filter *filter, const struct redis_chain *chain,
                               struct redis_link *link, petal_error *error)
 {
@@ -454,7 +456,8 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* If the scheme is another one, the origin is forged, and RedisBloom has no rule for growing. */
+/* If the filter has another scheme, its origin is forged, and RedisBloom has no rule for its
+ * growth. */
 bool petal_redis_grows(const petal_filter *filter)
 {
     return filter->scheme == &petal_scheme_redisbloom;

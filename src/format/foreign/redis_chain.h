@@ -1,13 +1,13 @@
-/* redis_chain.h - a RedisBloom filter, which is a chain of links, as described by both of its
- * forms: BF.SCANDUMP (redisbloom.c) and DUMP (redisbloom_dump.c). The fields have the values from
- * the file, and are unchecked until petal_redis_describe() is called. */
+/* redis_chain.h - a RedisBloom filter is a chain of links. Both of its forms, BF.SCANDUMP
+ * (redisbloom.c) and DUMP (redisbloom_dump.c), are read into this chain. The fields have the values
+ * from the file. petal_redis_describe() checks them. */
 #ifndef PETAL_FORMAT_REDIS_CHAIN_H
 #define PETAL_FORMAT_REDIS_CHAIN_H
 
 #include "format/format.h"
 
-/* The newest encoding of the module's values, and the first encodings with a growth, with options,
- * and with sizes. */
+/* The newest encoding of the module's values, and the first encodings that store growth, options
+ * and sizes. */
 enum {
     REDIS_ENCVER_NEWEST = 4,
     REDIS_ENCVER_GROWTH = 4,
@@ -16,45 +16,45 @@ enum {
 };
 
 struct redis_link {
-    uint64_t entries, size; /* keys planned for, and keys added */
+    uint64_t entries, size; /* keys that the link is planned for, and keys added */
     double error, bpe;      /* the rate, and the bits per entry that follow from it */
     uint64_t hashes;
-    uint64_t bits, bytes, n2; /* n2 > 0: positions are mod 2^n2; 0: mod bits */
+    uint64_t bits, bytes, n2; /* if n2 > 0, positions are modulo 2^n2, otherwise modulo bits */
     uint64_t told_at;         /* offset of the link's fields, for messages */
     uint64_t bytes_at;        /* offset of its bits in the image */
 };
 
 struct redis_chain {
     uint64_t size, link_count, options, growth;
-    uint64_t told_at; /* offset of these fields */
-    /* Only for DUMP. */
+    uint64_t told_at; /* offset of these fields, for messages */
+    /* These are only in a DUMP. */
     uint32_t encver;
-    uint32_t rdb_version; /* 0: the bare value, without type and footer */
-    bool compressed;      /* strings are LZF if that is shorter */
+    uint32_t rdb_version; /* 0: a bare value, without type and footer */
+    bool compressed;      /* compress strings with LZF if that makes them shorter */
     struct redis_link links[PETAL_MAX_LAYERS];
 };
 
-/* A chain without links, as today's commands create it, to which links are added. */
+/* A chain without links, as today's commands create it. Links are then added to it. */
 extern const struct redis_chain petal_redis_new_chain;
 
 /* Checks the fields before the links. On success there are at most PETAL_MAX_LAYERS links. */
 petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error *error);
 
-/* Converts a chain to a description and checks every field; `image` has the links' bits, unless it
- * is NULL. */
+/* Checks every field of a chain, and converts it to a description. `image` has the bits of the
+ * links, unless it is NULL. */
 petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t *image,
                                   struct description *about, petal_error *error);
 
-/* Converts a filter to a chain, for writing in `format`. PETAL_ERR_UNSUPPORTED if RedisBloom has no
- * such filter. */
+/* Converts a filter to a chain, in order to write it in `format`. Returns PETAL_ERR_UNSUPPORTED if
+ * RedisBloom has no such filter. */
 petal_status petal_redis_chain_of(const petal_filter *filter, const struct format_def *format,
                                   struct redis_chain *chain, petal_error *error);
 
-/* Writes the bytes of a link: its layer's, padded with zeros to link->bytes. */
+/* Writes the bytes of a link, which are those of its layer, padded with zeros to link->bytes. */
 petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_link *link,
                                   const struct sink *sink, petal_error *error);
 
-/* plan, grows and grow of both formats. */
+/* The functions plan, grows and grow of both formats. */
 petal_status petal_redis_plan(const struct format_def *self, const petal_options *options,
                               struct description *about, petal_error *error);
 bool petal_redis_grows(const petal_filter *filter);

@@ -1,5 +1,5 @@
-/* redisbloom.c - the output of BF.SCANDUMP for a RedisBloom filter, in one file: its header, then
- * the bits of its links. All numbers little-endian; nothing is aligned.
+/* redisbloom.c - the output of BF.SCANDUMP for a RedisBloom filter, in one file: the header,
+ * followed by the bits of the links. All numbers are little-endian and unaligned.
  *
  *     0        8        12        16       20
  *     +--------+--------+---------+--------+----------------+----------------+----------------+---
@@ -8,7 +8,7 @@
  *
  *     link: bytes 8, bits 8, size 8, error f64, bits per entry f64, hashes 4, entries 8, n2 1
  *
- * No magic number. docs/formats/redisbloom.md; redis_chain.c checks the fields. */
+ * There is no magic number. redis_chain.c checks the fields. docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -42,8 +42,8 @@ static void read_link(const uint8_t *entry, struct redis_link *link)
     link->n2 = entry[LINK_N2];
 }
 
-/* Reads all links, and computes where their bits must be in the file. Returns where the last one's
- * bits end, or UINT64_MAX. */
+/* Reads all links, and computes where their bits must be in the file. Returns the offset at which
+ * the last link's bits end, or UINT64_MAX. */
 static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 {
     uint64_t end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
@@ -58,7 +58,7 @@ static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 }
 
 /* Reads everything except the bits. *end is where the last link's bits must end. If the header is
- * truncated, it is the header's minimum size. */
+ * truncated, *end is the minimum size of the header. */
 static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain,
                                uint64_t *end, petal_error *error)
 {

@@ -1,20 +1,21 @@
 /* redisbloom_dump.c - a RedisBloom filter as Redis itself stores it: the payload of DUMP and
- * RESTORE, or the bare value, which follows the key in an RDB file.
+ * RESTORE, or the bare value after the key in an RDB file.
  *
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *     | 7 | 81 id (64, big-endian) | fields | fields of links ... | 0 | version LE16 | CRC LE64 |
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *         |<------------------- the bare value ------------------>----|
  *
- * The id is the module's type "MBbloom--", 6 bits per letter, and in its low 10 bits the encoding,
- * 0 to 4. A field is a kind (2: number, 4: double, 5: string), followed by a number as an RDB
- * length, eight bytes, or an RDB string, which may be compressed with LZF or, if its bytes look
- * like one, stored as a decimal number. The fields: size, links, options (from encoding 2), growth
- * (from 4), and for each link entries, error, hashes, bits per entry, bits and n2 (from 1), the
- * bits as a string, size.
+ * The id consists of the module's type "MBbloom--", 6 bits per letter, and the encoding, 0 to 4, in
+ * its low 10 bits. Each field begins with its kind. Kind 2 is a number, stored as an RDB length;
+ * kind 4 is a double, 8 bytes; kind 5 is an RDB string. Redis may compress a string with LZF. If a
+ * string looks like a decimal number, Redis stores the number. The fields are size, links, options
+ * (from encoding 2), growth (from 4), and for each link: entries, error, hashes, bits per entry,
+ * bits and n2 (from 1), the bits as a string, size.
  *
- * decode() turns it into a struct redis_chain followed by the bits of the links. It allocates at
- * most 88 times the input: LZF can't expand further. docs/formats/redisbloom.md. */
+ * decode() turns the value into a struct redis_chain, followed by the bits of the links. It
+ * allocates at most 88 times the size of the input, since LZF can't expand more.
+ * docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/crc64.h"
@@ -32,12 +33,13 @@
 
 enum { FIELD_END = 0, FIELD_NUMBER = 2, FIELD_DOUBLE = 4, FIELD_STRING = 5 };
 
-/* The first byte of a length; only in the first two are its low six bits part of the length. */
+/* The first byte of a length. Only in the first two kinds, its low six bits are part of the
+ * length. */
 enum { LENGTH_6 = 0x00, LENGTH_14 = 0x40, LENGTH_32 = 0x80, LENGTH_64 = 0x81, ENCODED = 0xc0 };
 
 enum text_form { TEXT_INT8 = 0, TEXT_INT16 = 1, TEXT_INT32 = 2, TEXT_LZF = 3, TEXT_PLAIN = 4 };
 
-/* A string in its stored form. */
+/* A string as it is stored. */
 struct text {
     enum text_form form;
     const uint8_t *stored;
@@ -51,7 +53,7 @@ struct dump {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* After the first failure, nothing more is read and all results are 0. */
+/* After the first failure, nothing more is read, and all results are 0. */
 struct reader {
     const uint8_t *bytes;
     uint64_t size_bytes, at;
@@ -64,7 +66,7 @@ static void spoiled(struct reader *from, uint64_t at, const char *what)
     if (from->status == PETAL_OK) from->status = petal_format_damaged(from->error, at, what);
 }
 
-/* The next bytes, or NULL. */
+/* Returns the next bytes, or NULL. */
 static const uint8_t *take(struct reader *from, uint64_t count)
 {
     if (from->status != PETAL_OK) return NULL;
@@ -88,7 +90,7 @@ static uint64_t take_big_endian(struct reader *from, unsigned count)
     return number;
 }
 
-/* A length; if *encoded becomes true it is a string's encoding instead. */
+/* Reads a length. If *encoded becomes true, the result is the encoding of a string instead. */
 static uint64_t take_length(struct reader *from, bool *encoded)
 {
     uint64_t at = from->at, first = take_big_endian(from, 1);
@@ -136,7 +138,8 @@ static int32_t integer_of(const struct text *text)
     return text->form == TEXT_INT16 ? (int16_t)x : (int32_t)x;
 }
 
-/* Writes the decimal digits of a string that is stored as a number. Returns how many there are. */
+/* Writes the decimal digits of a string that is stored as a number. Returns the number of
+ * digits. */
 static uint64_t digits_of(const struct text *text, char digits[16])
 {
     return (uint64_t)petal_text(digits, 16, "%ld", (long)integer_of(text));
@@ -192,7 +195,7 @@ static void take_type(struct reader *from, struct redis_chain *chain)
     char name[10];
     const uint8_t *first = from->bytes;
     if (from->size_bytes >= 2 && first[0] == TYPE_MODULE && first[1] == LENGTH_64) {
-        chain->rdb_version = MIN_RDB_VERSION; /* the real one is in the footer */
+        chain->rdb_version = MIN_RDB_VERSION; /* the actual version is in the footer */
         from->at = 1;
     } else if (from->size_bytes > 0 && first[0] != LENGTH_64 &&
                !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
@@ -229,8 +232,8 @@ static void take_head(struct reader *from, struct redis_chain *chain)
         chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding doesn't store the bits. If the number doesn't fit into 64 bits, it is replaced
- * by one that is too large for any string. */
+/* The first encoding doesn't store the number of bits. If it doesn't fit into 64 bits, the result
+ * is too large for any string. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -284,7 +287,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump
     return from.status;
 }
 
-/* Are the bytes such a value, intact or damaged? Only the type is compared. */
+/* Compares only the type, so that it recognizes damaged values too. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, NULL};
@@ -351,7 +354,7 @@ static petal_status read(const struct format_def *self, const uint8_t *image, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* After the first failure nothing more is written. */
+/* After the first failure, nothing more is written. */
 struct writer {
     const struct sink *sink;
     const petal_allocator *allocator;
@@ -412,7 +415,8 @@ static void put_double(struct writer *to, double number)
     put(to, bytes, sizeof bytes);
 }
 
-/* Redis compresses strings above 20 bytes if that saves at least 4. Returns whether it did. */
+/* Redis compresses strings of more than 20 bytes if that saves at least 4. Returns true if it
+ * did. */
 #define MIN_COMPRESSED 21u
 
 static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t size_bytes)
@@ -444,7 +448,7 @@ static void put_text(struct writer *to, const struct layer *layer, const struct 
     if (to->status != PETAL_OK) return;
     if (compressed && link->bytes >= MIN_COMPRESSED && link->bytes <= UINT32_MAX &&
         put_compressed(to, layer->array.bytes,
-                       (uint32_t)link->bytes)) /* the bits of a layer this large are whole words */
+                       (uint32_t)link->bytes)) /* a layer this large consists of whole words */
         return;
     put_length(to, link->bytes);
     if (to->status == PETAL_OK) petal_redis_put_bits(layer, link, &through, to->error);

@@ -1,14 +1,14 @@
-/* rocksdb.c - one Bloom filter of a RocksDB table with format_version 5 or later (FastLocalBloom),
- * as in its filter block.
+/* rocksdb.c - one Bloom filter (FastLocalBloom) from the filter block of a RocksDB table with
+ * format_version 5 or later.
  *
  *     0            size - 5
  *     +------------+----+---+---+---+---+
  *     | lines * 64 | ff | 0 | k | 0 | 0 |
  *     +------------+----+---+---+---+---+
  *
- * ff marks the newer filters; older ones have the number of hashes there. The 0 after it identifies
- * this kind; the upper 3 bits of k are 0 for 64-byte lines; the last two bytes are reserved.
- * docs/formats/rocksdb.md. */
+ * ff marks the newer filters; older ones have the number of hashes in its place. The 0 after ff
+ * identifies this kind of filter. The upper 3 bits of k are 0, which means 64-byte lines. The last
+ * two bytes are reserved. docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -22,8 +22,8 @@ enum { NEWER_BLOOM = 0xff, RIBBON = 0xfe };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Filters before format_version 5: the number of hashes, and the number of lines, whose size is a
- * power of two. */
+/* Before format_version 5, a filter ends with the number of hashes and the number of lines. The
+ * size of a line is a power of two. */
 static bool is_legacy(const uint8_t *trailer, uint64_t array_bytes)
 {
     uint64_t lines = load32le(trailer + 1);
@@ -85,9 +85,10 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 #define MIN_BITS_PER_KEY 1u
-#define MAX_BITS_PER_KEY 100u /* RocksDB replaces a higher number with this */
+#define MAX_BITS_PER_KEY 100u /* RocksDB lowers higher numbers to this */
 
-/* RocksDB's number of hashes for these thousandths of bits per key, determined by experiment. */
+/* Returns RocksDB's number of hashes for these thousandths of bits per key. The limits were found
+ * by experiment. */
 static uint32_t hashes_for(uint32_t millibits)
 {
     static const uint32_t max[] = {2080,  3580,  5100,  6640,  8300,  10070,
@@ -109,8 +110,8 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* RocksDB's parameter is the bits per key. This chooses the smallest whole number whose rate in a
- * large filter is at most the requested one: 10 for 1 %. */
+/* RocksDB's parameter is the bits per key. This function chooses the smallest integer whose rate in
+ * a large filter is at most the requested one: 10 for 1 %. */
 static petal_status bits_per_key_for(double rate, uint32_t *bits_per_key, petal_error *error)
 {
     const uint64_t lines = 1 << 20;

@@ -28,7 +28,8 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
 {
-    if (bits < 0) bits = INFINITY; /* divided by -ln(1 - p'), or infinite if 1 - p' rounds to 1 */
+    /* If 1 - p' rounds to 1, a division by ln(1 - p') gives minus infinity. */
+    if (bits < 0) bits = INFINITY;
     if (!(bits <= (double)max))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)max);

@@ -1,10 +1,10 @@
-/* spark.c - the files of Apache Spark's sketch BloomFilter.writeTo; all numbers big-endian.
+/* spark.c - the files of Apache Spark's sketch BloomFilter.writeTo. All numbers are big-endian.
  *
  *     version 1:  | 1 | k | longs | longs * 8 bytes |            4 bytes each, then BE words
  *     version 2:  | 2 | k | seed | longs | longs * 8 bytes |
  *
- * `spark` reads both versions. It creates version 2, and writes a filter in the version that it was
- * read from. `spark-v1` creates, reads and writes only version 1. docs/formats/spark.md. */
+ * `spark` reads both versions. It creates version 2, and writes a file back in its own version.
+ * `spark-v1` creates, reads and writes only version 1. docs/formats/spark.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"

@@ -1,6 +1,6 @@
-/* thrift.h - reads Thrift's compact protocol, in which Parquet writes headers and footers. All
- * input is considered hostile: the cursor never leaves its bytes, nothing is allocated, and each
- * byte is read once.
+/* thrift.h - reads Thrift's compact protocol, which Parquet uses for headers and footers. The input
+ * may be hostile: the cursor never leaves its bytes, nothing is allocated, and each byte is read
+ * once.
  *
  *     struct:  fields, then 00
  *     field:   delta of the id << 4 | type (delta 0: the id follows, zigzag varint), then the value
@@ -28,12 +28,12 @@ enum thrift_type {
     THRIFT_UUID = 13
 };
 
-/* The reader's position: `at` advances to `end`. After a failure it is at or just after the invalid
- * byte. */
+/* The position of the reader. `at` advances to `end`. After a failure, it is at the invalid byte or
+ * just after it. */
 struct thrift {
     const uint8_t *bytes;
     uint64_t at, end;
-    bool ended; /* failed because the input ended */
+    bool ended; /* the input ended too early */
 };
 
 struct thrift_field {
@@ -41,29 +41,29 @@ struct thrift_field {
     uint32_t type; /* one of enum thrift_type, or unknown */
 };
 
-/* Handles a field: reads its value, or skips it. Returns false if the value is wrong, which stops
- * reading. */
+/* Handles a field: reads its value or skips it. Returns false if the value is wrong; reading then
+ * stops. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
 /* Calls take() for each field of a struct. */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* The same for the elements of a list, which all have the same type; their ids are 0, 1, ... take()
- * must read each one. */
+/* Like petal_thrift_struct(), for the elements of a list. They all have the same type, and their
+ * ids are 0, 1, ... take() must read each of them. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
-/* The value of an integer field of exactly this type. */
+/* Reads the value of an integer field, which must have exactly this type. */
 bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
                           enum thrift_type type, int64_t *value);
 
-/* A binary field's value: its bytes in place. */
+/* Returns the bytes of a binary field, in place. */
 bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, const uint8_t **data,
                          uint64_t *size_bytes);
 
-/* Does the field have this type? */
+/* Returns true if the field has this type. */
 bool petal_thrift_is(const struct thrift_field *field, enum thrift_type type);
 
-/* Skips any value, nested up to 64 levels. */
+/* Skips any value. Nesting may have up to 64 levels. */
 bool petal_thrift_skip(struct thrift *in, const struct thrift_field *field);
 
 #endif

@@ -1,4 +1,4 @@
-/* valkey_bloom.c - a filter of valkey-bloom 1.0, the payload of its BF.LOAD; all numbers
+/* valkey_bloom.c - a filter of valkey-bloom 1.0, as the payload of BF.LOAD. All numbers are
  * little-endian.
  *
  *     0   1           5         13           21        22           30
@@ -11,10 +11,10 @@
  *     | 45 + s   | 1 | s     | k  | seed 32 | s bytes  | items    | capacity |    of each layer
  *     +----------+---+-------+----+---------+----------+----------+----------+
  *
- * expansion and k have 4 bytes, random 1, all other unnamed numbers 8. Expansion 0 means that the
- * filter doesn't grow. All layers have the first one's seed, and layer i has the rate `rate *
- * ratio^i`. Written from the behaviour of valkey-bloom (its BF.LOAD, rdb_load and scaling at 1.0.1)
- * and its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.
+ * expansion and k have 4 bytes, random has 1, and other numbers have 8. If expansion is 0, the
+ * filter doesn't grow. All layers have the same seed, and layer i has the rate `rate * ratio^i`.
+ * This description follows the behaviour of valkey-bloom 1.0.1 (BF.LOAD, rdb_load and scaling) and
+ * of its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.
  *
  * Origin data: seed 32, expansion 4, ratio 8, random 1. */
 #include "base/bytes.h"
@@ -35,7 +35,7 @@ enum {
     HEAD_BYTES = 30
 };
 
-/* The sizes of a layer's parts before its bits and after them. */
+/* Sizes of the parts of a layer before and after its bits. */
 enum {
     AT_LENGTH = 0,
     AT_BITMAP_VERSION = 8,
@@ -43,7 +43,7 @@ enum {
     AT_HASHES = 17,
     AT_SEED = 21,
     FRONT_BYTES = 53,
-    BITMAP_HEADER_BYTES = 45, /* those of FRONT_BYTES that the length includes */
+    BITMAP_HEADER_BYTES = 45, /* how many of the FRONT_BYTES are included in the length */
     BACK_BYTES = 16
 };
 
@@ -59,9 +59,9 @@ enum {
 #define BITMAP_VERSION 1u
 #define DEFAULT_EXPANSION 2u
 #define DEFAULT_RATIO 0.5
-#define LOWEST_RATE 0x1p-1022 /* the lowest normal double: a layer's rate must be higher */
+#define LOWEST_RATE 0x1p-1022 /* the lowest normal double; the rate of a layer must be higher */
 
-/* The seed that valkey-bloom uses if bloom-use-random-seed is "no". */
+/* valkey-bloom uses this seed if bloom-use-random-seed is "no". */
 static const uint8_t fixed_seed[PETAL_LONG_SEED_BYTES] = {
     89, 15,  245, 34,  234, 120, 17,  218, 167, 20,  216, 9,   59, 62, 123, 217,
     29, 137, 138, 115, 62,  152, 136, 135, 48,  127, 151, 205, 40, 7,  51,  131};
@@ -87,8 +87,8 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* ceil(n ln p / (-8 (ln 2)^2)) bytes, and max(1, round(m / n * ln 2)) hashes: the crate's
- * expressions. */
+/* The crate's expressions: ceil(n ln p / (-8 (ln 2)^2)) bytes, and max(1, round(m / n * ln 2))
+ * hashes. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -182,7 +182,7 @@ static petal_status check_layer(const uint8_t *front, uint64_t offset, petal_err
     return PETAL_OK;
 }
 
-/* Reads the layer at *offset, and advances that to its end. */
+/* Reads the layer at *offset, and advances *offset to its end. */
 static petal_status read_layer(const uint8_t *bytes, uint64_t size_bytes, uint64_t *offset,
                                uint32_t number, struct layer_description *layer, petal_error *error)
 {
@@ -251,7 +251,8 @@ static bool grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_valkey_bloom && has_origin(filter);
 }
 
-/* A layer's rate is computed from the filter's rate, not from the previous layer's. */
+/* The rate of a layer is computed from the rate of the filter, not from that of the previous
+ * layer. */
 static petal_status grow(petal_filter *filter, petal_error *error)
 {
     const struct layer *last = petal_filter_last(filter);
