@@ -1,5 +1,5 @@
-/* hash.h - the first axis: key bytes -> a hash of one or more 64-bit words. Each hash has a file
- * that exports its row, and a line in hash_list.h. */
+/* hash.h - the first axis: from key bytes to a hash of one or more 64-bit words. Each hash has a
+ * file, which exports its row, and a line in hash_list.h. */
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
@@ -13,18 +13,18 @@
 #include <wasm_simd128.h>
 #endif
 
-/* The numbers of foreign hashes; petal.h has those of Petal's own. */
+/* The numbers of the foreign hashes. petal.h has those of Petal's own. */
 #define HASH_NUMBER(LIBRARY, NAME, name, number) PETAL_HASH_##NAME = (number),
 enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 
-/* The maximum number of words per key. */
+/* A key's hash has at most this many words. */
 #define PETAL_HASH_MAX_WORDS 256u
 
 /* What a hash needs besides the key. */
 #define PETAL_LONG_SEED_BYTES 32u
 struct hash_key {
     uint64_t seed;
-    /* PETAL_SECRET_BYTES for keyed hashes; or a longer seed */
+    /* PETAL_SECRET_BYTES for keyed hashes, or a longer seed. */
     uint8_t secret[PETAL_LONG_SEED_BYTES];
     uint32_t hashes; /* the layer's k and m, for hashes that depend on them */
     uint64_t bits;
@@ -34,9 +34,10 @@ struct hash_def {
     uint32_t id;
     const char *name;
     bool keyed; /* uses the secret, not the seed */
-    /* uses a seed of PETAL_LONG_SEED_BYTES: the first bytes of the filter's origin */
+    /* It uses a seed of PETAL_LONG_SEED_BYTES, which are the first bytes of the filter's origin. */
     bool long_seed;
-    /* how many compute() writes. 0: the layer's k, so each layer has its own hash */
+    /* The number of words that compute() writes. 0: the layer's k, so each layer has its own
+     * hash. */
     uint32_t words;
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes,
                     uint64_t *words);
@@ -46,14 +47,14 @@ struct hash_def {
 #define HASH_ROW(LIBRARY, NAME, name, number) extern const struct hash_def petal_hash_##name;
 PETAL_HASHES(HASH_ROW)
 
-/* The row of a hash, or NULL. */
+/* Returns the row of a hash, or NULL. */
 const struct hash_def *petal_hash_find(uint32_t id);
 
-/* If this build leaves out the hash with that number, its name; otherwise NULL. */
+/* Returns the name of the hash with that number if this build leaves it out; otherwise NULL. */
 const char *petal_hash_left_out(uint32_t id);
 
-/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby): a bijection in which every input
- * bit affects every output bit. */
+/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby). It is a bijection in which every
+ * input bit affects every output bit. */
 static inline uint64_t fmix64(uint64_t x)
 {
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
@@ -61,22 +62,22 @@ static inline uint64_t fmix64(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* What a file stores about a secret: an id, and a value for detecting a wrong secret. Both are
+/* What a file stores about a secret: an id, and a value that detects a wrong secret. Both are the
  * SipHash of a fixed text with that secret, so they reveal nothing about it. */
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
-/* bloom-filters' seed if none is given. */
+/* The seed of bloom-filters if none is given. */
 #define PETAL_BLOOM_FILTERS_SEED 0x1234567890u
 
-/* XXH3_64bits with a seed, also used for checksums. */
+/* XXH3_64bits with a seed. It is also used for checksums. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
-/* Two branches of XXH3, for keys whose cost is mostly the hash: everything that depends only on the
- * seed is precomputed.
+/* Two branches of XXH3, for keys for which the hash is most of the cost. Everything that depends
+ * only on the seed is computed in advance.
  *
- * For 8-byte keys in petal_inline_xxh3(): bytes 8 to 24 of the default secret, minus the seed xored
- * with its byte-swapped low half on top. */
+ * For 8-byte keys in petal_inline_xxh3(): bytes 8 to 24 of the default secret, minus the seed,
+ * whose high half is xored with its byte-swapped low half. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
     uint64_t flip = (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
@@ -104,12 +105,14 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
 
 #ifdef __wasm_simd128__
 
-/* mulfold64() of the halves of x, plus mulfold64() of the halves of y. Each half is two 32-bit
- * digits, so a product takes four multiplications. Each instruction multiplies for both x and y. */
+/* Returns mulfold64() of the halves of x, plus mulfold64() of the halves of y. Each half is two
+ * 32-bit digits, so a product takes four multiplications. Each instruction multiplies for both x
+ * and y. */
 static inline uint64_t petal_fold_both(v128_t x, v128_t y)
 {
     const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
-    v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5); /* first halves: low digits, high */
+    /* First halves: low digits, then high digits. */
+    v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5);
     v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* second halves */
     v128_t swapped = wasm_i64x2_shuffle(b, b, 1, 0);
     v128_t lows = wasm_u64x2_extmul_low_u32x4(a, b), highs = wasm_u64x2_extmul_high_u32x4(a, b);
@@ -132,7 +135,7 @@ static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const 
 
 #else
 
-/* What 16 bytes at `a` and 16 bytes at `b` contribute to the hash. */
+/* Returns what 16 bytes at `a` and 16 bytes at `b` contribute to the hash. */
 static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
 {
     return mulfold64(load64le(a) ^ flip[0], load64le(a + 8) ^ flip[1]) +
@@ -152,7 +155,7 @@ static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
     return h ^ h >> 32;
 }
 
-/* Computes XXH3 of each number's 8 little-endian bytes, several at a time. */
+/* Computes XXH3 of the 8 little-endian bytes of each number, several at a time. */
 void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes);
 
 #endif

@@ -1,6 +1,6 @@
-/* hash_list.h - the hashes, one per line. LIBRARY uses the hash in its formats; a build without
- * that library (base/libraries.h) leaves it out. PETAL_HASH_NAME is its number and petal_hash_name
- * its row. The number is stored in petal files and never reused. */
+/* hash_list.h - the hashes, one per line. LIBRARY uses the hash in its formats, so a build without
+ * that library (base/libraries.h) leaves it out. PETAL_HASH_NAME is its number, and petal_hash_name
+ * its row. Petal files store the number, so it is never reused. */
 #ifndef PETAL_HASH_HASH_LIST_H
 #define PETAL_HASH_HASH_LIST_H
 

@@ -1,6 +1,6 @@
-/* siphash.c - see siphash.h. Written from the paper: the state is four 64-bit words; each 8-byte
- * little-endian word of input takes two rounds; the last word is padded with zeros and has the
- * length mod 256 in its top byte; four rounds finish. */
+/* siphash.c - see siphash.h. Written from the paper: the state is four 64-bit words, and each
+ * 8-byte little-endian word of input takes two rounds. The last word is padded with zeros, and its
+ * top byte is the length mod 256. Four more rounds finish the hash. */
 #include "hash/siphash.h"
 
 #include "hash/hash.h"

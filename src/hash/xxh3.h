@@ -1,5 +1,5 @@
-/* xxh3.h - XXH3 from libxxhash's header, inlined in the two places where the hash is most of a
- * key's cost. */
+/* xxh3.h - XXH3 from libxxhash's header. It is inlined in the two places where the hash is most of
+ * the cost of a key. */
 #ifndef PETAL_HASH_XXH3_H
 #define PETAL_HASH_XXH3_H
 

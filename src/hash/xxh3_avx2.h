@@ -1,5 +1,5 @@
-/* xxh3_avx2.h - petal_inline_xxh3() of four numbers at a time. AVX2 has neither a rotation nor a
- * product of 64-bit lanes. So compilers need 34 instructions for four; these are 24. */
+/* xxh3_avx2.h - petal_inline_xxh3() of four numbers at a time. AVX2 can neither rotate nor multiply
+ * 64-bit lanes, so compilers need 34 instructions for four numbers. This needs 24. */
 #ifndef PETAL_HASH_XXH3_AVX2_H
 #define PETAL_HASH_XXH3_AVX2_H
 
@@ -9,8 +9,8 @@
 
 #define XXH3_AVX2 static inline __attribute__((always_inline, target("avx2")))
 
-/* The low 64 bits of h times the prime. AVX2 multiplies halves. Low by low makes 64 bits. Of low by
- * high and of high by low, 32 bits matter, which go to the upper half. */
+/* Returns the low 64 bits of h times the prime. AVX2 multiplies 32-bit halves. Low by low gives 64
+ * bits. Of low by high and high by low, 32 bits matter, and they are added to the upper half. */
 XXH3_AVX2 __m256i xxh3_times_prime(__m256i h)
 {
     const __m256i prime = _mm256_set1_epi64x((long long)0x9fb21c651e98df25u);
@@ -21,7 +21,7 @@ XXH3_AVX2 __m256i xxh3_times_prime(__m256i h)
     return _mm256_add_epi64(_mm256_mul_epu32(h, prime), sum);
 }
 
-/* Rotations by 32 and by 8 bits are shuffles. */
+/* Rotations by 32 and by 8 bits are done by shuffles. */
 XXH3_AVX2 __m256i xxh3_of_four(__m256i keys, __m256i flip)
 {
     const __m256i by_a_byte =

@@ -1,4 +1,4 @@
-/* none.c - os.h without an operating system: memory, but no files. */
+/* none.c - os.h without an operating system: there is memory, but there are no files. */
 #include "os/os.h"
 
 #ifdef PETAL_OS_NONE

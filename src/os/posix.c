@@ -1,4 +1,4 @@
-/* posix.c - os.h on POSIX systems: memory, files and their locks, maps, and what replace.c
+/* posix.c - os.h for POSIX systems: memory, files and their locks, maps, and what replace.c
  * needs. */
 #define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise, renameat2, getentropy */
 #define _FILE_OFFSET_BITS 64
@@ -33,8 +33,8 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Arrays of this size and up get their own pages: two huge pages, so that rounding up wastes at
- * most half. */
+/* Arrays of at least this size get their own pages. It is two huge pages, so that rounding up
+ * wastes at most half. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -46,7 +46,7 @@ static void *alloc_zeroed(void *context, size_t size_bytes)
     if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(pages, size_bytes,
-            MADV_HUGEPAGE); /* only a request: if it is refused, the filter is slower, not wrong */
+            MADV_HUGEPAGE); /* only a request; if it is refused, the filter is slower */
 #endif
     return pages;
 }
@@ -64,8 +64,8 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* The lock belongs to the open file, not to the process: closing another descriptor of the same
- * file doesn't release it. */
+/* The lock belongs to the open file and not to the process. So closing another descriptor of the
+ * same file doesn't release it. */
 #ifdef F_OFD_SETLK
 static int take_lock(int descriptor)
 {
@@ -85,8 +85,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
     return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 #else
-/* This lock is also owned by the open file. On network file systems macOS keeps these locks
- * locally, so processes on two machines don't see each other's locks. */
+/* The open file owns this lock too. On network file systems macOS keeps these locks locally, so
+ * processes on two machines don't see each other's locks. */
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
@@ -97,8 +97,8 @@ static void drop_lock(int descriptor)
     (void)flock(descriptor, LOCK_UN);
 }
 
-/* There is no call that tests a lock, so a reader must take it briefly. A writer that tries to lock
- * the file at that moment fails. */
+/* No call tests such a lock, so a reader must take it briefly. If a writer tries to lock the file
+ * at that moment, it fails. */
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
@@ -171,8 +171,8 @@ bool petal_os_is_owner(const struct file *file)
 char *petal_os_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    /* Parent folders may be unreadable for this process, or too deep. If so, the path is used
-     * unchanged. */
+    /* This process may be unable to read a parent folder, or the path may be too long. Then the
+     * path is used unchanged. */
     return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
 
@@ -201,7 +201,7 @@ static petal_status check_kind(int descriptor, petal_error *error)
 petal_status petal_os_open_once(const char *path, enum access access, struct file *file,
                                 petal_error *error)
 {
-    /* O_NONBLOCK: a fifo must be refused without waiting for it. It has no effect on regular
+    /* O_NONBLOCK: a fifo must be refused without waiting for it. The flag has no effect on regular
      * files. */
     int flags = (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
                 (access == ACCESS_WRITE_ITSELF ? O_NOFOLLOW : 0);
@@ -213,8 +213,8 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
     if (status != PETAL_OK) return status;
     file->is_locked = locks;
     file->process = getpid();
-    file->path =
-        access == ACCESS_READ ? strdup(path) : petal_os_resolve(path); /* only writers need more */
+    /* Only writers need the resolved path. */
+    file->path = access == ACCESS_READ ? strdup(path) : petal_os_resolve(path);
     file->given = strdup(path);
     if (!file->path || !file->given)
         return petal_fail_errno(error, errno, "cannot follow its path");
@@ -283,8 +283,8 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 }
 
 #ifndef __APPLE__
-/* If the file system can't allocate (EOPNOTSUPP, EINVAL), holes stay, and a full disk may later
- * kill the process with SIGBUS. */
+/* If the file system can't allocate (EOPNOTSUPP, EINVAL), the holes stay. A full disk may then kill
+ * the process with SIGBUS later. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     int failure;
@@ -295,8 +295,8 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
     return PETAL_OK;
 }
 #else
-/* macOS allocates only after the end of a file, so holes stay, and a full disk may kill the
- * process. */
+/* macOS allocates only after the end of a file. So the holes stay, and a full disk may kill the
+ * process later. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     (void)descriptor, (void)size_bytes, (void)error;
@@ -307,7 +307,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
 #if defined(__linux__) && defined(SEEK_DATA)
 #define TMPFS 0x01021994
 
-/* Does reading holes through a map allocate them, so that it could raise a signal? */
+/* Returns true if reading holes through a map allocates them, which could raise a signal. */
 static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
     struct statfs system;
@@ -390,13 +390,14 @@ void petal_os_unmap(struct mapping *map)
 void petal_os_will_read(const struct mapping *map)
 {
 #ifdef MADV_HUGEPAGE
-    if (map->bytes) madvise(map->bytes, (size_t)map->size_bytes, MADV_HUGEPAGE); /* a request */
+    /* Only a request. */
+    if (map->bytes) madvise(map->bytes, (size_t)map->size_bytes, MADV_HUGEPAGE);
 #else
     (void)map;
 #endif
 }
 
-/* On macOS this flushes only to the drive's cache; petal_save() flushes that too. */
+/* On macOS this flushes only to the cache of the drive. petal_save() flushes that too. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -424,7 +425,7 @@ int petal_os_folder_length(const char *path)
     return slash ? (int)(slash - path + 1) : 0;
 }
 
-/* The folder of a path, for opendir() and the like. */
+/* Gets the folder of a path, for opendir() and similar calls. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     int length = petal_os_folder_length(path);
@@ -478,8 +479,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return getentropy(bytes, size_bytes) == 0;
 }
 
-/* Owner first, because changing it may clear bits of the mode. Set-user-id and set-group-id bits
- * are dropped: they were granted to the old file, not to its replacement. */
+/* Changes the owner first, because that may clear bits of the mode. Set-user-id and set-group-id
+ * bits are dropped: they were granted to the old file and not to its replacement. */
 static petal_status keep_owner_and_mode(int descriptor, const char *like, unsigned flags,
                                         petal_error *error)
 {
@@ -496,7 +497,7 @@ static petal_status keep_owner_and_mode(int descriptor, const char *like, unsign
     return PETAL_OK;
 }
 
-/* Until the new file gets the mode of the file that it replaces, nobody else may read it. */
+/* Nobody else may read the new file until it has the mode of the file that it replaces. */
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error)
 {
@@ -527,8 +528,8 @@ bool petal_os_create_nameless(const char *folder, struct file *file)
 static int flush(int descriptor)
 {
 #ifdef F_FULLFSYNC
-    /* On macOS fsync() flushes only to the drive's cache. File systems without F_FULLFSYNC fail
-     * here. */
+    /* On macOS fsync() flushes only to the cache of the drive. If the file system has no
+     * F_FULLFSYNC, this call fails, and fsync() is used. */
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
 #endif
     return fsync(descriptor);
@@ -541,14 +542,14 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     if (flush(file->descriptor) != 0)
         return petal_fail_errno(error, errno, "cannot write it to disk");
     /* Some network file systems report a failed write only when a descriptor is closed. Our
-     * descriptor keeps the lock, so this closes a duplicate. */
+     * descriptor holds the lock, so this closes a duplicate. */
     int copy = dup(file->descriptor);
     if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
     return PETAL_OK;
 }
 
-/* Renames to a name that must not exist. If it fails, errno is the reason: EEXIST if the name
- * exists. */
+/* Renames to a name that must not exist. If that fails, errno is the reason, which is EEXIST if the
+ * name exists. */
 static bool rename_to_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -563,8 +564,8 @@ static bool rename_to_new(const char *from, const char *to)
         return true;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
-    /* For file systems without hard links: create an empty file to claim the name, then replace
-     * it. */
+    /* The file system has no hard links. So this creates an empty file to claim the name, and then
+     * replaces it. */
     int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (claim < 0) return false;
     close(claim);
@@ -583,7 +584,7 @@ petal_status petal_os_rename(struct replacement *made, petal_error *error)
     return petal_fail_errno(error, errno, "cannot rename the new file");
 }
 
-/* A folder that can't be read can't be synced; the rename still counts as done. */
+/* A folder that can't be read can't be synced. The rename still counts as done. */
 petal_status petal_os_flush_folder(const char *path, petal_error *error)
 {
     char folder[PATH_MAX];

@@ -3,10 +3,10 @@
  *     lock the target -> temporary file, locked -> write -> flush -> rename
  *     -> flush the folder -> unlock
  *
- * The target's lock is held across the rename, and the new file is locked from its creation. A
- * process that then locks the old file finds that the path names another file, and tries again. If
- * the target doesn't exist, the new file gets its name without replacing anything: if two processes
- * create it, one of them finds that the name is taken. */
+ * The lock of the target is held across the rename, and the new file is locked from its creation.
+ * If a process then locks the old file, it finds another file at the path and tries again. If the
+ * target doesn't exist, the new file gets its name without replacing anything. If two processes
+ * create the file, one of them finds that the name is taken. */
 #include "os/common.h"
 
 #ifndef PETAL_OS_NONE
@@ -20,8 +20,8 @@
 
 /* ---- temporary files --------------------------------------------------------------------------
  *
- * Their names have a common prefix and a random rest, so that files left by dead processes can be
- * found: nobody holds their locks. */
+ * Their names have a common prefix and a random rest. So files left by dead processes can be found:
+ * nobody holds their locks. */
 
 #define TEMPORARY ".petal-tmp-"
 #define TEMPORARY_DIGITS 16
@@ -33,7 +33,7 @@ static bool is_temporary(const char *name)
            strspn(name + prefix, "0123456789abcdef") == TEMPORARY_DIGITS;
 }
 
-/* A path in the target's folder, allocated with malloc(). */
+/* Returns a path in the target's folder, allocated with malloc(). */
 static char *beside(const char *target, const char *name)
 {
     int folder = petal_os_folder_length(target);
@@ -43,7 +43,7 @@ static char *beside(const char *target, const char *name)
     return path;
 }
 
-/* Removes a temporary file whose creator is dead. */
+/* Removes a temporary file if its creator is dead. */
 static void remove_if_stale(const char *target, const char *name)
 {
     struct file file = PETAL_NO_FILE;
@@ -54,9 +54,9 @@ static void remove_if_stale(const char *target, const char *name)
     free(path);
 }
 
-/* If the file system has no locks, no process can mistake the file for a stale one either. Returns
- * PETAL_ERR_REPLACED if another process thought that the file was stale before this one locked it,
- * and has removed it or is about to. */
+/* Locks the temporary file. If the file system has no locks, no process can think that the file is
+ * stale either. Returns PETAL_ERR_REPLACED if another process thought so before the file was
+ * locked, and has removed it or is about to. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
     petal_status status = petal_os_lock(temporary, NULL);
@@ -65,7 +65,7 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     return petal_os_is_at(temporary, temporary->path, error);
 }
 
-/* One attempt of make_temporary(), which tries again on PETAL_ERR_EXISTS and _REPLACED. */
+/* Makes one attempt of make_temporary(), which tries again on PETAL_ERR_EXISTS and _REPLACED. */
 static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
                                   petal_error *error)
 {
@@ -99,8 +99,8 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
 
 /* ---- a file without a name ------------------------------------------------------------------- */
 
-/* If the process is killed before the file is unlinked, the name stays. The next replacement in
- * this folder removes it. */
+/* If the process is killed before it unlinks the file, the name stays. The next replacement in this
+ * folder removes it. */
 static petal_status try_nameless(const char *folder, struct file *file, petal_error *error)
 {
     size_t room = strlen(folder) + sizeof "/" TEMPORARY + TEMPORARY_DIGITS;
@@ -131,15 +131,16 @@ petal_status petal_os_open_temporary(const char *folder, struct file *file, peta
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Is this the path by which the file was opened, or the one that it resolved to? If so, another
- * file has taken its place: it was renamed, or a symbolic link now points elsewhere. */
+/* Returns true if this is the path by which the file was opened, or the path to which that
+ * resolved. Then another file has taken its place: it was renamed, or a symbolic link now points
+ * elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {
     return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
 }
 
-/* Forgets the caller's file, since it is not the target; its lock stays. If it was the target until
- * another file took its place, returns PETAL_ERR_REPLACED with this message. */
+/* Forgets the caller's file, because it is not the target. Its lock stays. If it was the target
+ * until another file took its place, returns PETAL_ERR_REPLACED with this message. */
 static petal_status let_go(struct replacement *made, const char *path, const char *message,
                            petal_error *error)
 {
@@ -182,7 +183,7 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
     return let_go(made, path, "was removed since it was read; save under another name", error);
 }
 
-/* From here on, the caller's file is closed together with the others. */
+/* From now on, the caller's file is closed together with the others. */
 static void hand_over(struct replacement *made)
 {
     struct file held = *made->held;
@@ -193,8 +194,8 @@ static void hand_over(struct replacement *made)
     made->temporary.descriptor = held.descriptor;
 }
 
-/* Closes both files. If the caller's file is the target and `done` is true, the new one stays open,
- * and its lock becomes the caller's. Returns `status`. */
+/* Closes both files. If the caller's file is the target and `done` is true, the new file stays
+ * open, and its lock becomes the caller's. Returns `status`. */
 static petal_status drop(struct replacement *made, bool done, petal_status status)
 {
     if (done && made->held) hand_over(made);
@@ -222,7 +223,7 @@ petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
 
 /* ---- put ------------------------------------------------------------------------------------- */
 
-/* Zeros are detected in pieces of this size, at multiples of it. */
+/* Looks for zeros in pieces of this size, at multiples of it. */
 #define PIECE 65536u
 
 static bool all_zero(const uint8_t *bytes, size_t size)

@@ -1,8 +1,8 @@
-/* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps, and what replace.c
- * needs.
+/* windows.c - os.h for Windows 10 and later: memory, files and their locks, maps, and what
+ * replace.c needs.
  *
- * On Windows locks are mandatory: ReadFile() fails on locked bytes. So the lock covers one byte far
- * beyond the end of any file, which readers never touch. */
+ * On Windows, locks are mandatory: ReadFile() fails on locked bytes. So the lock covers one byte
+ * far past the end of any file, which readers never touch. */
 #include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && defined(_WIN32)
@@ -64,7 +64,7 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Arrays of this size and up get their own pages, which cost nothing until touched. */
+/* Arrays of at least this size get their own pages, which cost nothing until they are touched. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -87,7 +87,7 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* Paths of this length and up need a prefix, and must be absolute. */
+/* Paths of at least this length need a prefix, and must be absolute. */
 #define LONG_PATH 240
 #define LONG_PREFIX L"\\\\?\\"
 
@@ -104,8 +104,8 @@ static wchar_t *with_prefix(wchar_t *path)
     return NULL;
 }
 
-/* Converts a UTF-8 path of any length to Windows' form, and back. NULL: see GetLastError(). The
- * caller frees the result. */
+/* Convert a UTF-8 path of any length to Windows' form, and back. If they return NULL,
+ * GetLastError() has the reason. The caller frees the result. */
 static wchar_t *wide_of(const char *path)
 {
     int room = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
@@ -124,8 +124,8 @@ static char *utf8_of(const wchar_t *path)
     return text;
 }
 
-/* An open file's path without symbolic links, or the given one if the system can't resolve it.
- * Allocated with malloc(). */
+/* Returns the path of an open file without symbolic links, or the given path if the system can't
+ * resolve it. The result comes from malloc(). */
 static char *resolve(HANDLE handle, const char *given)
 {
     DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
@@ -144,11 +144,11 @@ static HANDLE handle_of(const struct file *file)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* Beyond any file's end. */
+/* This is past the end of any file. */
 #define LOCKED_BYTE_HIGH 0x40000000u
 
-/* A reader tests a lock by taking it briefly. A writer tries this many times, a millisecond apart,
- * so that it doesn't fail because of that. */
+/* A reader tests a lock by taking it briefly. So that a writer doesn't fail because of that, it
+ * tries this many times, a millisecond apart. */
 #define LOCK_ATTEMPTS 8
 
 static bool take_lock(HANDLE handle, DWORD flags)
@@ -191,19 +191,19 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Opens a file. Others may still read, change, rename and remove it, as on POSIX. NULL: see
- * GetLastError(). */
+/* Opens a file. As on POSIX, others may still read, change, rename and remove it. If it returns
+ * NULL, GetLastError() has the reason. */
 static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
     DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    DWORD flags =
-        FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS; /* the latter: also opens folders */
+    /* With the latter, it can open folders too. */
+    DWORD flags = FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS;
     HANDLE handle = CreateFileW(path, access, sharing, security, how, flags, NULL);
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-/* Stores the handle in the file, which then owns it. If this fails, the handle is closed. */
+/* Stores the handle in the file, which then owns it. If that fails, the handle is closed. */
 static bool keep(HANDLE handle, struct file *file)
 {
     file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
@@ -280,13 +280,13 @@ bool petal_os_is_owner(const struct file *file)
 
 void petal_os_close(struct file *file)
 {
-    if (file->descriptor >= 0) _close(file->descriptor); /* releases the lock */
+    if (file->descriptor >= 0) _close(file->descriptor); /* also releases the lock */
     free(file->path);
     free(file->given);
     *file = PETAL_NO_FILE;
 }
 
-/* The maximum per call. */
+/* The maximum for one call. */
 #define PIECE_BYTES ((uint64_t)1 << 30)
 
 static DWORD piece_of(uint64_t size_bytes)
@@ -352,7 +352,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
     return PETAL_OK;
 }
 
-/* Petal creates no sparse files here, so there are no holes to allocate. */
+/* Petal creates no sparse files on Windows, so there are no holes to allocate. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error)
 {
@@ -385,7 +385,7 @@ static uint64_t page_bytes(void)
     return about.dwPageSize;
 }
 
-/* FlushViewOfFile() only starts writing the pages; FlushFileBuffers() waits for the disk. */
+/* FlushViewOfFile() only starts to write the pages. FlushFileBuffers() waits for the disk. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -413,8 +413,8 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 /* ---- replacing --------------------------------------------------------------------------------
  *
  * NTFS renames with POSIX semantics, over a file that others have open. If another process has
- * mapped that file, Windows refuses: BUSY, and nothing is lost. NTFS journals the rename itself;
- * folders are not flushed. */
+ * mapped that file, Windows refuses. Then the result is BUSY, and nothing is lost. NTFS journals
+ * the rename itself, so folders are not flushed. */
 
 int petal_os_folder_length(const char *path)
 {
@@ -488,7 +488,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* The target's permissions, which the new file is created with. NULL: use those of its folder. */
+/* Returns the target's permissions, with which the new file is created. NULL: use those of its
+ * folder. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;
@@ -509,7 +510,7 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
     (void)flags;
     SECURITY_ATTRIBUTES security = {sizeof security, like ? permissions_of(like) : NULL, FALSE};
     wchar_t *wide = wide_of(file->path);
-    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* DELETE: to rename it */
+    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* DELETE allows renaming it */
     HANDLE handle = wide ? open_handle(wide, access, CREATE_NEW, &security) : NULL;
     DWORD failure = handle && keep(handle, file) ? 0 : GetLastError();
     free(wide);
@@ -535,7 +536,8 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     return PETAL_OK;
 }
 
-/* Replaces a file that this and other processes have open. False: see GetLastError(). */
+/* Replaces a file that this process and others have open. If it returns false, GetLastError() has
+ * the reason. */
 static bool rename_over(const struct file *from, const wchar_t *to)
 {
     size_t name_bytes = wcslen(to) * sizeof *to, room = sizeof(FILE_RENAME_INFO) + name_bytes;
@@ -555,9 +557,9 @@ static bool is_unknown(DWORD failure)
            failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
 }
 
-/* Before Windows 10 of 2017, on FAT, and in Wine, a file can't be replaced while any process has it
- * open, not even by that process. So this fails if a writer opens the file once it is unlocked, but
- * nothing is lost. */
+/* Before the Windows 10 of 2017, on FAT, and in Wine, a file can't be replaced while any process
+ * has it open, including this one. So it must be unlocked and closed first. If a writer opens the
+ * file at that moment, replacing fails, but nothing is lost. */
 static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
 {
     struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
@@ -569,7 +571,7 @@ static bool move_over(struct replacement *made, const wchar_t *from, const wchar
         petal_os_close(made->held);
         *made->held = again;
     } else if (made->held) {
-        petal_os_close(made->held); /* another process locked it: we hold nothing now */
+        petal_os_close(made->held); /* another process has locked it, so we hold nothing now */
     }
     SetLastError(failure);
     return false;

@@ -12,9 +12,9 @@
  *     +-----+---------+----+----+----+---+----+
  *     | ... |         |  * |    |    |   |    |         words 1, 6 and 11 get one bit each
  *
- * With one bit per word the bits of a key are distinct, so a whole line is one vector operation.
- * With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) are two such patterns; they
- * may hit the same line. */
+ * Each bit is in another word, so the bits of a key are distinct, and a vector operation processes
+ * the whole line. With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) give two such
+ * patterns. They may hit the same line. */
 #include "scheme/blocked_line.h"
 
 #include "base/checked.h"
@@ -23,7 +23,7 @@
 
 /* ---- the tables of words: see blocked_line.h ------------------------------------------------- */
 
-#ifdef __wasm__ /* computed when the module starts: the code is smaller than the tables */
+#ifdef __wasm__ /* computed when the module starts, because the code is smaller than the tables */
 uint8_t petal_blocked_masks[WORDS + 1][192][8];
 uint16_t petal_blocked_patterns[WORDS + 1][128];
 
@@ -39,10 +39,10 @@ __attribute__((constructor)) static void make_tables(void)
         }
 }
 
-#else /* written out by the preprocessor */
+#else /* computed by the preprocessor */
 
-/* Is the word among the k from start on, in steps of the stride? Its step is number (word - start)
- * / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
+/* True if the word is one of the k words from start on, in steps of the stride. Its step has the
+ * number (word - start) / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
 #define IN(k, start, stride, word) \
     (((word) + WORDS - (start)) * (stride) * (stride) * (stride) % WORDS < (k))
 #define TWO(k, start, stride, word) \
@@ -86,7 +86,7 @@ const uint16_t petal_blocked_patterns[WORDS + 1][128] = ROWS(PATTERNS);
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */
 
-/* The words of a hash, in order. */
+/* The words of a hash, in order of their steps. */
 struct walk {
     uint32_t x, word, stride;
 };
@@ -102,15 +102,15 @@ static inline void next_word(struct walk *at)
     at->word = (at->word + at->stride) % WORDS;
 }
 
-/* The word's bit in the line, counted from the lowest bit of the first byte: words are
- * little-endian. */
+/* Returns the position of the word's bit in the line, counted from the lowest bit of the first
+ * byte. (Words are little-endian.) */
 static inline uint32_t place_of(const struct walk *at)
 {
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Reads and writes bytes atomically, which costs nothing here: other threads may be querying, or
- * adding elsewhere in the line's array. The builtin stores through `line`.
+/* Other threads may be querying, or adding to other lines of the array. So bytes are read and
+ * written atomically, which costs nothing. The builtin stores through `line`.
  * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
@@ -142,7 +142,8 @@ static inline bool line_has(const unsigned char *line, uint32_t x, uint32_t hash
 extern const struct kernel petal_blocked_generic;
 #include "scheme/blocked_kernel.inc"
 
-/* Fastest first. Each sets and tests exactly the same bits (tests/unit/kernels.c). */
+/* The fastest kernel comes first. All of them set and test exactly the same bits
+ * (tests/unit/kernels.c). */
 static const struct kernel *const kernels[] = {
 #if defined(__x86_64__) && defined(__GNUC__)
     &petal_blocked_avx512,
@@ -151,7 +152,7 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-#ifdef __wasm_simd128__ /* a module with SIMD is only loaded by engines that can run it */
+#ifdef __wasm_simd128__ /* only an engine that can run SIMD loads a module with SIMD */
     &petal_blocked_simd128,
 #else
     &petal_blocked_generic,
@@ -219,9 +220,10 @@ static double bits_set_sd(const struct shape *shape, double keys)
                                   shape->lines_per_key, keys);
 }
 
-/* Above this many lines (16 MiB) the rate is computed from a sample, one line of each stretch. Its
- * error is below 1 % of the rate; computing all lines would take minutes at the largest sizes. The
- * sample depends on all bytes, so an attacker can't choose keys whose lines are left out. */
+/* Above this many lines (16 MiB), the rate is computed from a sample, which has one line of each
+ * stretch. The sampling error is below 1 % of the rate. Computing all lines would take minutes for
+ * the largest filters. The choice of lines depends on all bytes, so an attacker can't choose keys
+ * whose lines are left out. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
 
 static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
@@ -230,13 +232,13 @@ static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
     return first + fmix64(seed + i) % (next - first);
 }
 
-/* The lines whose rates are summed: all of them, or the sample. */
+/* The lines whose rates are summed: all lines, or the sample. */
 struct sample {
     const uint8_t *bytes;
     uint64_t lines, count, seed;
 };
 
-/* Points to the next lines, or zeros after the last, and prefetches them. */
+/* Points to the next lines, or to zeros after the last one, and prefetches them. */
 static void point_to(const struct sample *in, uint64_t from, const uint8_t **lines)
 {
     static const uint8_t no_bits[PETAL_LINE_BYTES];

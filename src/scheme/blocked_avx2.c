@@ -16,11 +16,11 @@ static bool usable(void)
 
 /* ---- eight keys at a time --------------------------------------------------------------------
  *
- * Finding out what a line lacks takes little longer than turning the answer into a byte and storing
- * it. For eight keys together, the latter takes a third of the instructions. */
+ * For one key, testing the line takes hardly longer than turning the answer into a byte and storing
+ * it. For eight keys together, the second part needs only a third of the instructions. */
 
-/* x in all lanes, loaded: moving it there from a register would take two instructions, which
- * compilers prefer. */
+/* Loads x into all lanes. Compilers prefer to move it from a register, which takes two
+ * instructions. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i x_of(const uint64_t *hash)
 {
     __m256i x;
@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i x_of(co
     return x;
 }
 
-/* What a key needs of its line's two halves. */
+/* The bits that a key needs in the two halves of its line. */
 struct halves {
     __m256i low, high;
 };
@@ -47,8 +47,9 @@ load_halves(const uint8_t *line)
     return (struct halves){petal_inline_load(line), petal_inline_load(line + 32)};
 }
 
-/* The needed bits that the line lacks, of all sixteen words in eight lanes. The asm makes the
- * compiler finish one key before the next: there are too few registers for all eight at once. */
+/* Returns the needed bits that the line lacks, for all sixteen words, in eight lanes. The asm makes
+ * the compiler finish one key before it begins the next: there are too few registers for all eight
+ * keys. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i
 missing_bits(struct halves needed, struct halves line)
 {
@@ -58,8 +59,8 @@ missing_bits(struct halves needed, struct halves line)
     return missing;
 }
 
-/* A byte for each of eight keys: 0xff if nothing is missing, else 0. Packing saturates, so a lane
- * that isn't 0 stays so; after two steps, each half of a key's register is 4 bytes. */
+/* Returns a byte for each of eight keys: 0xff if no bit is missing, otherwise 0. Packing saturates,
+ * so a nonzero lane stays nonzero. After two steps, each half of a key's register is 4 bytes. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m128i
 nothing_missing(const __m256i *missing)
 {
@@ -95,7 +96,7 @@ has_eight(const uint8_t *lines, uint64_t line_count, const petal_inline_row *row
     return store_eight(_mm_and_si128(nothing_missing(missing), _mm_set1_epi8(1)), results);
 }
 
-/* One after the other, since two keys may have the same line. */
+/* Adds one key after the other, since two keys may have the same line. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET size_t
 add_eight(uint8_t *lines, uint64_t line_count, const petal_inline_row *row, const uint64_t *hashes,
           uint8_t *results)

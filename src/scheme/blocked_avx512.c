@@ -1,6 +1,6 @@
-/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and a key's words are its
- * mask. Numbers are hashed by multiplying 64-bit lanes, which needs AVX512DQ. For x86-64 CPUs from
- * Skylake servers and AMD's Zen 4 on. */
+/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are a
+ * mask. Hashing numbers multiplies 64-bit lanes, which needs AVX512DQ. It is for x86-64 CPUs since
+ * Skylake servers and AMD's Zen 4. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
 #define PETAL_INLINE_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
@@ -14,9 +14,9 @@ static bool usable(void)
 
 /* ---- eight keys at a time -------------------------------------------------------------------- */
 
-/* The words of eight keys, 16 bits for each. The table row has 128 entries of 16 bits, which fill
- * four registers. Of the seven bits of y, the low six select an entry within a pair of registers,
- * and the highest selects the pair. */
+/* Returns the words of eight keys, 16 bits for each. The table row has 128 entries of 16 bits,
+ * which fill four registers. The low six of the seven bits of y select an entry in a pair of
+ * registers, and the highest bit selects the pair. */
 static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __m512i hashes)
 {
     const __m512i golden = _mm512_set1_epi64(PETAL_INLINE_GOLDEN), highest = _mm512_set1_epi64(64);
@@ -29,15 +29,15 @@ static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __
         _mm512_mask_blend_epi64(_mm512_test_epi64_mask(y, highest), low, high));
 }
 
-/* The words of the line where x's bit is clear, including words that don't belong to the key. CPUs
- * compute this faster without a mask as input. */
+/* Returns the words of the line in which x's bit is clear, including words that don't belong to the
+ * key. CPUs compute this faster without an input mask. */
 static inline PETAL_INLINE_TARGET __mmask16 clear_words(const uint8_t *line, uint32_t x)
 {
     __m512i bits = _mm512_sllv_epi32(_mm512_set1_epi32(1), petal_inline_places(x));
     return _mm512_testn_epi32_mask(bits, _mm512_loadu_si512(line));
 }
 
-/* Packs eight masks. Going through memory would take longer. */
+/* Packs eight masks into a vector. Storing and loading them would take longer. */
 static inline PETAL_INLINE_TARGET __m128i in_a_row(const __mmask16 *masks)
 {
     __mmask32 first = _mm512_kunpackw(masks[1], masks[0]);

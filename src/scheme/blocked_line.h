@@ -1,5 +1,6 @@
-/* blocked_line.h - shared by all kernels of the scheme `blocked`: finding a key's line and words.
- * The rule is at the top of blocked.c; petal_inline.h has the operations on a line for each CPU. */
+/* blocked_line.h - what all kernels of the scheme `blocked` share: finding the line and the words
+ * of a key. The rule is at the top of blocked.c. petal_inline.h has the operations on a line for
+ * each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
@@ -14,10 +15,10 @@
 #define WORDS 16u
 #define WORD_BITS 32u
 
-/* The words of a key, in both forms of petal_inline.h: petal_blocked_patterns[k][y >> 25], whose
- * seven bits are start and stride; and petal_blocked_masks[k][y >> 25], a byte for each of the
- * first eight words. The bytes of the other eight are 64 rows further on, because start + 8 selects
- * the same words, shifted by eight. */
+/* The words of a key, in both forms of petal_inline.h. One is petal_blocked_patterns[k][y >> 25],
+ * where the seven bits of y are start and stride. The other is petal_blocked_masks[k][y >> 25],
+ * with a byte for each of the first eight words. The bytes of the other eight words are 64 rows
+ * further on, because start + 8 selects the same words, shifted by eight. */
 #ifdef __wasm__
 extern uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern uint16_t petal_blocked_patterns[WORDS + 1][128];
@@ -26,7 +27,7 @@ extern const uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 #endif
 
-/* The row for a k, in the form that this file's target needs. */
+/* Returns the row for a k, in the form that the target of this file needs. */
 static inline const petal_inline_row *row_of(uint32_t hashes)
 {
 #ifdef PETAL_INLINE_MASKS
@@ -47,14 +48,14 @@ static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
     return array->bytes + mulhi64(hash, lines) * PETAL_LINE_BYTES;
 }
 
-/* The line of a key that has only one. */
+/* Returns the line of a key that has only one line. */
 static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
 {
     return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
 }
 
-/* How many of a key's hashes are for its first line: all if it has one line; ceil(k/2) if it has
- * two. */
+/* Returns how many of a key's hashes are for its first line: all of them if it has one line, and
+ * ceil(k/2) if it has two. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {
     return shape->lines_per_key == 2 ? (shape->hashes + 1) / 2 : shape->hashes;

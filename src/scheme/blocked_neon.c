@@ -1,5 +1,5 @@
-/* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. For little-endian
- * 64-bit ARM, which always has NEON. */
+/* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. It is for
+ * little-endian 64-bit ARM CPUs, which all have NEON. */
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
 #define PETAL_INLINE_TARGET

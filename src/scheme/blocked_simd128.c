@@ -1,6 +1,6 @@
 /* blocked_simd128.c - `blocked` with WebAssembly's vectors: a line is four vectors of four words.
- * For modules compiled with -msimd128; before loading one, a host can find out whether the engine
- * accepts it. */
+ * It is for modules compiled with -msimd128. A host can find out whether its engine accepts such a
+ * module before loading it. */
 #if defined(__wasm_simd128__)
 #define PETAL_INLINE_SIMD128
 #define PETAL_INLINE_TARGET

@@ -1,5 +1,5 @@
-/* blocked_sse4.c - `blocked` with SSE4.1: a line is four registers of four words. For x86-64 CPUs
- * without AVX2: those before Haswell, and low-power ones such as early Atoms. */
+/* blocked_sse4.c - `blocked` with SSE4.1: a line is four registers of four words. It is for x86-64
+ * CPUs without AVX2: those before Haswell, and low-power ones such as early Atoms. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))

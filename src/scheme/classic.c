@@ -1,5 +1,5 @@
-/* classic.c - the scheme `classic`: k bits anywhere in m, which needs the fewest bits per key.
- * classic.h has the rule. */
+/* classic.c - the scheme `classic`: the k bits of a key may be anywhere among the m bits, which
+ * needs the fewest bits per key. classic.h has the rule. */
 #include "scheme/classic.h"
 
 #include "base/error.h"

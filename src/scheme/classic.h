@@ -2,10 +2,10 @@
  *
  *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
  *
- * The high bits of `a` choose the position, without a division. The multiplier is the 64-bit one of
- * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021), so successive high
- * halves are nearly independent, whereas plain double hashing has up to 5 times too many false
- * positives in small filters. */
+ * The high bits of `a` choose the position without a division. The multiplier is the 64-bit one of
+ * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021). It makes successive
+ * high halves nearly independent. Plain double hashing has up to 5 times too many false positives
+ * in small filters. */
 #ifndef PETAL_SCHEME_CLASSIC_H
 #define PETAL_SCHEME_CLASSIC_H
 
@@ -33,14 +33,14 @@ static inline uint64_t walk_next(struct walk *at)
     return position;
 }
 
-/* A key's own hash: XXH3, for filters that use it. */
+/* Hashes a key with XXH3, for filters that use it. */
 static inline void classic_hash(uint64_t seed, const void *key, size_t key_bytes, uint64_t *hash)
 {
     *hash = key_bytes == 8 ? petal_inline_xxh3(load64le(key), petal_xxh3_seed_flip(seed))
                            : petal_xxh3(key, key_bytes, seed);
 }
 
-/* scheme_def.positions of both schemes, for positions of `width` bits. */
+/* The scheme_def.positions of both schemes, for positions of `unit_bits` bits. */
 static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, uint32_t unit_bits,
                                       uint64_t *positions)
 {
@@ -49,7 +49,7 @@ static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, 
     return shape->hashes;
 }
 
-/* normalize of both schemes: any m up to the scheme's max_bits. */
+/* The normalize of both schemes. It accepts any m up to the scheme's max_bits. */
 petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 

@@ -1,16 +1,16 @@
-/* counting.c - the scheme `counting`: classic with a 4-bit counter in place of each bit, so that
- * keys can be removed.
+/* counting.c - the scheme `counting`: like classic, but each bit is replaced by a 4-bit counter, so
+ * that keys can be removed.
  *
- * Counting Bloom filters are due to Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has
- * the same positions as in classic, and each distinct one is counted once. Counter i is the low (i
- * even) or high (i odd) half of byte i / 2:
+ * Fan, Cao, Almeida and Broder invented counting Bloom filters ("Summary cache", 2000). A key has
+ * the same positions as in classic, and raises the counter at each distinct position once. Counter
+ * i is the low (i even) or high (i odd) half of byte i / 2:
  *
  *     byte     0           1           2               m = 5, two keys at 0, 2, 4 and at 2, 3, 4
  *     bits     7..4 3..0   7..4 3..0   7..4 3..0
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has reached 15 may stand for more keys, so it sticks: it is never decremented
+ * A counter that has reached 15 may stand for more keys. So it sticks: it is never decremented
  * again. That may cause false positives, but never loses a key. */
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -18,14 +18,14 @@
 #include "scheme/walk.h"
 
 #define COUNTER_BITS 4u
-#define MAX 15u /* and it sticks */
+#define MAX 15u /* a counter with this value sticks */
 
 #define POSITIONS_PER_BYTE 2u
 
 /* ---- one counter, by words of 16 ------------------------------------------------------------- */
 
-/* CPUs take shift counts modulo 64. Compilers drop the & 63 only if they don't see the factor of
- * 4. */
+/* CPUs take shift counts modulo 64. Compilers drop the & 63 only if they don't see the
+ * multiplication by 4. */
 static inline unsigned shift_of(uint64_t position)
 {
     uint64_t shift = position * COUNTER_BITS;
@@ -53,12 +53,13 @@ static inline void set_value(uint8_t *bytes, uint64_t position, uint64_t value)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* All counters are read before the first is written. If a position comes up twice, both writes
- * store the same value, so it is counted once. A position has 46 bits, and the counter's new value
- * is stored above them: with two arrays, GCC would make two loops and walk twice. */
+/* All counters are read before the first is written. If a position occurs twice, both writes store
+ * the same value, so it is counted once. A position has 46 bits, and the counter's new value is
+ * stored above them. If there were two arrays, GCC would make two loops and compute the walk
+ * twice. */
 #define POSITION_BITS 46u
 
-/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1; a counter that
+/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1. A counter that
  * sticks keeps its value. Returns false if some counter is zero: only 0 - 1 sets the highest
  * bit. */
 static inline bool read_values(const struct bit_array *array, uint64_t hash, bool adds,
@@ -87,7 +88,7 @@ static inline void write_values(const struct bit_array *array, const uint64_t *c
     }
 }
 
-/* Increments the counter of each distinct position. True: some counter was zero. */
+/* Increments the counter of each distinct position. Returns true if some counter was zero. */
 static __attribute__((noinline)) bool count_distinct(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];
@@ -96,15 +97,15 @@ static __attribute__((noinline)) bool count_distinct(const struct bit_array *arr
     return !was_in;
 }
 
-#ifdef __wasm__ /* where size counts more than time */
+#ifdef __wasm__ /* in WebAssembly, size matters more than time */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     return count_distinct(array, hash);
 }
 #else
-/* The fast way processes one position after the other, directly in the bytes. A byte's next value
- * comes from this table, together with the number of zero counters that become nonzero, in the bits
- * above. The preprocessor writes the table. */
+/* The fast version processes one position after the other, directly in the bytes. This table gives
+ * the next value of a byte, and, in the bits above, how many of its counters become nonzero. The
+ * preprocessor computes the table. */
 #define FILLED 32768u
 
 #define UP(value) ((value) + ((value) < MAX))
@@ -122,7 +123,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 static const uint16_t counted_up[256][POSITIONS_PER_BYTE] = {SIXTY_FOUR(0u), SIXTY_FOUR(64u),
                                                              SIXTY_FOUR(128u), SIXTY_FOUR(192u)};
 
-/* A position's byte, and its value before. */
+/* The byte of a position, and the byte's earlier value. */
 struct visited {
     uint64_t byte, before;
 };
@@ -134,10 +135,11 @@ static __attribute__((noinline)) void take_back(const struct bit_array *array,
         array->bytes[visited[i].byte] = (uint8_t)visited[i].before;
 }
 
-/* True: some counter was zero. If a position came up twice, it was counted twice, and its byte is
- * now higher than the value first written there. To detect that, the sum of the bytes is compared
- * with the sum of what was written: no byte is lower, and FILLED is more than 64 bytes can differ
- * by. (Two positions in the same byte look like this too, and cost a little time.) */
+/* Returns true if some counter was zero. If a position occurs twice, this function counts it twice,
+ * and its byte is now higher than the value that was first written there. To detect that, the sum
+ * of the bytes is compared with the sum of the written values. No byte is lower than its written
+ * value, and FILLED is more than 64 bytes can differ by. (If two positions share a byte, this looks
+ * the same, and costs a little time.) */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     struct visited visited[CLASSIC_MAX_HASHES];
@@ -149,7 +151,8 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
         uint8_t before = bytes[byte];
         uint32_t next = counted_up[before][position % POSITIONS_PER_BYTE];
         visited[i] = (struct visited){byte, before};
-        __asm__ volatile("" : "+r"(byte)); /* otherwise GCC makes two loops and walks twice */
+        /* Otherwise GCC makes two loops and computes the walk twice. */
+        __asm__ volatile("" : "+r"(byte));
         bytes[byte] = (uint8_t)next;
         sum += next;
     }
@@ -160,7 +163,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 }
 #endif
 
-/* False: some counter is zero, so the key is absent. Nothing was changed. */
+/* Returns false if some counter is zero, so the key is absent. Then nothing has been changed. */
 static inline bool count_down(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];
@@ -169,8 +172,8 @@ static inline bool count_down(const struct bit_array *array, uint64_t hash)
     return is_in;
 }
 
-/* Tests two counters per branch: in a half-full filter no branch predictor can predict a single
- * one. */
+/* Tests two counters per branch. In a half-full filter, no branch predictor can predict the result
+ * of one. */
 static inline bool has_key(const struct bit_array *array, uint64_t hash)
 {
     struct walk at = walk_from(array, &hash);
@@ -186,7 +189,7 @@ static inline bool has_key(const struct bit_array *array, uint64_t hash)
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* If the array is not in cache, the counters of a group of keys are prefetched before the first one
- * is needed, so that the misses overlap. */
+ * is needed. So the cache misses overlap. */
 #define GROUP_KEYS 16u
 
 static inline void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
@@ -276,7 +279,7 @@ static petal_status direct_add_i64(const struct direct *way, int64_t value)
     return direct_add_hash(way, petal_inline_xxh3((uint64_t)value, way->flip));
 }
 
-/* The same with multiplications and shifts that need no fixed registers. */
+/* The same, compiled for multiplications and shifts that need no fixed registers. */
 #ifdef WALK_BMI2
 static WALK_BMI2 bool direct_contains_bmi2(const struct direct *way, const void *key,
                                            size_t key_bytes)
@@ -336,7 +339,7 @@ static const struct kernel *const kernels[] = {&generic, NULL};
 /* ---- all counters: 16 per word, whose byte order does not matter ----------------------------- */
 
 #define LOW_BITS 0x1111111111111111u  /* the lowest bit of every counter */
-#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every second counter, with room for a carry */
+#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every second counter, with room for its carry */
 #define CARRIES 0x1010101010101010u
 
 static inline uint64_t load(const uint8_t *from)
@@ -346,13 +349,13 @@ static inline uint64_t load(const uint8_t *from)
     return word;
 }
 
-/* Doesn't touch pages whose counters stay the same. */
+/* Stores the word only if it has changed, so that pages with unchanged counters are not touched. */
 static inline void store_changed(uint8_t *to, uint64_t old, uint64_t word)
 {
     if (word != old) memcpy(to, &word, sizeof word);
 }
 
-/* The lowest bit of every counter that is not zero. */
+/* Returns the lowest bit of every counter that is not zero. */
 static inline uint64_t above_zero(uint64_t word)
 {
     word |= word >> 1;
@@ -378,14 +381,14 @@ static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_b
     return common;
 }
 
-/* Every second counter: a carry out of a counter sets all its bits. */
+/* Works on every second counter. A carry out of a counter sets all its bits. */
 static inline uint64_t add_even(uint64_t a, uint64_t b)
 {
     uint64_t sum = (a & EVEN_ONES) + (b & EVEN_ONES);
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Every second counter: the bit borrowed above each is still set if a >= b. */
+/* Works on every second counter. If a >= b, the bit borrowed above the counter is still set. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
@@ -394,7 +397,7 @@ static inline uint64_t min_even(uint64_t a, uint64_t b)
     return (b & take_b) | (a & ~take_b);
 }
 
-/* Applies `even` to both halves of each word. */
+/* Applies `even` to the even and to the odd counters of each word. */
 static inline void combine(uint8_t *to, const uint8_t *from, uint64_t size_bytes,
                            uint64_t (*even)(uint64_t a, uint64_t b))
 {
@@ -415,7 +418,7 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
     combine(to, from, size_bytes, min_even);
 }
 
-/* Packs the lowest bits of a word's 16 counters: groups of 1, 2, 4 and 8 bits move together. */
+/* Packs the lowest bits of a word's 16 counters. Groups of 1, 2, 4 and 8 bits move together. */
 static inline uint64_t gather(uint64_t word)
 {
     word = (word | word >> 3) & 0x0303030303030303u;

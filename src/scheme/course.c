@@ -1,9 +1,9 @@
 /* course.c - see course.h.
  *
- * Given the bits of a small filter, nothing is assumed: all starts a = 0 .. m-1 are tried with all
- * remainders of b mod m, by the scheme's own walk. For one b, position i of all m starts are the
- * bits of the array, rotated; so the starts that are found are the AND of k rotated arrays, 64 of
- * them per word.
+ * The rate of a small filter, given its bits, is computed without assumptions: the scheme's own
+ * walk tries all starts a = 0 .. m-1 with all remainders of b mod m. For one b, the bits at
+ * position i of all m starts are the array, rotated. So the starts that pass are the AND of k
+ * rotated arrays, 64 starts per word.
  *
  * Otherwise the rate is a sum of three terms. 1. Nearly all keys have k different positions, which
  * behave like random ones. 2. Few keys have fewer, because q steps lead back to the start: q * b =
@@ -15,9 +15,9 @@
  *  3. Some queries run parallel to a key that was added: with the same b, or with that of the
  *     opposite direction.
  *
- * Term 2 is computed from m, k and w. So is term 3 if nothing wraps; otherwise it uses a factor
- * found by simulation. The neglected terms fall with 1 / m^2. Below MIN_BITS_PER_HASH they matter,
- * and the rate is NAN. tests/stat/courses.c compares all of this with filters. */
+ * Term 2 is computed from m, k and w. Term 3 is too if nothing wraps; otherwise it uses a factor
+ * found by simulation. The neglected terms are proportional to 1 / m^2. Below MIN_BITS_PER_HASH
+ * they matter, and the rate is NAN. tests/stat/courses.c compares all of this with real filters. */
 #include "scheme/course.h"
 
 #include "base/bytes.h"
@@ -31,7 +31,7 @@
 #include <string.h>
 
 #define MIN_BITS_PER_HASH 96u
-#define MAX_CHAINS 24u /* terms beyond these are negligible: fill^24 */
+#define MAX_CHAINS 24u /* the terms of more chains are negligible: fill^24 */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -51,8 +51,8 @@ static double power(double x, uint32_t k)
     return product;
 }
 
-/* Möbius' function: 0 for a multiple of a square, otherwise 1 or -1 by the number of prime
- * factors. */
+/* Möbius' function: 0 for multiples of a square. For other numbers, 1 or -1 by the parity of the
+ * number of prime factors. */
 static int moebius(uint32_t n)
 {
     int sign = 1;
@@ -72,16 +72,17 @@ static bool never_wraps(const struct course *course)
 
 /* ---- keys with fewer than k different positions ---------------------------------------------- */
 
-/* A query with D positions passes with probability fill^D; an added key with D sets k - D bits
- * fewer. */
+/* A query with D positions passes with probability fill^D. An added key with D positions sets k - D
+ * bits fewer. */
 struct repeats {
     uint32_t hashes;
     double fill, all;  /* all: fill^k */
     double more, lost; /* more: relative to the rate */
 };
 
-/* The steps that form one progression: all k of them, or every `every`-th; then `copies`
- * progressions run in parallel. A folded course also visits the mirror images of its positions. */
+/* The steps that form one progression: all k of them, or every `every`-th. In the latter case,
+ * `copies` progressions run in parallel. A folded course also visits the mirror images of its
+ * positions. */
 struct chain {
     uint64_t bits, wrap; /* wrap: 2^w mod m */
     uint32_t length, every, copies, mirrors;
@@ -96,8 +97,8 @@ static void note_chain(struct repeats *sum, const struct chain *chain, double we
     sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
 }
 
-/* Without wraps: for each d that divides m, phi(d) values of b have order d, where phi is Euler's
- * function. */
+/* Without wraps, for each d that divides m, phi(d) values of b have the order d, where phi is
+ * Euler's function. */
 static void straight_repeats(struct repeats *sum, const struct chain *chain)
 {
     double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;
@@ -109,14 +110,15 @@ static void straight_repeats(struct repeats *sum, const struct chain *chain)
     }
 }
 
-/* The number of values b for which q * every * b = p * wrap mod m. */
+/* Returns the number of values b for which q * every * b = p * wrap mod m. */
 static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
 {
     uint64_t common = common_divisor((uint64_t)q * chain->every, chain->bits);
     return p * (chain->wrap % common) % common == 0 ? common : 0;
 }
 
-/* Of these, the ones for which no smaller number of steps leads back in the same direction. */
+/* Returns how many of these have no smaller number of steps that leads back in the same
+ * direction. */
 static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p, uint32_t common)
 {
     double sum = 0;
@@ -131,7 +133,7 @@ static void note_slope(struct repeats *sum, const struct chain *chain, uint32_t 
     double count = least_solutions(chain, q, p, common);
     double width = count / (double)chain->bits / chain->mirrors * common / (q * (length - q));
     uint64_t most = chain->bits / common_divisor(chain->wrap, chain->bits) * q * chain->mirrors;
-    if (p == 0 || p == q) width /= 2; /* a neighbourhood with only one side */
+    if (p == 0 || p == q) width /= 2; /* the neighbourhood has only one side */
     for (uint32_t positions = q; positions < length; positions += common) {
         uint64_t there = positions < most ? positions : most;
         note_chain(sum, chain, positions == q ? width : 2 * width, there);
@@ -149,7 +151,7 @@ static uint64_t wrap_of(const struct course *course, uint64_t bits)
     return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
 }
 
-/* The mean over added keys, and over queries of a filter with this fill. */
+/* Computes the mean over added keys, and over queries of a filter with this fill. */
 static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
                                  double fill)
 {
@@ -170,8 +172,8 @@ static struct repeats repeats_of(const struct course *course, uint64_t bits, uin
 
 /* ---- queries that run parallel to a key ------------------------------------------------------ */
 
-/* In each direction, k - o positions are common, and the other o are hit by chance. Steps of half
- * or double size, and of other ratios, add a little. */
+/* In each direction, k - o positions are common, and the other o are hit by chance. Keys with half
+ * or double the step, or other ratios, add a little. */
 #define OTHER_RATIOS 2.5
 static double straight_neighbours(uint32_t hashes, double fill)
 {
@@ -180,8 +182,8 @@ static double straight_neighbours(uint32_t hashes, double fill)
     return 2 * sum + OTHER_RATIOS;
 }
 
-/* If one of the two wraps where the other doesn't, they part. What remains is proportional to 1 /
- * k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
+/* If one of the two wraps where the other doesn't, they separate. What remains is proportional to 1
+ * / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
  * for k = 7 to 20. */
 #define WRAPPED_NEIGHBOURS 2400.0
 #define FOLDED_NEIGHBOURS 1100.0
@@ -191,7 +193,7 @@ static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
     return number < most ? number : most;
 }
 
-/* The result is to be multiplied by keys / m^2. For curved courses, only keys with equal a and
+/* The caller multiplies the result by keys / m^2. If a course is curved, only keys with equal a and
  * equal b count. */
 static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
                             double fill)
@@ -210,30 +212,30 @@ static double neighbours_of(const struct course *course, uint64_t bits, uint32_t
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* Beyond this, the rate far exceeds these terms, and k positions rarely coincide. */
+/* In larger filters, the rate is far above these terms, and k positions rarely coincide. */
 #define MIN_INDEPENDENT_BITS ((uint64_t)1 << 20)
 static bool is_as_independent(uint64_t bits, double rate)
 {
     return bits >= MIN_INDEPENDENT_BITS && rate * (double)bits > 1e4;
 }
 
-/* If b is a rotated by n bits, it is a * 2^n mod 2^32 - 1. So if d divides both this and m, a key's
- * b mod d determines all of its positions mod d. Keys then fall into d classes of randomly
- * different sizes. */
+/* If b is a rotated by n bits, it is a * 2^n mod 2^32 - 1. So if d divides both this modulus and m,
+ * a key's b mod d determines all of its positions mod d. The keys then form d classes, whose sizes
+ * differ randomly. */
 static uint64_t start_unit(const struct course *course, uint64_t bits)
 {
     return course->step.is_rotated ? common_divisor(UINT32_MAX, bits) : 1;
 }
 
-/* Do these differences make the model wrong by more than about 5 %? The factor was found by
- * simulation. */
+/* Returns true if these differences make the model wrong by more than about 5 %. The factor was
+ * found by simulation. */
 static bool is_in_classes(const struct course *course, const struct shape *shape, double keys)
 {
     double d = (double)start_unit(course, shape->bits), k = shape->hashes;
     return d > 1 && 0.008 * d * d * k * k / 2 > 0.05 * keys;
 }
 
-/* Is no model good enough for this filter? */
+/* Returns true if no model is good enough for this filter. */
 static bool is_beyond(const struct course *course, const struct shape *shape, double keys)
 {
     return shape->bits < (uint64_t)MIN_BITS_PER_HASH * shape->hashes ||
@@ -270,19 +272,19 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 
 #define MAX_RING_BITS 4096u
 #define MAX_RING_HASHES 64u
-#define BLOCK_WORDS 8u /* this many words of starts are examined at a time */
+#define BLOCK_WORDS 8u /* number of words of starts that are examined at a time */
 #define BLOCK_BITS (64u * BLOCK_WORDS)
 #define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
-/* The limit of values of b times words of the array: several milliseconds per filter. */
+/* The maximum of values of b times words of the array. It takes several milliseconds per filter. */
 #define MAX_WORK ((uint64_t)1 << 19)
-/* How many values are tried for each remainder mod m: they wrap differently. Values that lead back
- * after a few steps are rare, but cause most false positives. */
+/* The number of values that are tried for each remainder mod m. They wrap differently. Values that
+ * lead back after a few steps are rare, but cause most false positives. */
 #define ROUNDS 2u
 #define ROUNDS_IF_LOOP 64u
 #define MAX_LOOP 6u
 
-/* The array, repeated as far as an offset plus a block can reach, forwards and backwards; and which
- * starts exist, relative to the current key's. */
+/* The array, repeated as far as an offset plus a block can reach in both directions. Also says
+ * which starts exist, relative to the current key's. */
 struct rings {
     uint32_t bits, start_count;
     uint64_t forwards[RING_WORDS], backwards[RING_WORDS], starts[RING_WORDS];
@@ -305,15 +307,15 @@ static void make_rings(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* One key's positions as places in a ring, and the direction in which they move when its start
- * moves. */
+/* The positions of one key, as places in a ring. Also says in which direction they move when the
+ * start moves. */
 struct track {
     const uint64_t *rings[MAX_RING_HASHES];
     uint32_t offsets[MAX_RING_HASHES];
 };
 
-/* The number of starts for which every position with number `from`, `from` + `every`, ... is
- * set. */
+/* Returns the number of starts for which every position with the number `from`, `from` + `every`,
+ * ... is set. */
 static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
                              uint32_t every, uint32_t hashes)
 {
@@ -340,7 +342,7 @@ static uint64_t next_random(uint64_t *state)
     return fmix64(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Stores a number in the hash: its remainder mod m is given, the rest is random. */
+/* Stores a number in the hash. Its remainder mod m is given, and the rest is random. */
 static void put_number(uint64_t *hash, const struct course_number *at, uint32_t word, uint64_t bits,
                        uint64_t rest, uint64_t random)
 {
@@ -352,13 +354,13 @@ static void put_number(uint64_t *hash, const struct course_number *at, uint32_t 
     if (at->is_rotated) hash[word] = (number << at->shift | number >> (32 - at->shift)) & mask;
 }
 
-/* Woven: the other b takes the same remainders in an unrelated order. */
+/* For woven courses: the other b takes the same remainders in an unrelated order. */
 static uint64_t other_rest(uint64_t rest, uint64_t bits)
 {
     return fmix64(rest + 1) % bits;
 }
 
-/* Makes a hash whose b has this remainder and is in this part of b's range. */
+/* Makes a hash with a b that has this remainder and is in this part of b's range. */
 static void make_hash(const struct course *course, uint64_t bits, uint64_t rest, uint64_t part,
                       uint64_t *state, uint64_t *hash)
 {
@@ -370,7 +372,8 @@ static void make_hash(const struct course *course, uint64_t bits, uint64_t rest,
         put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits), part);
 }
 
-/* Do a few steps with this b lead back to the start, if they wrap as often as they should? */
+/* Returns true if a few steps with this b lead back to the start, provided that they wrap as often
+ * as they should. */
 static bool is_loop(const struct course *course, uint64_t bits, uint64_t rest)
 {
     if (never_wraps(course)) return false;
@@ -411,8 +414,8 @@ static void make_track(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The share of starts that pass with this key's b. Woven: a key's two progressions have separate
- * starts. */
+/* Returns the share of starts that pass with this key's b. If the course is woven, the key's two
+ * progressions have separate starts. */
 static double share_found(const struct scheme_def *scheme, const struct rings *rings,
                           const struct track *track, uint32_t hashes)
 {

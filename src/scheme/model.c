@@ -1,4 +1,4 @@
-/* model.c - see model.h. The models are derived in docs/format.md, section "Rates". */
+/* model.c - see model.h. docs/format.md, section "Rates", derives the models. */
 #include "scheme/model.h"
 
 #include "base/error.h"
@@ -8,16 +8,18 @@
 
 /* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to here the rate is exact. Above, the mean and the variance of the number of set bits are
- * enough: at m = 1024, for k <= 16, the two differ by less than 1e-4 of the rate from half a key
- * per bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to this size the rate is exact. For larger filters, the mean and the variance of the number of
+ * set bits are enough. At m = 1024 and k <= 16, the two results differ by less than 1e-4 of the
+ * rate from half a key per bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
-/* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
+/* After this many balls, a bin of EXACT_BITS is empty with probability e^-64, so the filter is
+ * full. */
 #define FULL_BALLS_PER_BIT 64.0
 
-/* The distribution of the number of occupied bins among `bins`, at most EXACT_BITS: p[x] for x from
- * low to high. Outside that range it is below 1e-30, so every rate above 1e-20 is exact. */
+/* The distribution of the number of occupied bins among `bins`, which is at most EXACT_BITS: p[x]
+ * for x from low to high. Outside that range it is below 1e-30. So every rate above 1e-20 is
+ * exact. */
 struct occupancy {
     uint32_t bins, low, high;
     double p[EXACT_BITS + 1];
@@ -30,7 +32,7 @@ static void empty_bins(struct occupancy *of, uint32_t bins)
     of->p[0] = 1;
 }
 
-/* Throws one more ball: p[x] is divided between x (the ball hit an occupied bin) and x + 1. */
+/* Throws one more ball. p[x] is divided between x (the ball hit an occupied bin) and x + 1. */
 static void throw_ball(struct occupancy *of)
 {
     double *p = of->p, each = 1.0 / of->bins;
@@ -43,14 +45,14 @@ static void throw_ball(struct occupancy *of)
     while (of->low < of->high && p[of->high] < 1e-30) of->high--;
 }
 
-/* (x / bins)^k for each x from 0 to bins: the probability that k further balls all hit occupied
- * bins. */
+/* Computes (x / bins)^k for each x from 0 to bins: the probability that k further balls all hit
+ * occupied bins. */
 static void set_powers(uint32_t bins, uint32_t k, double *powers)
 {
     for (uint32_t x = 0; x <= bins; x++) powers[x] = pow((double)x / bins, k);
 }
 
-/* The mean of these powers over the distribution. */
+/* Returns the mean of these powers over the distribution. */
 static double all_occupied(const struct occupancy *of, const double *powers)
 {
     double sum = 0;
@@ -58,7 +60,7 @@ static double all_occupied(const struct occupancy *of, const double *powers)
     return sum;
 }
 
-/* Computed ball by ball; used for few balls or few bins. */
+/* Computes the rate ball by ball. Used for few balls or few bins. */
 static double rate_by_balls(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
     struct occupancy of;
@@ -80,8 +82,8 @@ static struct complex product(struct complex a, struct complex b)
     return (struct complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* e^(i angle), from the series for an eighth of the angle. The sine and cosine of C libraries are
- * large in WebAssembly. */
+/* Returns e^(i angle), from the series for an eighth of the angle. The C library's sine and cosine
+ * are large in WebAssembly. */
 static struct complex at_angle(double angle)
 {
     double x = (angle - TWO_PI * floor(angle / TWO_PI + 0.5)) / 8, y = x * x;
@@ -108,18 +110,19 @@ static struct complex polynomial(const struct occupancy *of, struct complex w)
     return sum;
 }
 
-/* The same in closed form. The j bins of a query are all occupied after n balls into m with the
- * probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j. A query has j bins with the probability p_j that
- * k balls occupy j. So
+/* The same rate in closed form. After n balls into m bins, the j bins of a query are all occupied
+ * with the probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j. A query has j bins with the probability
+ * p_j that k balls occupy j bins. So
  *
  *     rate = n! / m^n [z^n] e^(mz) Q(1 - e^-z) = n! / m^n r^-n mean of e^(mz) e^-int Q(1 - e^-z)
  *
- * over the circle z = r e^it. Equally spaced points are exact except for coefficients that are a
- * multiple of their number away, most of which have no weight. Since all coefficients are positive,
- * nothing cancels if r is near the saddle point, where m - n / r + k / (e^r - 1) = 0. */
+ * over the circle z = r e^it. With equally spaced points the result is exact, except for
+ * coefficients at a distance that is a multiple of the number of points. Most of these have no
+ * weight. All coefficients are positive, so nothing cancels if r is near the saddle point, where m
+ * - n / r + k / (e^r - 1) = 0. */
 static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
 {
-    struct occupancy query; /* its bins */
+    struct occupancy query; /* the number of bins of a query */
     double m = bits, n = balls, k = hashes, r = n / m, less = 0, sum = 0;
     empty_bins(&query, bits);
     for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
@@ -127,13 +130,14 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         less = k / n * r / expm1(r);
         r = n / m * (1 - less);
     }
-    /* Beyond this, Poisson's distribution with mean n, which is wider, has 1e-17 left. */
+    /* The Poisson distribution with mean n, which is wider, has 1e-17 outside of this. */
     double points = floor(9 * sqrt(n) + 30);
     for (double i = 0; 2 * i <= points; i++) {
         double angle = TWO_PI / points * i;
         struct complex z = at_angle(angle);
         z.re *= r, z.im *= r;
-        if ((m - k) * (r - z.re) > 42) break; /* e^-42 here, and less further on */
+        /* The factor is e^-42 at this point, and smaller at later ones. */
+        if ((m - k) * (r - z.re) > 42) break;
         struct complex clear = at_angle(-z.im);
         double size = exp(-z.re), height = exp(m * (z.re - r));
         struct complex q =
@@ -142,7 +146,7 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         bool is_own_mirror = i == 0 || 2 * i == points;
         sum += (is_own_mirror ? 1 : 2) * height * term.re;
     }
-    /* n! e^(mr) / (mr)^n: by Stirling's formula sqrt(2 pi n), times an exponential */
+    /* n! e^(mr) / (mr)^n is, by Stirling's formula, sqrt(2 pi n) times an exponential. */
     double stirling =
         (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / n / n) / n / n) / n / n) / n;
     return sum / points * sqrt(TWO_PI * n) * exp(stirling - n * (less + log1p(-less)));
@@ -155,7 +159,7 @@ static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
                   : rate_by_circle(bits, hashes, (uint32_t)balls);
 }
 
-/* The probability that a given bit is set. */
+/* Returns the probability that a given bit is set. */
 static double classic_fill(double bits, double balls)
 {
     return bits == 1 ? balls > 0 : -expm1(balls * log1p(-1 / bits));
@@ -173,13 +177,13 @@ double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys)
     return sqrt(fmax(variance, 0));
 }
 
-/* E[X^k] of a normal X with mean 1 and sd s: the sum over even j of C(k, j) (j-1)!! s^j. */
+/* Returns E[X^k] of a normal X with mean 1 and sd s: the sum over even j of C(k, j) (j-1)!! s^j. */
 static double normal_moment(double s, uint32_t k)
 {
     double term = 1, sum = 1;
     for (uint32_t j = 2; j <= k; j += 2) {
         term *= s * s * (k - j + 2) * (k - j + 1) /
-                j; /* C(k, j) (j-1)!! from the value for j - 2: j! / (j-1)!! = j!! */
+                j; /* C(k, j) (j-1)!! from its value for j - 2, since j! / (j-1)!! = j!! */
         sum += term;
     }
     return sum;
@@ -195,12 +199,12 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
         return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
     double fill = classic_fill((double)bits, balls);
     double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
-    /* Even if every position is set: two keys with equal 64-bit hashes are the same key. */
+    /* An absent key also passes if it has the same 64-bit hash as one of the keys. */
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
-/* A key leaves one bit clear with probability 1 - per_key / m, and two with 1 - 2 per_key / m + k
- * (k - 1) / (m (m - 1)). The probability that k different bits are set uses X (X-1) .. (X-k+1)
+/* A key leaves one bit clear with probability 1 - per_key / m, and two bits with 1 - 2 per_key / m
+ * + k (k - 1) / (m (m - 1)). The probability that k different bits are set uses X (X-1) .. (X-k+1)
  * instead of X^k. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys)
 {
@@ -216,9 +220,10 @@ double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key,
 
 /* ---- blocked --------------------------------------------------------------------------------- */
 
-/* One class of subsets T of the tested words: the sum of their signs, and the mean share of key
+/* A class of subsets T of the tested words: the sum of their signs, and the mean share of key
  * patterns that leave the tested bits of T clear. There are three shares, for keys that set one
- * word fewer than the query tests, as many, or one more: the index in clear_shares. */
+ * word fewer than the query tests, as many, or one more. Their index selects the share in
+ * clear_shares. */
 struct pattern_class {
     int16_t sign;
     uint16_t clear[3];
@@ -226,8 +231,8 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* (1 - (1 - share) / lines)^keys - 1, for shares that mostly differ little: `less` is the value at
- * `anchor`. */
+/* Computes (1 - (1 - share) / lines)^keys - 1. Most shares differ little, so `less` is the value at
+ * `anchor`, from which the others are computed. */
 #define SERIES_TERMS 7
 struct powers {
     double lines, keys, anchor, less, step;
@@ -245,9 +250,9 @@ static struct powers powers_of(double lines, double keys)
     return of;
 }
 
-/* Near the anchor, where the base is (1 + u) times the anchor's: seven terms of the binomial series
- * of (1 + u)^keys in t = keys u; the next term is below 2^-55. libm's functions take ten times as
- * long, and a rate is a sum of hundreds of powers. */
+/* Near the anchor, the base is (1 + u) times the anchor's. So seven terms of the binomial series of
+ * (1 + u)^keys in t = keys u are enough: the next term is below 2^-55. libm's functions take ten
+ * times as long, and a rate is a sum of hundreds of powers. */
 static inline double power_less_one(struct powers *of, double share)
 {
     double t = of->keys * ((share - of->anchor) * of->step);
@@ -262,10 +267,10 @@ static inline double power_less_one(struct powers *of, double share)
     return of->less;
 }
 
-/* The probability that all `hashes` tested bits of a line are set. Each key throws a pattern of
- * `same` size into the line with probability 1/lines, and independently one of `other` size (0:
- * none) with probability 1/lines. The signs sum to 0, so the 1 in each power can be dropped; with
- * few keys it is nearly the whole power and would cause cancellation. */
+/* Returns the probability that all `hashes` tested bits of a line are set. Each key throws a
+ * pattern of `same` size into the line with probability 1/lines, and independently a pattern of
+ * `other` size (0: none) with probability 1/lines. The signs sum to 0, so the 1 in each power can
+ * be dropped. With few keys it is nearly the whole power, and would cause cancellation. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),
@@ -287,7 +292,7 @@ static double line_rate(double lines, uint32_t hashes, uint32_t other, double ke
     return fmin(fmax(sum, 0), 1);
 }
 
-/* A pattern has 32 bits of entropy: one in 2^32 of the line's keys has exactly the query's
+/* A pattern has 32 bits of entropy, so one in 2^32 of the line's keys has exactly the query's
  * pattern. */
 static double with_equal_patterns(double rate, double load)
 {
@@ -310,8 +315,8 @@ double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_
     return fmin(1, of_first * of_second + same_hash);
 }
 
-/* The pairs of bits in different words of one line: 512 * 480. A key sets both bits of a pair with
- * probabilities that sum to (number of ordered pairs of its words in the line) / (512 * 480) each;
+/* The number of pairs of bits in different words of one line: 512 * 480. A key sets each pair with
+ * probabilities that sum to (number of ordered pairs of its words in the line) / (512 * 480). Two
  * bits of one word are set by different keys. */
 #define PAIRS_PER_LINE 245760.0
 
@@ -321,11 +326,11 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     double load = keys / (double)lines, k = hashes,
            first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
     double second = k - first,
-           pairs = first * first + second * second - k; /* ordered, within a line */
+           pairs = first * first + second * second - k; /* ordered pairs within a line */
     double clear = exp(-load * k / 512);
-    /* The variance if the number of keys is Poisson-distributed: that of each line, plus what a
-     * key's two lines share, minus the part due to the number of keys, which is known: (d E[X] / d
-     * keys)^2 = (k clear)^2 for each. */
+    /* The variance if the number of keys has a Poisson distribution. It is that of each line, plus
+     * what the two lines of a key share, minus the part due to the number of keys, which is known.
+     * That part is (d E[X] / d keys)^2 = (k clear)^2 for each key. */
     double line = 512 * clear * (1 - clear) +
                   PAIRS_PER_LINE * clear * clear * expm1(load * pairs / PAIRS_PER_LINE) +
                   load * clear * clear * (2 * first * second - k * k);
@@ -337,7 +342,7 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 #define BLOCK_BITS 256.0
 #define BLOCK_WORDS 8
 
-/* By inclusion and exclusion over the tested bits that are clear: i of them stay clear after one
+/* Uses inclusion and exclusion over the tested bits that are clear: i of them stay clear after one
  * key with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, which is far
  * below the effect of equal patterns in any real filter. */
 double petal_model_split_block_rate(uint64_t blocks, double keys)
@@ -353,9 +358,9 @@ double petal_model_split_block_rate(uint64_t blocks, double keys)
     return fmin(1, with_equal_patterns(fmin(fmax(sum, 0), 1), load) + keys * 0x1p-64);
 }
 
-/* From the probabilities that one bit stays clear, and that two do: two bits of one word, or of two
- * blocks, which is the same (`apart`), or of two words of a block (`beside`). Written so that no
- * large numbers are subtracted. */
+/* Computed from the probabilities that one bit stays clear and that two bits do. The two may be in
+ * one word or in two blocks, which is the same (`apart`), or in two words of a block (`beside`).
+ * The formula subtracts no large numbers. */
 double petal_model_split_block_sd(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -372,14 +377,15 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
 
 #define LINE_BITS 512u
 
-/* Of `keys` keys, j fall into the query's line, binomially with probability 1 / lines; then k j
+/* j of `keys` keys fall into the query's line, binomially with probability 1 / lines. Then k j
  * balls are thrown into its bits. Uses logarithms, since the probability of an empty line may be
- * below every double. */
+ * too small for a double. */
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of;
-    double powers[LINE_BITS + 1]; /* once: calling pow() for each load would take seconds */
+    /* Computed once, since calling pow() for each load would take seconds. */
+    double powers[LINE_BITS + 1];
     empty_bins(&of, LINE_BITS);
     set_powers(LINE_BITS, hashes, powers);
     for (double j = 0; j <= keys; j++) {
@@ -392,17 +398,17 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
     return rate;
 }
 
-/* The same by inclusion and exclusion over the tested bits: i of them stay clear with one key's
- * probability 1 - (1 - (1 - i/512)^k) / lines. A handful of powers instead of thousands of balls,
- * but the signs alternate: NAN if cancellation leaves fewer than nine digits. */
+/* The same by inclusion and exclusion over the tested bits: i of them stay clear after one key with
+ * probability 1 - (1 - (1 - i/512)^k) / lines. That needs a few powers instead of thousands of
+ * balls, but the signs alternate. Returns NAN if cancellation leaves fewer than nine digits. */
 static double by_clear_bits(double lines, uint32_t hashes, double keys)
 {
-    struct occupancy query; /* its distinct bits */
+    struct occupancy query; /* the distribution of its distinct bits */
     double sum = 0, size = 0;
     empty_bins(&query, LINE_BITS);
     for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
     for (uint32_t i = 0; i <= query.high; i++) {
-        double sets = 0, choose = 1; /* the mean number of sets of i of them; C(j, i) */
+        double sets = 0, choose = 1; /* the mean number of sets of i of the bits, C(j, i) */
         for (uint32_t j = i; j <= query.high; choose = choose * (j + 1) / (j + 1 - i), j++)
             sets += j >= query.low ? query.p[j] * choose : 0;
         double share = pow(1 - (double)i / LINE_BITS, hashes);
@@ -425,8 +431,9 @@ double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
     return fmin(1, with_equal_patterns(rate, load));
 }
 
-/* The law of total variance for a Poisson number of keys per line, minus the part due to the total
- * number of keys, which is known. A key leaves one bit clear with probability a, and two with b. */
+/* Uses the law of total variance with a Poisson number of keys per line, minus the part due to the
+ * total number of keys, which is known. A key leaves one bit clear with probability a, and two with
+ * b. */
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -449,7 +456,7 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
-/* From the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
+/* Uses the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd)
 {
     double log_clear = hashes * log1p(-1 / bits);

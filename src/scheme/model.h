@@ -5,51 +5,54 @@
 
 #include <stdint.h>
 
-/* a * b + c must not be contracted into one operation with one rounding: computed sizes and rates
- * must be the same on every CPU. This applies until the end of each file that includes this one.
- * gcc doesn't know the pragma, but contracts nothing with -std=c11. */
+/* a * b + c must not be contracted into one operation with one rounding, because computed sizes and
+ * rates must be the same on every CPU. The pragma applies until the end of each file that includes
+ * this one. gcc doesn't know it, but contracts nothing with -std=c11. */
 #if defined(__clang__) || !defined(__GNUC__)
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* The rate of k independent uniform probes into m bits after `keys` distinct keys of k independent
- * positions each: the mean of (X/m)^k over the distribution of the number X of set bits. */
+/* Returns the rate of k independent uniform probes into m bits, after `keys` distinct keys of k
+ * independent positions each: the mean of (X/m)^k over the distribution of the number X of set
+ * bits. */
 double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
-/* The same if each key has k different positions. A few keys have fewer, so that the mean is
- * `per_key`. Uses only the normal distribution, so it needs at least several hundred bits. */
+/* The same if each key has k different positions. Some keys have fewer, so that the mean is
+ * `per_key`. It uses only the normal distribution, so it needs at least several hundred bits. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys);
-/* The standard deviation of X in the first model. */
+/* Returns the standard deviation of X in the first model. */
 double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
 
-/* The same for one bit in each of k distinct words of one line, or of ceil(k/2) and floor(k/2)
- * words of two lines. */
+/* The same for keys with one bit in each of k distinct words of one line, or of ceil(k/2) and
+ * floor(k/2) words of two lines. */
 double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key,
                                 double keys);
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
 
-/* The same for Parquet's split blocks: one bit in each of the 8 words of a block of 256 bits. */
+/* The same for Parquet's split blocks, where a key has one bit in each of the 8 words of a 256-bit
+ * block. */
 double petal_model_split_block_rate(uint64_t blocks, double keys);
 double petal_model_split_block_sd(uint64_t blocks, double keys);
 
-/* The same for k independent bits in a line of 512, which may coincide. */
+/* The same for k independent bits in a line of 512. They may coincide. */
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys);
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
 
-/* The number of distinct keys from the number of set bits, if each key sets one of m bits k times:
- * ln(1 - X/m) / (k ln(1 - 1/m)). Infinite if X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 -
- * X/m), its limit for large m.) */
+/* Returns the number of distinct keys from the number of set bits, if each key sets one of m bits k
+ * times: ln(1 - X/m) / (k ln(1 - 1/m)). It is infinite if X = m. (Swamidass and Baldi 2007 have
+ * -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
-/* Standard deviation of that estimate at `keys` keys, where bits_set_sd is that of X. */
+/* Returns the standard deviation of that estimate at `keys` keys, where bits_set_sd is that of
+ * X. */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
 
-/* The probability that an event with this probability happens at least once in this many trials: 1
- * - (1 - q)^n. */
+/* Returns the probability that an event with this probability happens at least once in this many
+ * trials: 1 - (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 
-/* Functions with which other libraries compute sizes, through libm: -n ln p / (ln 2 * ln 2), x
- * rounded half up, x rounded up, ln x, log2 x, the exponent of x, x to the power of y; and for
- * Parquet -8 n / ln(1 - p^(1/8)). */
+/* Other libraries compute sizes with these functions of libm: -n ln p / (ln 2 * ln 2), x rounded
+ * half up, x rounded up, ln x, log2 x, the exponent of x, x to the power of y; and for Parquet -8 n
+ * / ln(1 - p^(1/8)). */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
@@ -60,11 +63,11 @@ double petal_model_logb(double x);
 double petal_model_log2(double x);
 double petal_model_pow(double x, double y);
 
-/* libm's sqrt(), for sums of variances in other files. */
+/* Calls libm's sqrt(), for sums of variances in other files. */
 double petal_model_sqrt(double x);
 
-/* (1 - e^(-kn/m))^k, the rate that libraries promise if they plan with this formula. NAN outside
- * its domain. */
+/* Returns (1 - e^(-kn/m))^k, the rate that libraries promise if they plan with this formula. NAN
+ * outside its domain. */
 double petal_model_textbook_rate(double bits, double hashes, double keys);
 
 #endif

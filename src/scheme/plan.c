@@ -1,9 +1,9 @@
 /* plan.c - see plan.h.
  *
- * The models compute only one way, from shape and keys to a rate. To invert them, plan.c searches:
- * for numbers of hashes around the best one, it finds the smallest array that keeps the rate. It
- * chooses the smallest of these; among equals the one with the lowest rate, then with the fewest
- * hashes. */
+ * The models compute a rate from a shape and a number of keys. To invert them, plan.c searches. For
+ * numbers of hashes around the best one, it finds the smallest array that keeps the rate. It
+ * chooses the smallest of these arrays. Among equally small ones it prefers the lowest rate, and
+ * then the fewest hashes. */
 #include "scheme/plan.h"
 
 #include "base/checked.h"
@@ -13,17 +13,17 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* At this rate and below, a blocked filter may use two lines per key, which saves a tenth of the
- * bits here, and more at lower rates. */
+/* At this rate and below, a blocked filter may use two lines per key. That saves a tenth of the
+ * bits at this rate, and more at lower rates. */
 #define TWO_LINES_BELOW 2e-4
-/* With fewer lines than this, a key's two lines coincide too often for the model, which treats them
- * as independent. */
+/* If there are fewer lines than this, a key's two lines coincide too often for the model, which
+ * treats them as independent. */
 #define TWO_LINES_MIN_LINES 64u
-/* A key takes at most one line. If a rate needs more, the scheme can't reach it. */
+/* A key needs at most one line. If a rate needs more, the scheme can't reach it. */
 #define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends by
- * comparing two nearly equal numbers, and machines whose exp() differs in the last bit must still
+/* Planned sizes keep this many significant bits, which costs at most 0.003 % more memory. A search
+ * ends by comparing two nearly equal numbers. But machines whose exp() differs in the last bit must
  * plan the same filter. */
 #define SIGNIFICANT_BITS 16u
 
@@ -53,14 +53,14 @@ static uint64_t round_down_significant(uint64_t x)
 /* ---- the fewest bits --------------------------------------------------------------------------
  *
  * The logarithm of the rate is almost linear in the bits, so a few evaluations of the model are
- * enough: from a guess, the search steps along the classic filter's slope until the size is
- * bracketed. Then it uses false position, halving the value at the retained end (the Illinois
- * algorithm). Only numbers with few significant bits are tried, and the result is exact among
+ * enough. From a guess, the search follows the classic filter's slope until the size is bracketed.
+ * Then it uses the false position method, and halves the value at the retained end (the Illinois
+ * algorithm). It tries only numbers with few significant bits, and the result is exact among
  * these. */
 
-/* What is known: `low` doesn't keep the rate; `high` does (0: not known yet), and its rate is
- * rate_high. above_low and above_high are the differences between the logarithms of their rates and
- * of the requested one. */
+/* What is known so far: `low` doesn't keep the rate; `high` does (0: not known yet), and its rate
+ * is rate_high. above_low and above_high are the logarithms of their rates minus that of the
+ * requested rate. */
 struct enclosure {
     uint64_t low, high;
     double above_low, above_high, rate_high;
@@ -70,7 +70,7 @@ struct inverse {
     const struct scheme_def *scheme;
     struct shape shape;
     uint64_t keys;
-    uint64_t max; /* has few significant bits, yet represents max_steps */
+    uint64_t max; /* has few significant bits, but stands for max_steps */
     uint64_t max_steps;
     double rate;
 };
@@ -86,7 +86,7 @@ static bool note(const struct inverse *of, struct enclosure *at, uint64_t steps)
     return keeps;
 }
 
-/* d ln rate / d ln bits of the classic filter, without the sign. */
+/* Returns the absolute value of d ln rate / d ln bits for the classic filter. */
 static double slope_at(const struct inverse *of, double steps)
 {
     double k = of->shape.hashes,
@@ -103,7 +103,7 @@ static uint64_t clamp(double steps, uint64_t low, uint64_t high)
     return few > high ? round_down_significant(high) : few;
 }
 
-/* The expected size, extrapolated from the only known end, plus a margin. */
+/* Returns the expected size, extrapolated from the only known end, plus a margin. */
 static uint64_t along_slope(const struct inverse *of, const struct enclosure *at, double margin)
 {
     double from = (double)(at->high ? at->high : at->low),
@@ -117,8 +117,8 @@ static uint64_t along_slope(const struct inverse *of, const struct enclosure *at
                     : clamp(from * factor, at->low + 1, of->max);
 }
 
-/* 0 if no size keeps the rate. at->low is 0, which keeps no rate, or is known not to keep this
- * one. */
+/* Returns 0 if no size keeps the rate. at->low is 0, which keeps no rate, or is known not to keep
+ * this one. */
 static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uint64_t guess)
 {
     double margin = 0.01;
@@ -127,7 +127,7 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
         if (at->low >= of->max) return 0;
         (void)note(of, at, along_slope(of, at, margin));
     }
-    int side = 0; /* the end that was moved last */
+    int side = 0; /* which end was moved last */
     while (at->low && round_up_significant(at->low + 1) < at->high) {
         double width = (double)(at->high - at->low),
                part = at->above_low / (at->above_low - at->above_high);
@@ -141,11 +141,11 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
     return at->high;
 }
 
-/* Rates that differ by less than this count as equal: the model's sums are no more accurate, and
- * their rounding depends on the CPU's libm. */
+/* If rates differ by less than this, they count as equal. The model's sums are no more accurate,
+ * and their rounding depends on libm and the CPU. */
 #define SAME_RATE 1e-12
 
-/* The best so far. rate is INFINITY until there is one. */
+/* The best candidate so far. Its rate is INFINITY until there is one. */
 struct candidate {
     struct shape shape;
     double rate;
@@ -167,7 +167,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The largest number of steps worth trying for this many keys. */
+/* Returns the largest number of steps worth trying for this many keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
@@ -175,7 +175,7 @@ static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_ke
     return max < min_steps(lines_per_key) ? min_steps(lines_per_key) : max;
 }
 
-/* The bits of a classic filter with k hashes; a little more for blocked. */
+/* Returns the bits of a classic filter with k hashes, plus a little for blocked. */
 static uint64_t guess_steps(const struct inverse *of)
 {
     double k = of->shape.hashes, root = petal_model_pow(of->rate, 1 / k);
@@ -184,7 +184,7 @@ static uint64_t guess_steps(const struct inverse *of)
     return clamp(bits / (double)of->scheme->step_bits, 1, of->max);
 }
 
-/* Where the search for the number of hashes begins. */
+/* Returns the number of hashes with which the search begins. */
 static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from, uint32_t to)
 {
     double bits = -petal_model_log2(rate);
@@ -195,11 +195,11 @@ static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from,
 /* The search for one value of lines_per_key. */
 struct search {
     struct inverse of;
-    uint64_t min, fewest;         /* in steps; fewest: the minimum tried so far, 0 for none */
-    struct candidate *best, last; /* last: the previous try, with `fewest` */
+    uint64_t min, fewest;         /* in steps; fewest: the fewest found so far, or 0 */
+    struct candidate *best, last; /* last: the previous try, with `fewest` steps */
 };
 
-/* True: more hashes in this direction are useless. */
+/* Returns true if more hashes in this direction are useless. */
 static bool try_hashes(struct search *with, uint32_t hashes)
 {
     struct inverse *of = &with->of;
@@ -224,7 +224,8 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     return false;
 }
 
-/* Would a filter with two lines per key need fewer than its minimum number of lines? */
+/* Returns true if a filter with two lines per key would need fewer than its minimum number of
+ * lines. */
 static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct shape *two,
                                    uint64_t keys, double rate)
 {
@@ -233,9 +234,9 @@ static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct
     return guess_steps(&of) < TWO_LINES_MIN_LINES;
 }
 
-/* Tries numbers of hashes (or only `wanted`'s) with these lines per key, and puts the best into
- * *best. As the number of hashes grows, the number of bits first falls and then rises. So the
- * search goes up and down from a guess until it rises. */
+/* Tries numbers of hashes (or only `wanted`'s) with these lines per key, and stores the best
+ * candidate in *best. When the number of hashes grows, the number of bits first falls and then
+ * rises. So the search goes up and down from a guess until the bits rise. */
 static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
                    double rate, struct candidate *best)
 {
@@ -254,7 +255,8 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
     for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;
 }
 
-/* The lowest rate for any number of hashes, or `lowest` if that is lower: for a message. */
+/* Returns the lowest rate for any number of hashes, or `lowest` if that is lower. It is for a
+ * message. */
 static double lowest_rate(const struct scheme_def *scheme, struct shape shape, uint64_t keys,
                           double lowest)
 {
@@ -281,8 +283,8 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     double floor = 1;
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
-    /* The variant that probably needs fewer bits is tried first: then the search for the other can
-     * stop early. */
+    /* The variant that probably needs fewer bits is tried first, so that the search for the other
+     * can stop early. */
     bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
     if (begin_with_one) search(scheme, &one, keys, rate, &best);
     if (wants_two) search(scheme, &two, keys, rate, &best);
@@ -298,7 +300,7 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     return PETAL_OK;
 }
 
-/* For given bits: the number of hashes (and lines per key) with the lowest rate. */
+/* For the given bits, chooses the number of hashes (and lines per key) with the lowest rate. */
 static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct shape *shape)
 {
     struct candidate best = {*shape, INFINITY};
@@ -318,7 +320,7 @@ static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct s
     *shape = best.shape;
 }
 
-/* Keys and memory: as many whole lines as fit. */
+/* For keys and memory, uses as many whole lines as fit. */
 static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes,
                                    uint64_t *bits, petal_error *error)
 {
@@ -335,7 +337,7 @@ static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t mem
 petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error *error)
 {
     const char *wrong = NULL;
-    if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or NaN */
+    if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* also true for NaN */
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "a false-positive rate must be above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
@@ -377,7 +379,7 @@ static bool is_native(uint32_t id)
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
-/* Does the scheme accept this number of hashes with these lines per key? */
+/* Checks that the scheme accepts this number of hashes with these lines per key. */
 static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted,
                                  petal_error *error)
 {
@@ -399,8 +401,8 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
                       lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
-/* Numbers with many divisors. Up to an eighth of a multiple of the first, every size is at most 9/8
- * of the next smaller one: 8 to 16 divide it, and the steps below are no wider. */
+/* Numbers with many divisors. Up to an eighth of a multiple of the first, each size is at most 9/8
+ * of the next smaller one: 8 to 16 divide it, and the later steps are no larger. */
 static const uint64_t divisible[] = {720720, 5040, 60};
 
 static petal_status make_foldable(const struct scheme_def *scheme, struct shape *shape,
@@ -444,7 +446,7 @@ static bool keeps_rate(const struct scheme_def *scheme, struct shape shape, uint
     return rate_at(scheme, shape, steps, keys) <= rate; /* false if unknown */
 }
 
-/* The smallest divisor of `of` that is at least `least`; both are at least 1. */
+/* Returns the smallest divisor of `of` that is at least `least`. Both are at least 1. */
 static uint64_t divisor_from(uint64_t of, uint64_t least)
 {
     uint64_t best = of;

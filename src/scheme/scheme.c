@@ -34,8 +34,9 @@ const char *petal_scheme_left_out(uint32_t id)
     }
 }
 
-/* Test builds let the environment choose: PETAL_KERNEL=avx2 selects the kernel of that name if the
- * scheme has one that this CPU can run, so that one machine tests all levels. */
+/* In test builds, the environment can choose a kernel, so that one machine tests all levels.
+ * PETAL_KERNEL=avx2 selects the kernel of that name if the scheme has it and this CPU can run
+ * it. */
 static bool is_passed_over(const struct kernel *kernel)
 {
 #ifdef PETAL_FORCE_KERNEL
@@ -51,7 +52,7 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 {
     const struct kernel *const *kernel = scheme->kernels;
     while (kernel[1] && (!kernel_is_usable(*kernel) || is_passed_over(*kernel)))
-        kernel++; /* the last, generic, is always usable */
+        kernel++; /* the last one is the generic kernel, which every CPU can run */
     return *kernel;
 }
 

@@ -1,9 +1,9 @@
-/* scheme.h - the second axis: from a hash to bit positions in an array. Each scheme has a file that
- * exports its row, and a line in scheme_list.h.
+/* scheme.h - the second axis: from a hash to bit positions in an array. Each scheme has a file,
+ * which exports its row, and a line in scheme_list.h.
  *
- * A scheme is defined by its generic kernel, in portable C. Faster kernels must set and test
- * exactly the same bits. They are further rows of the scheme's kernel list, best first; one is
- * chosen when a filter is created. */
+ * The generic kernel, in portable C, defines a scheme. Faster kernels must set and test exactly the
+ * same bits. The scheme lists its kernels, best first, and one of them is chosen when a filter is
+ * created. */
 #ifndef PETAL_SCHEME_SCHEME_H
 #define PETAL_SCHEME_SCHEME_H
 
@@ -15,11 +15,11 @@
 #include "scheme/scheme_list.h"
 #include "scheme/stripes.h"
 
-/* The numbers of foreign schemes; petal.h has those of Petal's own. */
+/* The numbers of the foreign schemes. petal.h has those of Petal's own. */
 #define SCHEME_NUMBER(LIBRARY, NAME, name, number) PETAL_SCHEME_##NAME = (number),
 enum { PETAL_FOREIGN_SCHEMES(SCHEME_NUMBER) };
 
-/* The size and shape of a bit array: all that its scheme needs besides the bits. */
+/* The size and shape of a bit array. The scheme needs nothing else besides the bits. */
 struct shape {
     uint32_t scheme;
     uint32_t hashes;        /* k */
@@ -27,12 +27,12 @@ struct shape {
     uint64_t bits;          /* m */
 };
 
-/* The pages of a layer of the static scheme (scheme/static.c): all are alike except the last. */
+/* The pages of a layer of the static scheme (scheme/static.c). All are alike except the last. */
 struct static_page {
-    uint32_t buckets, wide_buckets; /* the wide ones come first */
-    uint32_t wide_blocks;           /* blocks that have one more column */
-    uint32_t code_bytes;            /* where the rows begin */
-    uint32_t used_bytes;            /* codes and rows; the rest is zero */
+    uint32_t buckets, wide_buckets; /* the wide ones are first */
+    uint32_t wide_blocks;           /* blocks with one more column */
+    uint32_t code_bytes;            /* the offset of the rows */
+    uint32_t used_bytes;            /* size of the codes and rows; the rest is zero */
 };
 struct static_pages {
     struct static_page full, last;
@@ -41,20 +41,19 @@ struct static_pages {
 };
 
 /* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, unless the scheme
- * says otherwise. The bytes are those of the file, on every platform. Bits that no key can set are
+ * says otherwise. The bytes are those of the file on every platform. Bits that no key can set are
  * zero. */
 struct bit_array {
     struct shape shape;
-    uint32_t hash_words; /* 64-bit words in a key's hash */
+    uint32_t hash_words; /* number of 64-bit words in a key's hash */
     uint8_t *bytes;
     uint64_t size_bytes;
-    struct divisor modulus;    /* of shape.bits: many schemes reduce by it */
-    uint32_t number;           /* the layer's, from 0 */
-    struct static_pages pages; /* for the static scheme */
+    struct divisor modulus;    /* for shape.bits, since many schemes reduce by it */
+    uint32_t number;           /* the number of the layer, from 0 */
+    struct static_pages pages; /* only for the static scheme */
 };
 
-/* The arrays of a filter's layers. Each is a member of a layer, so they are a fixed stride
- * apart. */
+/* The arrays of a filter's layers. Each is a member of a layer, so their distance is constant. */
 struct arrays {
     const struct bit_array *first;
     size_t stride_bytes;
@@ -67,55 +66,56 @@ static inline const struct bit_array *array_at(const struct arrays *layers, uint
     return (const struct bit_array *)(const void *)(first + number * layers->stride_bytes);
 }
 
-/* Can kernels query all of them at once? Not in WebAssembly, where code size counts more. */
+/* Says whether kernels can query all arrays at the same time. In WebAssembly they can't, because
+ * code size matters more. */
 #ifdef __wasm__
 #define PETAL_HAS_ANY 0
 #else
 #define PETAL_HAS_ANY 1
 #endif
 
-/* Some of its bytes. */
+/* Some bytes of an array. */
 struct stretch {
     uint64_t offset, size_bytes;
 };
 
-/* The blocks for which a file has checksums, and the state of each: a block is checked once, either
- * before its first change, so that damaged bits never get a new checksum, or before the first query
- * that reads it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
+/* The blocks for which a file has checksums, and their states. A block is checked once: before its
+ * first change, so that damaged bits never get a new checksum, or before the first query that reads
+ * it (filter/guard.h). From BLOCK_CHECKED on, its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
-    BLOCK_WANTED = 1,  /* about to change, but not checked yet */
+    BLOCK_WANTED = 1,  /* will change, but is not checked yet */
     BLOCK_DAMAGED = 2, /* a query found that it differs from its checksum */
     BLOCK_CHECKED = 3, /* matches its checksum */
     BLOCK_CHANGED = 4  /* checked, then changed */
 };
 
-/* How keys are split if several threads build a filter by regions (filter/builder.c): into 64-bit
- * words that each set bits in only one 64-byte line. Words of one kind are added in the same way; a
- * scheme has up to PETAL_PART_KINDS kinds. */
+/* If several threads build a filter by regions (filter/builder.c), they split keys into 64-bit
+ * words. Each word sets bits in only one 64-byte line. All words of one kind are added in the same
+ * way, and a scheme has up to PETAL_PART_KINDS kinds. */
 #define PETAL_PART_KINDS 2u
 struct parts {
     uint32_t (*kinds)(const struct shape *shape);
-    uint32_t (*words)(const struct shape *shape); /* words of each kind per key */
-    /* Writes the words and their lines' numbers, words() for each hash. */
+    uint32_t (*words)(const struct shape *shape); /* number of words of each kind per key */
+    /* Writes the words and the numbers of their lines: words() of them for each hash. */
     void (*split)(const struct bit_array *array, uint32_t kind, const uint64_t *hashes,
                   size_t count, uint64_t *words, uint64_t *lines);
     void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
 };
 
-/* An array above this size is not in the second-level cache, so batches prefetch. Below this size,
- * prefetching costs more than it saves. */
-#ifdef __wasm__ /* which can't prefetch */
+/* An array above this size is not in the second-level cache, so batches prefetch. In smaller
+ * arrays, prefetching costs more than it saves. */
+#ifdef __wasm__ /* WebAssembly can't prefetch */
 #define PETAL_CACHED_BYTES UINT64_MAX
 #else
 #define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
 #endif
 
-/* A key's hash, positions and bits in one function, for a scheme and the hash that it mostly uses.
- * It gives the same answers and bits as hash and kernel in sequence. add counts keys in *items as
- * the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many keys (petal_key[],
- * int64_t[]) return the sum of the results. */
+/* One function that computes a key's hash, positions and bits, for a scheme and the hash that it
+ * mostly uses. It gives the same answers and bits as the hash followed by the kernel. add counts
+ * keys in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many
+ * keys (petal_key[], int64_t[]) return the sum of the results. */
 struct direct;
 typedef size_t direct_many(const struct direct *way, const void *keys, size_t count,
                            uint8_t *results);
@@ -127,23 +127,23 @@ struct direct_calls {
     direct_many *contains_many, *contains_many_i64, *add_many, *add_many_i64;
 };
 
-/* The functions for one filter, with all the data that they need from it. */
+/* The functions for one filter, and all the data that they need from it. */
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
     struct arrays layers; /* the arrays of all layers */
-    uint8_t *lines;       /* the array's bytes, 64 per line */
+    uint8_t *lines;       /* the bytes of the array, 64 per line */
     uint64_t line_count;
     uint64_t *items;
-    const void *table; /* the kernel's own */
+    const void *table; /* the kernel's own table */
     bool is_near;      /* the array fits into the cache */
-    /* The maximum number of keys per call of the functions for many keys. 0: there are none. */
+    /* How many keys one call may have, for the functions for many keys. 0: there are none. */
     uint32_t max_contains, max_add;
-    uint64_t seed, flip; /* flip, flips: precomputed from the seed for XXH3 (hash.h) */
+    uint64_t seed, flip; /* flip, flips: computed from the seed for XXH3 (hash.h) */
     struct xxh3_flips flips;
 };
 
-/* If new and old keys are mixed, no CPU can predict the answer, so there is no branch on it. */
+/* If new and old keys are mixed, no CPU can predict the answer. So there is no branch on it. */
 static inline petal_status status_of_add(bool is_new)
 {
     return (petal_status)(PETAL_SEEN - is_new);
@@ -151,51 +151,51 @@ static inline petal_status status_of_add(bool is_new)
 
 _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 
-/* The lines whose rates a kernel of `blocked` computes together. */
+/* The number of lines whose rates a kernel of `blocked` computes together. */
 #define PETAL_RATE_LINES 8u
 #define PETAL_RATE_PATTERNS 64u
 
-/* A hash has array->hash_words words; `hashes` has `count` times as many. */
+/* A hash has array->hash_words words, and `hashes` has `count` times as many. */
 struct kernel {
     const char *name;
-    bool (*usable)(void); /* does this CPU have what the kernel needs? NULL: every CPU does */
+    bool (*usable)(void); /* true if this CPU can run the kernel; NULL: every CPU can */
     bool (*add)(const struct bit_array *array,
                 const uint64_t *hash); /* true: some bit was clear before */
     bool (*contains)(const struct bit_array *array, const uint64_t *hash);
-    /* results[i] is 1 or 0 for each hash; returns their sum. The results of adding are the same as
-     * one by one. */
+    /* Sets results[i] to 1 or 0 for each hash, and returns their sum. Adding gives the same results
+     * as adding one by one. */
     size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
-    /* contains and contains_many for several layers at once: does any of them contain the key?
-     * NULL: layers are queried one after the other. */
+    /* Like contains and contains_many, for several layers: is the key in any of them? NULL: layers
+     * are queried one after the other. */
     bool (*any_contains)(const struct arrays *layers, const uint64_t *hash);
     size_t (*any_contains_many)(const struct arrays *layers, const uint64_t *hashes, size_t count,
                                 uint8_t *results);
-    /* add and add_many for threads that add to one array concurrently while others query it. They
-     * count keys in the stripes. NULL if the scheme doesn't support that. */
+    /* Like add and add_many, for threads that add to one array concurrently while others query it.
+     * They count keys in the stripes. NULL if the scheme doesn't support that. */
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes,
                        const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
                               const uint64_t *hashes, size_t count, uint8_t *results);
-    /* For a scheme whose layers are tried in turn, which has only these functions: an enum turn for
-     * one hash, and for each of many. */
+    /* For a scheme whose layers are tried in turn. It has only these functions, which return an
+     * enum turn for one hash and for each of many. */
     uint8_t (*take_turn)(const struct bit_array *array, const uint64_t *hash);
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
     const struct parts *parts; /* NULL: keys can't be split */
-    /* For `blocked`: adds to sums[i], for each of PETAL_RATE_LINES lines, the false-positive rate
-     * of its bits times PETAL_RATE_PATTERNS. Every kernel gives the same. */
+    /* For `blocked`: adds the false-positive rate of the bits of each of PETAL_RATE_LINES lines,
+     * times PETAL_RATE_PATTERNS, to sums[i]. Every kernel gives the same numbers. */
     void (*add_rates)(const uint8_t *const *lines, uint32_t hashes, double *sums);
-    /* Fills in calls and table for keys with this hash; false if it has none. NULL: none for any
-     * hash. */
+    /* Sets the calls and the table for keys with this hash. Returns false if there are none. NULL:
+     * there are none for any hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
-    /* The same for several layers: fills in the queries of one key. */
+    /* The same for several layers. Sets the queries for one key. */
     bool (*direct_any)(struct direct *way, uint32_t hash);
 };
 
-/* A layer's answer, if layers are tried in turn. */
+/* The answer of a layer, if layers are tried in turn. */
 enum turn { TURN_ABSENT = 0, TURN_IN = 1, TURN_NEXT = 2 /* ask the next layer */ };
 
 static inline bool kernel_is_usable(const struct kernel *kernel)
@@ -203,9 +203,10 @@ static inline bool kernel_is_usable(const struct kernel *kernel)
     return !kernel->usable || kernel->usable();
 }
 
-/* Records that a byte's block is about to change. True: the block must be checked first. Atomic,
- * since several threads may do this; in that case all blocks were checked before.
- * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
+/* Records that the block of a byte is about to change. Returns true if the block must be checked
+ * first. It is atomic, since several threads may do this; in that case, all blocks were checked
+ * before. The builtin stores through the pointer.
+ * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool note_change(uint8_t *blocks, uint64_t byte)
 {
     uint8_t *block = &blocks[byte / PETAL_BLOCK_BYTES],
@@ -216,81 +217,83 @@ static inline bool note_change(uint8_t *blocks, uint64_t byte)
     return !is_checked;
 }
 
-/* Numbers of counters: those that are not zero, and those that have reached the maximum. */
+/* How many counters are not zero, and how many have reached the maximum. */
 struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* What a scheme needs in addition if its positions are counters, not bits. shape.bits is the number
- * of counters. */
+/* What a scheme needs in addition if its positions are counters and not bits. shape.bits is then
+ * the number of counters. */
 struct counters {
-    uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
-    /* Decrements. results[i] is 1, or 0 for an absent key; returns their sum. Equivalent to
-     * removing one at a time. */
+    uint32_t bits; /* size of a counter; counter i begins at bit i * bits of the bytes */
+    /* Decrements. Sets results[i] to 1, or to 0 for an absent key, and returns their sum. The
+     * effect is the same as removing one key at a time. */
     size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                           uint8_t *results);
-    /* For whole arrays, in whole lines. */
+    /* These work on whole arrays, in whole lines. */
     struct counts (*count)(const uint8_t *bytes, uint64_t size_bytes);
-    uint64_t (*count_common)(const uint8_t *a, const uint8_t *b,
-                             uint64_t size_bytes);                            /* not zero in both */
-    void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);     /* sums */
-    void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* the lower ones */
-    /* The scheme with the same positions but bits, and the array's bits in it: one for each nonzero
-     * counter. */
+    /* Counters that are not zero in both. */
+    uint64_t (*count_common)(const uint8_t *a, const uint8_t *b, uint64_t size_bytes);
+    void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* sums */
+    /* The lower counter of each two. */
+    void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
+    /* The scheme that has the same positions with bits, and the bits of the array in that scheme:
+     * one for each nonzero counter. */
     uint32_t bit_scheme;
     void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` must be zeros */
 };
 
-/* Most foreign files store k in 16 to 64 bits, but no real filter has more hashes than this. */
+/* Most foreign files store k in 16 to 64 bits. But no real filter has more hashes than this. */
 #define PETAL_MOST_HASHES 1024u
 
-/* Exception: layers of RedisBloom, which halve the rate until no double is lower: 1,075. A walk
- * (walk.inc) has room for that many. */
+/* Layers of RedisBloom are the exception: they halve the rate until there is no lower double, so
+ * they have up to 1,075 hashes. A walk (walk.inc) has room for this many. */
 #define PETAL_MAX_HASHES 1088u
 
 #define PETAL_MAX_POSITIONS 64u
 
-/* A scheme's row. If a member is omitted (0, NULL), it has the default that its comment gives. */
+/* A scheme's row. If a member is omitted (0, NULL), it has the default in its comment. */
 struct scheme_def {
     uint32_t id;
     const char *name;
     const struct kernel *const *kernels; /* best first, generic last, then NULL */
-    /* The offset of one byte in each place of the array that holds bits of a hash, at most
-     * PETAL_MAX_HASHES; returns how many. No place crosses the end of a block. */
+    /* Finds each place of the array that holds bits of a hash, as the offset of one of its bytes.
+     * There are at most PETAL_MAX_HASHES; returns how many. No place crosses the end of a block. */
     uint32_t (*places)(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes);
-    /* For a walk: its k positions. */
+    /* Only for a walk: writes its k positions. */
     void (*trace)(const struct bit_array *array, const uint64_t *hash, uint64_t *positions);
 
-    /* Optional, for querying by the bytes that a key reads. The bits of the array that are all set
-     * if the key is present (counters: the lowest bit of each nonzero one), at most
-     * PETAL_MAX_POSITIONS; returns how many. */
+    /* Optional, for queries by the bytes that a key reads. Writes the positions of bits that are
+     * all set if the key is present (for counters: the lowest bit of each nonzero counter). There
+     * are at most PETAL_MAX_POSITIONS; returns how many. */
     uint32_t (*positions)(const struct shape *shape, uint64_t hash, uint64_t *positions);
-    /* The same if layers are tried in turn. The stretches of the array that a query reads, by
-     * number; false: there are no more. No stretch crosses the end of a block. Then the layer's
-     * answer, an enum turn, if these bytes are its stretches in order. */
+    /* The same if layers are tried in turn. Returns the stretches of the array that a query reads,
+     * by number; false: there are no more. No stretch crosses the end of a block. Given the bytes
+     * of these stretches in order, the second function returns the layer's answer, an enum turn. */
     bool (*stretch)(const struct bit_array *array, uint64_t hash, uint64_t number,
                     struct stretch *stretch);
     uint8_t (*turn_of_stretches)(const struct bit_array *array, uint64_t hash,
                                  const uint8_t *bytes);
 
-    uint32_t hash_words; /* required of its hashes: hash_def.words; 0: one per position */
-    uint32_t max_hashes; /* per line of a key */
+    uint32_t hash_words; /* the hash_def.words of its hashes; 0: one word per position */
+    uint32_t max_hashes; /* for each line of a key */
     uint64_t step_bits;  /* m is a multiple of this */
     uint64_t max_bits;
-    /* A key's place is a line of this many bits (or a single bit) whose number is the high half of
-     * a product with the number of lines, and the bits set in the line don't depend on its number.
-     * So neighbouring lines can be folded (filter/fold.c). 0: not the case. */
+    /* A key hits a line of this many bits (or a single bit). The number of the line is the high
+     * half of a product with the number of lines, and the bits in the line don't depend on that
+     * number. So neighbouring lines can be folded (filter/fold.c). 0: that is not the case. */
     uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of this; default: 1 */
-    /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
+    /* Position i is bit (i ^ bit_order) of the bytes. It is 0, or 56 for big-endian words of 64
+     * bits. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */
-    /* A key is in only one layer, which is found by trying them in turn (kernel.take_turn). Such
-     * filters are built from all their keys and never change. */
+    /* A key is in only one layer, and layers are tried in turn to find it (kernel.take_turn). Such
+     * a filter is built from all its keys and never changes. */
     bool is_in_turn;
-    bool counts_new_only; /* items counts keys that changed a bit, not all added keys */
-    /* the original rejects the empty key: adding it is PETAL_ERR_UNSUPPORTED, and it is never
-     * present */
+    bool counts_new_only; /* items counts only keys that changed a bit, not all added keys */
+    /* The original rejects the empty key. Adding it returns PETAL_ERR_UNSUPPORTED, and it is never
+     * present. */
     bool no_empty_key;
 
     /* Normalizes a shape (whole lines, a choice of lines_per_key), or reports why that is
@@ -298,46 +301,47 @@ struct scheme_def {
     petal_status (*normalize)(const struct scheme_def *self, struct shape *shape,
                               petal_error *error);
 
-    /* The bytes of an array with a normalized shape, without its final zeros; and what else an
-     * array of this shape needs. Default: m bits, or counters; nothing else. */
+    /* The first returns the bytes of an array with a normalized shape, without its final zeros. The
+     * second sets what else such an array needs. Default: m bits, or counters, and nothing else. */
     uint64_t (*used_bytes)(const struct shape *shape);
     void (*prepare)(struct bit_array *array);
 
-    /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; an absent key's rate
-     * given these bits; the standard deviation of the number of set bits at `keys` distinct keys;
-     * the mean number of different bits per key. NAN: no model is good enough. Default: k positions
+    /* The exact model. It gives: the rate at `keys` distinct keys, 1 for a full filter; the rate of
+     * these bits; the standard deviation of the number of set bits at `keys` distinct keys; the
+     * mean number of different bits per key. NAN: no model is good enough. Default: k positions
      * nearly uniform over the first reachable_bits. Computing the rate of given bits may take some
-     * time, which a filter of several `layers` divides among them. */
+     * time. A filter of several `layers` divides that time among them. */
     double (*rate)(const struct scheme_def *self, const struct shape *shape, double keys);
     double (*rate_of_bits)(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers);
-    struct course course; /* how positions depend on each other: COURSE() */
+    struct course course; /* COURSE(): how positions depend on each other */
     double (*bits_set_sd)(const struct shape *shape, double keys);
     double (*bits_per_key)(const struct shape *shape);
-    uint64_t reachable_bits; /* positions from here on are never used; default: all are used */
+    uint64_t reachable_bits; /* higher positions are never used; default: all are used */
 };
 
-/* The row of a scheme, or NULL. */
+/* Returns the row of a scheme, or NULL. */
 const struct scheme_def *petal_scheme_find(uint32_t id);
 
-/* If this build leaves out the scheme with that number, its name; otherwise NULL. */
+/* Returns the name of the scheme with that number if this build leaves it out; otherwise NULL. */
 const char *petal_scheme_left_out(uint32_t id);
 
-/* The best kernel of a scheme that this CPU can run. */
+/* Returns the best kernel of a scheme that this CPU can run. */
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
 
-/* The best one for a filter that threads change concurrently. Under ThreadSanitizer that is the
- * generic one: C has no atomic vectors, so TSan reports a race if another thread changes a vector
- * that is being read, although CPUs read each of its words whole. */
+/* Returns the best kernel for a filter that threads change concurrently. Under ThreadSanitizer that
+ * is the generic one: C has no atomic vectors, so TSan reports a race if a thread reads a vector
+ * while another changes it, although CPUs read each of its words whole. */
 const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
-/* The bits of an array with a normalized shape, without its final zeros. */
+/* Returns the bits of an array with a normalized shape, without its final zeros. */
 uint64_t petal_shape_used_bits(const struct shape *shape);
 
-/* The bytes of an array with a normalized shape. The native schemes have whole lines of 64. */
+/* Returns the bytes of an array with a normalized shape. An array of a native scheme consists of
+ * whole 64-byte lines. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
-/* A row's member, or its default. */
+/* Each calls a row's member, or its default. */
 petal_status petal_normalize(struct shape *shape, petal_error *error);
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys);
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
@@ -345,20 +349,20 @@ double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct b
 double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
                                 double keys);
 
-/* The defaults, for rows that extend them: normalize accepts 1 to max_hashes hashes and a multiple
+/* The defaults, for rows that extend them. normalize accepts 1 to max_hashes hashes, and a multiple
  * of step_bits up to max_bits. */
 petal_status petal_normalize_foreign(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 double petal_uniform_rate(const struct scheme_def *self, const struct shape *shape, double keys);
 
-/* The number of bits that can be set. */
+/* Returns the number of bits that can be set. */
 uint64_t petal_scheme_reachable(const struct scheme_def *scheme, uint64_t bits);
 
-/* PETAL_ERR_LIMIT above the scheme's max_bits. */
+/* Returns PETAL_ERR_LIMIT above the scheme's max_bits. */
 petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits,
                                    petal_error *error);
 
-/* Are all bits after the last position clear? */
+/* Returns true if all bits after the last position are clear. */
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
 
 /* The same if only the bytes from this offset on are available. */

@@ -1,6 +1,6 @@
-/* scheme_list.h - the schemes, one per line. LIBRARY uses the scheme in its formats; a build
- * without that library (base/libraries.h) leaves it out. PETAL_SCHEME_NAME is its number and
- * petal_scheme_name its row. The number is stored in petal files and never reused. */
+/* scheme_list.h - the schemes, one per line. LIBRARY uses the scheme in its formats, so a build
+ * without that library (base/libraries.h) leaves it out. PETAL_SCHEME_NAME is its number, and
+ * petal_scheme_name its row. Petal files store the number, so it is never reused. */
 #ifndef PETAL_SCHEME_SCHEME_LIST_H
 #define PETAL_SCHEME_SCHEME_LIST_H
 

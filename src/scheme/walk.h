@@ -1,4 +1,4 @@
-/* walk.h - what walk.inc needs for every walk: operations on single bits, and the number of keys in
+/* walk.h - what walk.inc needs for every walk: operations on single bits, and how many keys are in
  * flight. */
 #ifndef PETAL_SCHEME_WALK_H
 #define PETAL_SCHEME_WALK_H
@@ -12,15 +12,15 @@
 
 /* ---- one bit: bit i % 8 of byte i / 8 -------------------------------------------------------- */
 
-/* The result's lowest bit is the tested one. The bits above belong to other keys, and are dropped
- * at the end of a walk. */
+/* The lowest bit of the result is the tested bit. The bits above it belong to other keys, and are
+ * dropped at the end of a walk. */
 static inline uint32_t test_bit(const uint8_t *bytes, uint64_t i)
 {
     return (uint32_t)__atomic_load_n(bytes + (i >> 3), __ATOMIC_RELAXED) >>
-           (i & 7); /* a plain load, without a data race */
+           (i & 7); /* a plain load, but without a data race */
 }
 
-/* Sets the bit. Returns its earlier value as test_bit() does. */
+/* Sets the bit. Returns its earlier value in the form of test_bit(). */
 static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 {
     uint32_t old = bytes[i >> 3], shift = i & 7;
@@ -30,8 +30,8 @@ static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 
 typedef uint32_t visit(uint8_t *bytes, uint64_t i);
 
-/* For several threads. A key's bits are spread over the array, so no single stripe covers them:
- * each is set by an atomic OR, unless it is already set. */
+/* For several threads. The bits of a key are spread over the array, so no stripe covers all of
+ * them. Each bit is set by an atomic OR, unless it is already set. */
 static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 {
     uint32_t shift = i & 7, old = test_bit(bytes, i);
@@ -49,23 +49,24 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 
 /* ---- how many at a time ---------------------------------------------------------------------- */
 
-/* An array above this size is not in the second-level cache. So positions are computed and their
- * bytes prefetched before the first one is needed, and the misses overlap. If it is in the cache,
- * that costs more than it saves. */
+/* An array above this size is not in the second-level cache. So positions are computed, and their
+ * bytes prefetched, before the first one is needed; then the cache misses overlap. If the array is
+ * in the cache, that costs more than it saves. */
 static inline bool is_far(const struct bit_array *array)
 {
     return array->size_bytes > PETAL_CACHED_BYTES;
 }
 
-#define ADD_GROUP 16u                    /* keys in flight */
-#define ASK_GROUP 128u                   /* more, since few bits are prefetched at a time */
-#define GROUP_POSITIONS PETAL_MAX_HASHES /* of a group */
+#define ADD_GROUP 16u /* keys in flight */
+/* More than for adding, since few bits are prefetched at a time. */
+#define ASK_GROUP 128u
+#define GROUP_POSITIONS PETAL_MAX_HASHES /* for all keys of a group together */
 #define FIRST_ROUND 2u                   /* bits prefetched for each key */
-#define NEXT_ROUND 8u                    /* and for keys for which all of these are set */
+#define NEXT_ROUND 8u                    /* prefetched for keys for which all of these are set */
 
 /* ---- building by regions: see parts in scheme.h ---------------------------------------------- */
 
-/* A key's parts are its positions, by byte number. */
+/* The parts of a key are its positions, by byte number. */
 static inline uint32_t walk_kinds(const struct shape *shape)
 {
     (void)shape;
@@ -90,7 +91,7 @@ static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
     }
 }
 
-/* What a walk named `walk` provides for its scheme's row. */
+/* The members that a walk named `walk` provides for its scheme's row. */
 #define WALKED(walk) \
     .kernels = walk##_kernels, .places = walk##_places, .trace = walk##_trace, \
     .bit_order = walk##_bit_order

@@ -1,7 +1,7 @@
 /* calls.c - proves that if a system call or an allocation fails during a call of the library, the
  * call reports the failure and loses nothing.
  *
- * The program preloads the shim into itself. During one call of petal.h at a time, the shim makes
+ * The program preloads the shim into itself. During one call at a time, the shim makes
  * the nth system call of a kind fail: either only this one, or it and all later ones. If the
  * library call fails, it must return the right status, errno and message, and no filter. Keys that
  * existed before must still exist, in memory and in the file. Descriptors and memory must be

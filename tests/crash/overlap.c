@@ -46,8 +46,8 @@ enum kind {
 
 struct job {
     const char *name;
-    /* FILE, OTHER, TWIN, WHOLE (all keys), OWN (a filter of the command's own keys): paths.
-     * DROPPED: the name of the filter that this command drops. */
+    /* Paths replace FILE, OTHER, TWIN, WHOLE (all keys) and OWN (a filter of the command's own
+     * keys). The name of the filter that this command drops replaces DROPPED. */
     const char *arguments[10];
     bool reads_keys;
     bool counts; /* needs a counting filter */
@@ -106,16 +106,16 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The files that the pairs work on. HOLES is only for commands that read: on a tmpfs, holes are
- * read by another path. INDEXES has an index of three filters, one of them for each command to
- * drop. */
+/* The sets of files for the pairs of commands. HOLES is only for commands that read: reading holes
+ * on a tmpfs takes another path in the kernel. INDEXES has an index of three filters; each command
+ * can drop one of them. */
 enum set { BITS, COUNTERS, HOLES, INDEXES, SETS };
 static struct images {
     struct bytes clean, dirty;
     char other[PATH_MAX], twin[PATH_MAX], whole[PATH_MAX];
 } images[SETS];
 
-static const char *path;             /* the file, alone in its folder */
+static const char *path;             /* the only file in its folder */
 static char keys_of[2][2][PATH_MAX]; /* the first's and the second's keys, to add and to remove */
 static char filters_of[2][PATH_MAX]; /* filters of the first's and the second's keys */
 static const char *const dropped_by[2] = {"one", "two"};
@@ -214,7 +214,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* The groups whose keys are all in the file. *status: the status of opening it. */
+/* Returns the groups whose keys are all in the file. *status is the status of opening it. */
 static unsigned groups_in_file(enum set set, petal_status *status)
 {
     if (set == INDEXES) return groups_in_index(status);
@@ -252,14 +252,15 @@ static const char *name_of(const struct pair *pair)
     return text;
 }
 
-/* Does the command work on an index? 1: yes, and on nothing else; 0: no; -1: on both. */
+/* Returns 1 if the command works only on an index, 0 if never, and -1 if on both. */
 static int wants_index(enum kind kind)
 {
     if (kind == VERIFY) return -1;
     return kind == INDEX_ADD || kind == INDEX_DROP || kind == INDEX_NEW || kind == WHICH;
 }
 
-/* Can the two commands work on one file? `seen` can't use the filters that `remove` needs. */
+/* Returns true if the two commands can work on one file. `seen` can't use the filters that `remove`
+ * needs. */
 static bool is_possible(const struct pair *pair)
 {
     enum kind a = pair->kinds[0], b = pair->kinds[1];
@@ -335,7 +336,8 @@ static unsigned prepare(const struct pair *pair)
 
 static uint64_t overlaps, refusals;
 
-/* `remove`, `check` and `which` exit with status 1 if keys were absent, which is not a failure. */
+/* Returns true if the command succeeded. `remove`, `check` and `which` exit with status 1 if keys
+ * were absent, which is not a failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
     bool may_miss = kind == REMOVE || kind == CHECK || kind == WHICH;
@@ -383,8 +385,8 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
         usleep(50);
     }
     bool was_paused = atomic_load(&control->paused);
-    /* The first is done once the file shows its work and is clean; what happens later is no longer
-     * its responsibility. */
+    /* The first command is done when the file shows its work and is clean. It isn't responsible for
+     * what happens later. */
     unsigned groups = groups_in_file(set_of(pair), &status);
     bool is_done = status == PETAL_OK && groups == after(a, true, start);
     if (was_paused) {

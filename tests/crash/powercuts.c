@@ -326,7 +326,7 @@ int link(const char *from, const char *to)
 static uint64_t judged, dirty_files, absent_files, recoveries,
     wanted; /* wanted: how many files should have been judged by now */
 static char origin[160];
-static bool counting; /* keys whose number is a multiple of 5 are removed again */
+static bool counting; /* then keys whose number is a multiple of 5 are removed */
 static bool indexing; /* the file is an index, which is never dirty */
 
 /* If there are many keys, checks only the last ones and 300 others. */
@@ -374,7 +374,7 @@ static void judge_index(uint64_t keys)
     petal_index_free(index);
 }
 
-/* Judges a file that a cut may leave. Its recovery, if any, is recorded in *trail. */
+/* Judges a file that a power cut may leave. Records its recovery, if any, in *trail. */
 static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -546,7 +546,7 @@ static void remove_some(petal_filter *filter, uint64_t from, uint64_t to)
             give_up("petal_remove");
 }
 
-/* Saves an index of what is in the file and a filter of 20 keys more, twice. */
+/* Saves an index of the filters in the file and a new filter of 20 keys. Does so twice. */
 static void work_on_index(const struct subject *subject, uint64_t from)
 {
     petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
@@ -572,7 +572,7 @@ static void work_on_index(const struct subject *subject, uint64_t from)
     if (status != PETAL_OK) give_up("the writer: %s: %s", petal_status_name(status), error.message);
 }
 
-/* Adds keys and makes them durable, at least twice. */
+/* Adds keys, and makes them durable at least twice. */
 static void work(const struct subject *subject, uint64_t from)
 {
     unsigned flags = subject->saves ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_WRITABLE;

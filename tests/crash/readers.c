@@ -6,7 +6,9 @@
  * return PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
  * PETAL_ERR_DIRTY. With PETAL_OPEN_LIVE it must return PETAL_OK while the writer has the file open.
  * If a process verifies or copies an open map that is being changed, it may get PETAL_ERR_BUSY, but
- * never a report of damage. The amount is the number of opens. */
+ * never a report of damage. An index is only ever replaced. While a process adds filters to it, every
+ * open must return PETAL_OK, with sound bits and every filter that was saved before. The amount is
+ * the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -30,9 +32,9 @@ static struct shared {
     /* Keys 0 .. synced - 1 are in the file. The high half is the number of the file, because each
      * new file starts without keys. */
     _Atomic uint64_t synced;
-    /* the same for the index and its filters 0 .. indexed - 1, which have KEYS_OF_EACH keys */
+    /* The same for the index. It has the filters 0 .. indexed - 1, with KEYS_OF_EACH keys. */
     _Atomic uint64_t indexed;
-    _Atomic uint64_t held; /* odd while the writer certainly holds the lock */
+    _Atomic uint64_t held; /* odd while the writer holds the lock for certain */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements, indexes;
     _Atomic bool stop;

@@ -1,5 +1,5 @@
-/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain): for each byte multiply by the prime,
- * then xor. The better-known FNV-1a does these in the other order. Used by DCSO's bloom.
+/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain). For each byte, it multiplies by the
+ * prime and then xors the byte. The better-known FNV-1a xors first. DCSO's bloom uses FNV-1.
  *
  *     FNV-1("test") = 8c093f7e9fccbf69 */
 #include "hash/hash.h"

@@ -6,7 +6,7 @@
 
 typedef uint32_t hash32(const void *data, size_t size_bytes, uint32_t seed);
 
-/* h1 in the low half; in the high half h2, which is the same hash seeded with h1. */
+/* h1 is in the low half. h2, the same hash with the seed h1, is in the high half. */
 static inline void hash32_pair(hash32 *hash, uint64_t seed, const void *data, size_t size_bytes,
                                uint64_t *words)
 {
@@ -14,7 +14,8 @@ static inline void hash32_pair(hash32 *hash, uint64_t seed, const void *data, si
     words[0] = first | (uint64_t)hash(data, size_bytes, first) << 32;
 }
 
-/* One hash per probe: the first is seeded with 0, each of the others with the previous one. */
+/* Computes one hash per probe. The first has the seed 0, and each of the others has the previous
+ * hash as its seed. */
 static inline void hash32_chain(hash32 *hash, uint32_t hashes, const void *data, size_t size_bytes,
                                 uint64_t *words)
 {

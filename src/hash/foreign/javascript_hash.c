@@ -1,5 +1,5 @@
-/* javascript_hash.c - the hashes of two JavaScript filters, which read the UTF-16 code units of a
- * string; the key is its UTF-8 (src/base/utf16.h).
+/* javascript_hash.c - the hashes of two JavaScript filters. They hash the UTF-16 code units of a
+ * string, and the key is the string in UTF-8 (src/base/utf16.h).
  *
  *     npm bloomfilter    FNV-1a of 64 bits; each unit is xored into the low 16 bits, and then one
  *                        multiplication
@@ -27,7 +27,7 @@ const struct hash_def petal_hash_fnv1a_utf16 = {
     .id = PETAL_HASH_FNV1A_UTF16, .name = "fnv1a-utf16", .words = 1, .compute = compute_fnv1a};
 
 /* h1 in the low half, h2 in the high half. */
-/* Not inlined: `words` would occupy a register in the loop. */
+/* This is not inlined, because `words` would occupy a register in the loop. */
 static __attribute__((noinline)) uint64_t js_tutorial(const void *data, size_t size_bytes)
 {
     struct utf16_reader from = utf16_from(data, size_bytes);

@@ -17,7 +17,7 @@ static inline struct lanes taken_up(struct lanes l, const uint8_t block[BLOCK_BY
                           l.c + load32le(block + 8)};
 }
 
-/* For one to twelve bytes, padded with zeros. */
+/* Adds the last one to twelve bytes, padded with zeros. */
 static inline struct lanes tail_taken_up(struct lanes l, const uint8_t *at, size_t left)
 {
     uint64_t low = load_tail64le(at, left < 8 ? left : 8);

@@ -1,8 +1,8 @@
-/* murmur2_java.c - the MurmurHash2 (32 bits; Austin Appleby, public domain) of Hadoop and HBase.
- * Both equal the standard one for whole groups of four bytes. Java's bytes are signed, which both
- * overlooked in the tail of one to three bytes: each is sign-extended before it is shifted into
- * place, so a byte >= 0x80 also flips the bits above. In addition, Hadoop fills the tail from the
- * wrong end: its last byte is the lowest. */
+/* murmur2_java.c - MurmurHash2 (32 bits; Austin Appleby, public domain) as in Hadoop and HBase.
+ * Both equal the standard one for whole groups of four bytes. But in a tail of one to three bytes,
+ * both forget that Java's bytes are signed: each byte is sign-extended before it is shifted into
+ * place, so a byte >= 0x80 also flips the bits above it. In addition, Hadoop fills the tail from
+ * the wrong end: its last byte is the lowest. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -13,7 +13,7 @@ static inline uint32_t sign_extended(uint8_t byte)
     return (uint32_t)(int32_t)(int8_t)byte;
 }
 
-/* Mixes all groups of four. */
+/* Mixes in all groups of four bytes. */
 static inline uint32_t mix_groups(const uint8_t *at, size_t size_bytes, uint32_t seed)
 {
     uint32_t h = seed ^ (uint32_t)size_bytes;

@@ -1,6 +1,6 @@
 /* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and
- * the variant in Apache Spark's sketches: the same for whole groups of four bytes, but each byte of
- * the tail is sign-extended and mixed in a full round of its own. */
+ * its variant in Apache Spark's sketches. The variant is the same for whole groups of four bytes.
+ * But it sign-extends each byte of the tail, and mixes it in with a full round. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -29,7 +29,8 @@ static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
     size_t i = 0;
     for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
     uint32_t tail = (uint32_t)load_tail64le(at + i, size_bytes - i);
-    return finished(h ^ scrambled(tail), size_bytes); /* scrambling zero changes nothing */
+    /* If the tail is zero, this changes nothing. */
+    return finished(h ^ scrambled(tail), size_bytes);
 }
 
 static uint32_t hash_spark(const void *data, size_t size_bytes, uint32_t seed)

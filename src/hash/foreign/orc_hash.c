@@ -1,9 +1,9 @@
 /* orc_hash.c - the two hashes of Apache ORC's (and Hive's) Bloom filters.
  *
- * Bytes: one of the two lanes of MurmurHash3 x64 128 as a 64-bit hash, seed 104729; the tail's
- * bytes are unsigned. Longs: Thomas Wang's 64-bit mix, but with arithmetic shifts (Java's >>), so
- * it differs from Wang's for half of the values. Integers, dates and timestamps are hashed as
- * longs, doubles as the long with the same bits.
+ * Bytes are hashed by one of the two lanes of MurmurHash3 x64 128, with the seed 104729. The bytes
+ * of the tail are unsigned. Longs are hashed by Thomas Wang's 64-bit mix, but with arithmetic
+ * shifts (Java's >>), so the hash differs from Wang's for half of the values. Integers, dates and
+ * timestamps are hashed as longs, and doubles as the long with the same bits.
  *
  *     The long -1 has the hash 6614246905173314819, and 790302201 has 1499534499340523007 (from
  *     ORC's own tests). */
@@ -27,14 +27,14 @@ static void compute_bytes(const struct hash_key *with, const void *data, size_t 
     size_t left = size_bytes;
     uint64_t h = SEED;
     for (; left >= 8; left -= 8, at += 8) h = rotl64(h ^ mix(load64le(at)), 27) * 5 + 0x52dce729u;
-    words[0] =
-        fmix64(h ^ mix(load_tail64le(at, left)) ^ size_bytes); /* mixing zero changes nothing */
+    /* If the tail is zero, mixing it in changes nothing. */
+    words[0] = fmix64(h ^ mix(load_tail64le(at, left)) ^ size_bytes);
 }
 
 const struct hash_def petal_hash_orc = {
     .id = PETAL_HASH_ORC, .name = "murmur3-orc", .words = 1, .compute = compute_bytes};
 
-/* Java's x >> by: an arithmetic shift. */
+/* Returns Java's x >> by, which is an arithmetic shift. */
 static inline uint64_t shift_signed(uint64_t x, unsigned by)
 {
     return x >> by | (x >> 63 ? ~(UINT64_MAX >> by) : 0);
@@ -51,8 +51,8 @@ static uint64_t hash_of_long(uint64_t x)
     return x + (x << 31);
 }
 
-/* Hashes little-endian integers of 8 bytes, or of 4, which are sign-extended. Keys of other sizes
- * are not integers, and are hashed as bytes. */
+/* Hashes little-endian integers of 8 bytes, or of 4 bytes, which are sign-extended. Keys of other
+ * sizes are not integers, so they are hashed as bytes. */
 static void compute_long(const struct hash_key *with, const void *data, size_t size_bytes,
                          uint64_t *words)
 {

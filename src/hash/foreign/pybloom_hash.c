@@ -1,5 +1,5 @@
-/* pybloom_hash.c - the hash of pybloom_live 4: one number for each of the k slices, cut from as
- * many digests as necessary.
+/* pybloom_hash.c - the hash of pybloom_live 4. It has one number for each of the k slices, cut from
+ * as many digests as necessary.
  *
  *     chunk  = 2, 4 or 8 bytes for slices below 2^15, below 2^31, and from there on
  *     H      = by the bits that k chunks have: up to 128 XXH3-128 (big-endian, its canonical form),
@@ -20,7 +20,7 @@
 struct digest {
     uint32_t size_bytes;
     void (*compute)(struct sha_message of, uint8_t *digest);
-    uint8_t first_salt[MAX_DIGEST_BYTES]; /* H(LE32(0)): most filters need only this one */
+    uint8_t first_salt[MAX_DIGEST_BYTES]; /* H(LE32(0)); most filters need no other salt */
 };
 
 static void xxh3_128(struct sha_message of, uint8_t *digest)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The prefix and the data after it. The prefix must be shorter than a block: 64 bytes for SHA-1 and
- * SHA-256, 128 for the others. NULL for no bytes. */
+/* A prefix and the data after it. The prefix must be shorter than a block, which has 64 bytes for
+ * SHA-1 and SHA-256, and 128 for the others. Each may be NULL if it has no bytes. */
 struct sha_message {
     const uint8_t *prefix;
     size_t prefix_bytes;
@@ -15,7 +15,7 @@ struct sha_message {
     size_t data_bytes;
 };
 
-/* `digest` has 20, 32, 48 and 64 bytes. */
+/* `digest` has room for 20, 32, 48 and 64 bytes. */
 void petal_sha1(struct sha_message of, uint8_t *digest);
 void petal_sha256(struct sha_message of, uint8_t *digest);
 void petal_sha384(struct sha_message of, uint8_t *digest);

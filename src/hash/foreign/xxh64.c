@@ -1,9 +1,9 @@
-/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header: inlined, so no function of it is
- * linked or exported. Used by Parquet; by DataSketches, which hashes again with the first hash as
- * the seed; and by npm bloom-filters 2 and 3.
+/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header. It is inlined, so no function of
+ * libxxhash is linked or exported. Parquet uses it. So does DataSketches, which hashes again with
+ * the first hash as the seed, and so do npm bloom-filters 2 and 3.
  *
- * bloom-filters uses the low 32 bits of two XXH64 hashes of the key, seeded with the filter's seed
- * + 1 and + 2; only the low 32 bits of these seeds matter. docs/formats/bloom-filters.md. */
+ * bloom-filters uses the low 32 bits of two XXH64 hashes of the key. Their seeds are the filter's
+ * seed + 1 and + 2, of which only the low 32 bits matter. docs/formats/bloom-filters.md. */
 #include "hash/hash.h"
 
 #define XXH_INLINE_ALL
@@ -12,7 +12,7 @@
 static inline uint64_t xxh64(const void *data, size_t size_bytes, uint64_t seed)
 {
     return XXH64(data ? data : "", size_bytes,
-                 seed); /* the empty key may be NULL, which XXH64 need not accept */
+                 seed); /* the empty key may be NULL, which XXH64 needn't accept */
 }
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
@@ -34,13 +34,13 @@ static void compute_pair(const struct hash_key *with, const void *data, size_t s
 const struct hash_def petal_hash_datasketches = {
     .id = PETAL_HASH_DATASKETCHES, .name = "xxh64-pair", .words = 2, .compute = compute_pair};
 
-/* A seed of 0 would mean "none", so it is replaced by this. */
+/* A seed of 0 would mean that there is none, so this number replaces it. */
 static uint32_t real_seed(uint64_t seed)
 {
     return (uint32_t)(seed ? seed : PETAL_BLOOM_FILTERS_SEED);
 }
 
-/* The first hash in the low half, the second in the high half. */
+/* The first hash is in the low half, and the second in the high half. */
 static void compute_bloom_filters(const struct hash_key *with, const void *data, size_t size_bytes,
                                   uint64_t *words)
 {

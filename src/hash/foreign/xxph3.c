@@ -1,10 +1,10 @@
-/* xxph3.c - XXPH3, 64 bits, seed 0: the preview of XXH3 (xxHash 0.7.2, Yann Collet) that RocksDB
- * froze for its filters. It is not today's XXH3: the parts are the same, but they are combined
+/* xxph3.c - XXPH3, 64 bits, seed 0. It is the preview of XXH3 (xxHash 0.7.2, Yann Collet) that
+ * RocksDB froze for its filters. It has the same parts as today's XXH3, but combines them
  * differently.
  *
  * Written from the algorithm. Every branch mixes the input with a secret of 192 bytes (the same as
- * XXH3's) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
- * little-endian. By length:
+ * XXH3's), and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
+ * little-endian. The branch depends on the length:
  *
  *     0            a fold of the secret alone: RocksDB's own, the preview had 0
  *     1 .. 3       three bytes and the length, one multiplication
@@ -106,8 +106,8 @@ static uint64_t hash_up_to_128(const uint8_t *at, size_t size_bytes)
     return avalanche(sum);
 }
 
-/* The key's second part and last part start at odd offsets in the secret, so that they are mixed
- * differently. */
+/* The second part and the last part of the key start at odd offsets in the secret, so that they are
+ * mixed differently. */
 static uint64_t hash_up_to_240(const uint8_t *at, size_t size_bytes)
 {
     uint64_t sum = size_bytes * P64_1;
@@ -143,8 +143,8 @@ static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
     return avalanche(sum);
 }
 
-/* Unlike in XXH3, a block that ends with the input is scrambled too, and a final stripe is added
- * only if the input doesn't consist of whole stripes. */
+/* Unlike XXH3, this also scrambles a block that ends with the input. It adds a final stripe only if
+ * the input doesn't consist of whole stripes. */
 static uint64_t hash_long(const uint8_t *at, size_t size_bytes)
 {
     uint64_t lanes[LANES] = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};

@@ -1,6 +1,7 @@
-/* bits_and_blooms_scheme.c - the Go package bits-and-blooms/bloom, version 3: with the four words v
- * of the hash, for i = 0 .. k-1, position (v[i mod 2] + i * v[2 + ((i + i mod 2) mod 4) / 2]) mod
- * 2^64 mod m. Any m. Words of 64 bits, big-endian. docs/formats/bits-and-blooms.md. */
+/* bits_and_blooms_scheme.c - the Go package bits-and-blooms/bloom, version 3. The hash has four
+ * words v. For i = 0 .. k-1, the position is (v[i mod 2] + i * v[2 + ((i + i mod 2) mod 4) / 2])
+ * mod 2^64 mod m, for any m. The bits are in 64-bit big-endian words.
+ * docs/formats/bits-and-blooms.md. */
 #include "scheme/scheme.h"
 
 struct walk {

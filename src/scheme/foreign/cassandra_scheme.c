@@ -1,5 +1,5 @@
-/* cassandra_scheme.c - Cassandra's filters: k times, position abs(c % m), then c += step, with
- * signed numbers of 64 bits and the remainder of Java and C, which has the sign of c.
+/* cassandra_scheme.c - Cassandra's filters. k times: the position is abs(c % m), then c += step.
+ * Numbers are signed and have 64 bits, and the remainder has the sign of c, as in Java and C.
  * docs/formats/cassandra.md.
  *
  *     cassandra      4.0 and later    c begins with the second word of the hash; plain bytes

@@ -1,5 +1,5 @@
-/* datasketches_scheme.c - the Bloom filter of Apache DataSketches: for i = 1 .. k, position ((h0 +
- * i * h1) mod 2^64 >> 1) mod m. h0 and h1 are the two words of the hash.
+/* datasketches_scheme.c - the Bloom filter of Apache DataSketches. For i = 1 .. k, the position is
+ * ((h0 + i * h1) mod 2^64 >> 1) mod m, where h0 and h1 are the two words of the hash.
  * docs/formats/datasketches.md. */
 #include "scheme/foreign/two_words.h"
 

@@ -1,12 +1,12 @@
-/* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17, and similar ones:
- * for i = 1 .. k, c = a + i * b in 32 bits; a negative c becomes its complement; position c mod m.
- * a and b are the low and the high half of the hash's first word. Words of 64 bits, big-endian.
- * docs/formats/guava.md.
+/* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17, and similar ones.
+ * For i = 1 .. k: c = a + i * b in 32 bits; a negative c is replaced by its complement; the
+ * position is c mod m. a and b are the low and the high half of the hash's first word. The bits are
+ * in 64-bit big-endian words. docs/formats/guava.md.
  *
  *     spark-v1        Apache Spark's sketch, version 1 (2.0 to 4.0): docs/formats/spark.md
  *     orc             Apache ORC, with the bits in plain order: docs/formats/orc.md
  *
- * OldPanda's ports were meant to equal Guava's, but half of the keys get other bits:
+ * OldPanda's ports were meant to equal Guava's, but set other bits for half of the keys:
  * docs/formats/oldpanda.md
  *
  *     oldpanda-py32   the Python package drops the sign bit of a
@@ -65,7 +65,7 @@ static inline uint64_t walk_next(struct walk *at)
 
 #define MAX_BITS ((uint64_t)INT32_MAX * 64)
 
-/* c is never negative, so in larger filters only the first 2^31 bits can be set. */
+/* c is never negative and has 31 bits, so in larger filters only the first 2^31 bits can be set. */
 #define ROW(NAME, name_, walk, words, hashes, bits) \
     { \
         .id = PETAL_SCHEME_##NAME, .name = (name_), WALKED(walk), \

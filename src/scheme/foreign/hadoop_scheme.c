@@ -1,5 +1,5 @@
-/* hadoop_scheme.c - Hadoop's util.bloom: each of the k words of the hash is a signed number of 32
- * bits; position abs(word % m), with the remainder of Java and C, which has the sign of the word.
+/* hadoop_scheme.c - Hadoop's util.bloom. Each of the k words of the hash is a signed 32-bit number.
+ * The position is abs(word % m), and the remainder has the sign of the word, as in Java and C.
  * docs/formats/hadoop.md. */
 #include "scheme/scheme.h"
 

@@ -1,6 +1,6 @@
-/* leveldb_scheme.c - LevelDB's Bloom filter: h is the 32-bit hash, d = h rotated right by 17; k
- * times: position h mod m, then h += d mod 2^32. m is a multiple of 8. Positions from 2^32 on are
- * never reached, so m ends there. docs/formats/leveldb.md. */
+/* leveldb_scheme.c - LevelDB's Bloom filter. h is the 32-bit hash, and d is h rotated right by 17.
+ * k times: the position is h mod m, then h += d mod 2^32. m is a multiple of 8. It is at most 2^32,
+ * since higher positions are never reached. docs/formats/leveldb.md. */
 #include "base/bytes.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
@@ -26,7 +26,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK leveldb
 #include "scheme/walk.inc"
 
-/* If every position is set, two keys in 2^32 still have the same hash. */
+/* An absent key also passes if it has the same 32-bit hash as one of the keys. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,
@@ -41,7 +41,7 @@ const struct scheme_def petal_scheme_leveldb = {
     .course = {COURSE_WRAPPED, 32, {0, 0, 32, false}, {0, 17, 32, true}},
     .rate_of_bits = petal_course_rate_of_bits,
     .hash_words = 1,
-    .max_hashes = 30, /* larger values in a file mean a future encoding */
+    .max_hashes = 30, /* larger values in a file are reserved for future encodings */
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 32,
     .rate = rate,

@@ -1,5 +1,5 @@
-/* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. For x86-64 CPUs
- * from Haswell and Zen 1 on. */
+/* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. It is for x86-64
+ * CPUs since Haswell and Zen 1. */
 #include "base/cpu.h"
 #include "scheme/foreign/parquet_block.h"
 
@@ -13,7 +13,7 @@ static bool usable(void)
     return petal_cpu_has(CPU_AVX2);
 }
 
-/* One bit in each word. */
+/* Returns a block with one bit in each word. */
 static inline TARGET __m256i bits_of(uint64_t hash)
 {
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)salts);

@@ -86,8 +86,8 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_split_block_sd(shape->bits / BLOCK_BITS, keys);
 }
 
-/* A key's bits in the words of a block are nearly independent, so the rate is the product of the
- * words' fills. */
+/* The bits of a key in the words of a block are nearly independent. So the rate is the product of
+ * the words' fills. */
 static double rate_of_block(const uint8_t *block)
 {
     double product = 1;
@@ -117,7 +117,8 @@ const struct scheme_def petal_scheme_parquet = {
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
     .fold_bits = BLOCK_BITS,
-    .max_bits = (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS, /* 31 bits for the bytes */
+    /* The number of bytes has 31 bits. */
+    .max_bits = (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS,
     .rate = rate,
     .rate_of_bits = rate_of_bits,
     .bits_set_sd = bits_set_sd,

@@ -1,10 +1,10 @@
-/* pybloom_scheme.c - pybloom_live's partitioned array: k consecutive slices of m / k bits each,
- * without gaps; probe i is bit (word i of the hash) mod (m / k) of slice i.
+/* pybloom_scheme.c - pybloom_live's partitioned array. It has k consecutive slices of m / k bits
+ * each, without gaps. Probe i is the bit (word i of the hash) mod (m / k) of slice i.
  * docs/formats/pybloom.md.
  *
- * For slices below 2^15 bits the hash's words have 16 bits, below 2^31 they have 32. So the
- * remainder favours the first bits of a slice, by up to three to two, which raises the rate by up
- * to an eighth. The model includes that. */
+ * If a slice is smaller than 2^15 bits, the words of the hash have 16 bits; if it is smaller than
+ * 2^31, they have 32. So the remainder favours the first bits of a slice, by up to three to two.
+ * That raises the rate by up to an eighth, and the model includes it. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -25,9 +25,8 @@ static inline uint64_t slice_of(const struct shape *shape)
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){
-        hash, 0,
-        divisor_of(slice_of(&array->shape))}; /* one division, cheap next to a cryptographic hash */
+    return (struct walk){/* One division, which is cheap compared with a cryptographic hash. */
+                         hash, 0, divisor_of(slice_of(&array->shape))};
 }
 
 static inline uint64_t walk_next(struct walk *at)
@@ -52,8 +51,8 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* Each of this many bits at the start of a slice is hit by `low` + 1 values of a word, each of the
- * others by `low`, out of `values`. */
+/* Out of `values` values of a word, `low` + 1 hit each of the first `favoured` bits of a slice, and
+ * `low` hit each of the others. */
 struct favour {
     uint64_t favoured, low;
     double values;
@@ -63,12 +62,13 @@ static struct favour favour_of(uint64_t slice_bits)
 {
     uint32_t chunk_bits = petal_pybloom_chunk_bits(slice_bits);
     if (chunk_bits == 64)
-        return (struct favour){0, 1, (double)slice_bits}; /* the preference is below 2^-32 */
+        return (struct favour){0, 1, (double)slice_bits}; /* the preference is less than 2^-32 */
     uint64_t values = (uint64_t)1 << chunk_bits;
     return (struct favour){values % slice_bits, values / slice_bits, (double)values};
 }
 
-/* Slices are independent, so the rate is the product of the probabilities of hitting a set bit. */
+/* Slices are independent, so the rate is the product of the probabilities that a probe hits a set
+ * bit. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     (void)self;
