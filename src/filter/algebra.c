@@ -1,5 +1,5 @@
-/* algebra.c - operations on all bits: union, intersection and clearing, and the check that the bits
- * of two filters mean the same. */
+/* algebra.c - operations on all bits: union, intersection and clearing. Also checks that the bits
+ * of two filters have the same meaning. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -58,11 +58,11 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     return PETAL_OK;
 }
 
-/* Layers hold keys of different times. The union of two chains is fuller than their rates allow,
- * and petal_is_overfull() would not even notice. So neither filters with a policy of Petal's own
- * nor other libraries' chains can be combined. That includes chains of a single layer: the union
- * could hold more keys than that layer may have before the next one starts. A filter that never
- * gets another layer can be combined. */
+/* The layers of a filter hold keys of different times. The union of two chains would be fuller than
+ * their rates allow, and petal_is_overfull() would not even notice. So neither filters with a
+ * policy of Petal's own nor other libraries' chains can be combined. That includes a chain of a
+ * single layer, because the union could hold more keys than that layer may have before the next one
+ * starts. If a filter never gets another layer, it can be combined. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;
@@ -81,7 +81,7 @@ static petal_status check_not_static(const petal_filter *filter, petal_error *er
 }
 
 /* The checks that both calls make before they change a bit. They come before the request for
- * permission to write, because that request already marks a map as changed. */
+ * permission to write, because the request marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
 {
@@ -102,7 +102,7 @@ static petal_status prepare(petal_filter *filter, const petal_filter *other, boo
     return PETAL_OK;
 }
 
-/* to = to | from, or to & from. Byte order doesn't matter for bitwise operations. */
+/* Computes to = to | from, or to & from. The byte order doesn't matter for bitwise operations. */
 static inline __attribute__((always_inline)) void combine(uint8_t *to, const uint8_t *from,
                                                           uint64_t size, bool both)
 {
@@ -111,8 +111,8 @@ static inline __attribute__((always_inline)) void combine(uint8_t *to, const uin
         memcpy(&old, to + i, sizeof old);
         memcpy(&other, from + i, sizeof other);
         other = both ? old & other : old | other;
-        if (other != old)
-            memcpy(to + i, &other, sizeof other); /* doesn't touch pages whose bits stay the same */
+        /* doesn't write to pages whose bits stay the same. */
+        if (other != old) memcpy(to + i, &other, sizeof other);
     }
     for (; i < size; i++) to[i] = (uint8_t)(both ? to[i] & from[i] : to[i] | from[i]);
 }
@@ -173,8 +173,7 @@ static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status != PETAL_OK) return status;
-    /* Resets the filter to its initial state. A map keeps its layers, though, and only empties
-     * them. */
+    /* Resets the filter to its initial state. But a map keeps its layers, and only clears them. */
     bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
     if (adds_layers && !petal_filter_has_foreign_bits(filter))
         petal_filter_drop_layers(filter, 1, filter->layer_count - 1);

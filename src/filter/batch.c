@@ -11,11 +11,11 @@
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* What each layout implies; 0 means that the batch specifies it. */
+/* What each layout implies. 0 means that the batch specifies it. */
 enum { OFFSETS = 1 };
 static const struct {
     uint8_t uses;
-    uint8_t key_bytes; /* if all are equal; for FIXED it is a field */
+    uint8_t key_bytes; /* if all keys have the same size; for FIXED it is a field of the batch */
     uint8_t stride;    /* size of the array that `data` or `offsets` points to */
 } layouts[] = {
     [PETAL_LAYOUT_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
@@ -39,7 +39,7 @@ static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint
     return wide;
 }
 
-/* No branch per pair, so that the compiler can vectorise the loop. */
+/* There is no branch per pair of offsets, so that the compiler can vectorise the loop. */
 static inline bool ascend(const petal_batch *batch, uint32_t layout)
 {
     uint64_t backwards = 0;
@@ -48,9 +48,9 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
-/* Does every key have the 8 bytes of a number? If so, the offsets also ascend. Differences are
- * computed in the width of the offsets; comparing the first offset with the last detects
- * wrapping. */
+/* Returns true if every key has the 8 bytes of a number. In that case the offsets also ascend.
+ * Differences are computed in the width of the offsets. Comparing the first offset with the last
+ * detects wrapping. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
     uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
@@ -61,8 +61,8 @@ static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
     return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
 }
 
-/* Finds the first invalid key, for the message. To keep their loops fast, the checks above only
- * find out whether there is one. */
+/* Finds the first invalid key, for the message. The checks above only find out whether there is
+ * one, which keeps their loops fast. */
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -83,7 +83,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
 {
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
-    /* 0 means that the caller doesn't know the size, so the last offset is trusted. */
+    /* 0 means that the caller doesn't know the size. Then the last offset is trusted. */
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
     bool by_eight = layout == PETAL_LAYOUT_OFFSETS32 ? are_by_eight(batch, PETAL_LAYOUT_OFFSETS32)
                                                      : are_by_eight(batch, PETAL_LAYOUT_OFFSETS64);
@@ -91,7 +91,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
         by_eight || (layout == PETAL_LAYOUT_OFFSETS32 ? ascend(batch, PETAL_LAYOUT_OFFSETS32)
                                                       : ascend(batch, PETAL_LAYOUT_OFFSETS64));
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
-    /* On a little-endian machine such keys are numbers, which are hashed faster than keys. */
+    /* On a little-endian machine such keys are numbers, and numbers are hashed faster. */
     if (by_eight && batch->data && !PETAL_BIG_ENDIAN)
         *batch = (petal_batch){.struct_size = sizeof *batch,
                                .layout = PETAL_LAYOUT_I64,
@@ -102,16 +102,17 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the bytes from the first key to the end of the last. False if they exceed the address
- * space. */
+/* Checks the range from the first key to the end of the last. Returns false if it exceeds the
+ * address space. */
 static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
 {
-    uint64_t bytes = (count - 1) * stride; /* avoids a division, which takes as long as 8 keys */
+    /* Avoids a division, which takes as long as hashing 8 keys. */
+    uint64_t bytes = (count - 1) * stride;
     return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
            bytes <= PTRDIFF_MAX;
 }
 
-/* Fills in the fields that the layout implies. */
+/* Sets the fields that the layout implies. */
 static petal_status check_fields(petal_batch *batch, petal_error *error)
 {
     uint64_t offsets = (uintptr_t)batch->offsets | batch->data_bytes, unused;
@@ -142,7 +143,7 @@ static petal_status check_sizes(petal_batch *batch, petal_error *error)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the batch has keys, but its %s is NULL",
                           has_offsets ? "offsets" : "data");
     petal_status status = has_offsets ? check_offsets(batch, error) : PETAL_OK;
-    if (!batch->data) batch->data = ""; /* empty keys: never read */
+    if (!batch->data) batch->data = ""; /* the keys are empty, so this is never read */
     return status;
 }
 
@@ -150,7 +151,7 @@ petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, pet
 {
     petal_status status = PETAL_OK;
     if (theirs && theirs->struct_size == sizeof *batch)
-        *batch = *theirs; /* the usual size, copied with a few moves */
+        *batch = *theirs; /* this is the usual size, and needs only a few moves */
     else
         status = petal_sized_take(theirs, batch, sizeof *batch, "PETAL_BATCH_INIT", error);
     if (status != PETAL_OK) return status;
@@ -168,7 +169,7 @@ static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
     return (const uint8_t *)batch->data + i * batch->stride;
 }
 
-/* Inlined into a loop for one layout, where the layout is a constant. Not for numbers. */
+/* It is inlined into a loop for one layout, so the layout is a constant. Not for numbers. */
 static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
 {
     if (layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
@@ -227,7 +228,7 @@ petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batc
 
 /* ---- their hashes ---------------------------------------------------------------------------- */
 
-/* 8-byte keys are hashed several at a time, as numbers. */
+/* 8-byte keys are hashed as numbers, several at a time. */
 #define NUMBERS 64u
 
 static size_t load_numbers(const petal_batch *batch, uint64_t from, size_t count, int64_t *numbers)
@@ -256,7 +257,7 @@ static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, 
     }
 }
 
-/* Hashes the leading keys that have 8 bytes. Returns their number. */
+/* Hashes the leading keys if they have 8 bytes. Returns how many it hashed. */
 static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
                          uint64_t *words)
 {
@@ -285,7 +286,7 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
     }
 }
 
-/* xxh3 is inlined into each loop: for short keys, a call would cost as much as the hash. */
+/* xxh3 is inlined into each loop. For short keys, a call would cost as much as the hash. */
 __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint64_t from,
                                                   size_t count, uint64_t seed, uint64_t *words)
 {
@@ -308,7 +309,7 @@ __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint
     }
 }
 
-/* Uses aligned, contiguous hashes in place and copies others. */
+/* Uses hashes in place if they are aligned and contiguous, and copies them otherwise. */
 static const uint64_t *ready_hashes(const petal_batch *batch, uint64_t from, size_t count,
                                     uint64_t *room)
 {
@@ -342,8 +343,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
-/* Small pieces stay in the first-level cache. But each piece starts by waiting for memory, so
- * larger pieces are used if the filter is not in the cache. */
+/* Small pieces stay in the first-level cache. But each piece begins with a wait for memory, so if
+ * the filter is not in the cache, larger pieces are used. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
@@ -354,8 +355,8 @@ static size_t piece_of(const petal_filter *filter, uint64_t left)
     return at_most(left, words == 1 ? room : room / words);
 }
 
-/* If the filter refuses keys when it is overfull, a piece ends where the next add would count the
- * bits again. */
+/* If the filter refuses keys when it is overfull, a piece ends before the add that counts the bits
+ * again. */
 static size_t piece_to_add(const petal_filter *filter, uint64_t left)
 {
     size_t piece = piece_of(filter, left);
@@ -378,8 +379,8 @@ static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batc
     return PETAL_OK;
 }
 
-/* If a key needs a damaged block, the keys before it are added and then the call fails, just as if
- * keys were added one by one. */
+/* If a key needs a damaged block, the keys before it are added, and then the call fails. That is
+ * the same as adding the keys one by one. */
 static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                struct progress *progress, petal_error *error)
 {
@@ -392,7 +393,8 @@ static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, u
         petal_status next = PETAL_OK;
         petal_error own;
         const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
-        if (filter->layer_count > 1 && petal_guard_is_up(filter)) /* adds query older layers */
+        /* Adding also queries the older layers. */
+        if (filter->layer_count > 1 && petal_guard_is_up(filter))
             sound = petal_guard_check_piece(filter, words, piece, &next, &own);
         status = filter->strategy->add_piece(filter, words, sound,
                                              results ? results + from : unwanted, progress, error);
@@ -447,8 +449,8 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Can the keys be looked up in pieces of hashes? They can't if the scheme rejects empty keys and
- * one of the keys is empty. */
+/* Returns true if the keys can be looked up in pieces of hashes. They can't if one of them is empty
+ * and the scheme rejects the empty key. */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -503,7 +505,7 @@ petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batc
         petal_sized_give(&ours, sizeof ours, outcome);
     }
     if (status == PETAL_OK) return status;
-    /* petal.h promises that a malformed batch leaves the results unwritten. */
+    /* petal.h promises that a malformed batch leaves the results unchanged. */
     if (results && status != PETAL_ERR_ARGUMENT)
         memset(results + progress->done, 0, (size_t)(batch->count - progress->done));
     return petal_filter_note_error(filter, status, error);
@@ -523,16 +525,16 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
 /* If the filter has direct functions (scheme.h) for this number of keys, they process all keys. If
- * the caller wants no results, they are written to a local array with room for FEW. */
+ * the caller wants no results, they go to a local array with room for FEW. */
 #define FEW 512u
 
-/* 1 to `max` keys: an empty batch takes the general way, since 0 - 1 wraps. */
+/* True for 1 to `max` keys. An empty batch takes the general way, since 0 - 1 wraps. */
 static inline bool is_direct(uint32_t max, uint64_t count)
 {
     return count - 1 < max;
 }
 
-/* Direct functions don't check blocks, so they are not used while some are unchecked. */
+/* Direct functions don't check blocks. So they are not used while some blocks are unchecked. */
 static inline uint32_t max_to_look_up(const petal_filter *filter)
 {
     return petal_guard_is_up(filter) ? 0 : filter->direct.max_contains;
@@ -545,12 +547,11 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
     return adds ? calls->add_many : calls->contains_many;
 }
 
-/* Batches without anything to check: consecutive numbers (or 8-byte keys on a little-endian
- * machine), or pointers to keys. For few keys, checking would cost more than the keys
- * themselves. */
+/* Some batches need no checks: consecutive numbers (or 8-byte keys on a little-endian machine), and
+ * pointers to keys. If there are few keys, checking would cost more than processing them. */
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
-    /* Fields that must be 0 are ORed, so that one branch checks them all. */
+    /* The fields that must be 0 are ORed, so that one branch checks all of them. */
     uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
     if (batch->layout == PETAL_LAYOUT_I64)
         unused |= batch->key_bytes | (batch->stride & ~number) | (uintptr_t)batch->data % number;
@@ -572,7 +573,7 @@ static inline bool goes_plainly(uint32_t max, const petal_batch *batch, const ui
            (results || batch->count <= FEW);
 }
 
-/* Not inlined, so that the caller's fast path needs no stack frame. */
+/* This is not inlined, so that the caller's fast path needs no stack frame. */
 static __attribute__((noinline)) petal_status go_plainly(const petal_filter *filter, bool adds,
                                                          const petal_batch *batch, uint8_t *results,
                                                          petal_batch_outcome *outcome)
@@ -585,7 +586,7 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
     return PETAL_OK;
 }
 
-/* The same, for a batch from petal_batch_take(). */
+/* The same for a batch that petal_batch_take() has checked. */
 static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const petal_batch *batch,
                      uint8_t *results, struct progress *progress)
 {
@@ -604,8 +605,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Processes a few keys in another layout through pointers to them, and checks their offsets
- * meanwhile. Returns false if an offset is invalid or there are too many keys. */
+/* Processes a few keys of another layout by making pointers to them, and checks their offsets at
+ * the same time. Returns false if an offset is invalid or there are too many keys. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -654,7 +655,7 @@ static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter,
            go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
-/* Tries the fastest method first and the most general last: pointers to a few keys, the direct
+/* Tries the fastest method first and the most general last: pointers to a few keys, direct
  * functions, pieces. */
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
@@ -737,7 +738,7 @@ petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *bat
     return petal_filter_note_error(filter, status, error);
 }
 
-/* Is `wanted` the answer for any of the keys? */
+/* Finds out whether `wanted` is the answer for any of the keys. */
 static petal_status find(const petal_filter *filter, const petal_batch *batch, bool wanted,
                          bool *found, petal_error *error)
 {

@@ -4,56 +4,56 @@
 
 #include "filter/strategy.h"
 
-/* Copies a caller's batch, fills in its stride, and checks everything that can be checked without
+/* Copies a caller's batch, sets its stride, and checks everything that can be checked without
  * reading keys: sizes must not overflow, and offsets must ascend and stay within the data. On
  * PETAL_ERR_ARGUMENT, error->offset is the index of the first invalid key. */
 petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, petal_error *error);
 
-/* Can this filter use the batch's hashes, and add all of its keys? If not, error->offset is the
- * index of the first key that it rejects. */
+/* Checks that this filter can use the batch's hashes and add all of its keys. If not, error->offset
+ * is the index of the first key that it rejects. */
 petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_batch *batch,
                                       petal_error *error);
 petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batch *batch,
                                     petal_error *error);
 
-/* A batch of `count` keys, starting with number `from`. */
+/* Returns a batch of `count` keys, beginning with key `from`. */
 petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count);
 
-/* The bytes of key i. If it is a number, they are written to `number`. Not for hashes. */
+/* Returns the bytes of key i. If it is a number, they are written to `number`. Not for hashes. */
 petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8]);
 
-/* The hashes of a piece, each of filter->hash->words words unless that is 0. They are computed in
- * `room`, or used in place. */
+/* Returns the hashes of a piece. Each has filter->hash->words words, unless that is 0. They are
+ * computed in `room`, or used in place. */
 const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch *batch,
                                   uint64_t from, size_t count, uint64_t *room);
 
-/* petal_add_batch() without checking the batch. results may be NULL. Results of keys that were not
- * processed are not written. */
+/* Like petal_add_batch(), but without checking the batch. results may be NULL. The results of keys
+ * that were not processed are not written. */
 petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              struct progress *progress, petal_error *error);
 
-/* Begins a public call with a batch: checks the caller's arguments before doing anything. If the
+/* Begins a public call with a batch: checks the caller's arguments before it does anything. If the
  * outcome can't be written, its pointer is set to NULL. */
 petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
                                petal_batch_outcome **outcome, petal_error *error);
 
-/* Ends a public call with a batch: fills in the outcome, zeroes the results of keys that were not
- * processed, and records the error in the filter. */
+/* Ends a public call with a batch: fills in the outcome, sets the results of unprocessed keys to 0,
+ * and records the error in the filter. */
 petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batch,
                              const struct progress *progress, uint8_t *results,
                              petal_batch_outcome *outcome, petal_status status, petal_error *error);
 
-/* The errors for rejected keys. */
+/* Returns the errors for rejected keys. */
 petal_status petal_filter_refuse_empty_key(petal_error *error);
 petal_status petal_filter_check_hashes(const petal_filter *filter, petal_error *error);
 
-/* petal_add() and petal_contains() through the filter's strategy. */
+/* Like petal_add() and petal_contains(), using the filter's strategy. */
 petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t key_bytes,
                                   petal_error *error);
 bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
-/* petal_contains() and petal_contains_hash() with a status. If the answer would come from damaged
- * bits, *answer is not written (guard.h). */
+/* Like petal_contains() and petal_contains_hash(), with a status. If the answer would come from
+ * damaged bits, *answer is not written (guard.h). */
 petal_status petal_filter_find_key(const petal_filter *filter, const void *key, size_t key_bytes,
                                    bool *answer, petal_error *error);
 petal_status petal_filter_find_hash(const petal_filter *filter, uint64_t hash, bool *answer,

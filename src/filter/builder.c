@@ -1,19 +1,19 @@
-/* builder.c - several threads fill one filter as fast as memory allows, by regions.
+/* builder.c - several threads fill one filter by regions, as fast as memory allows.
  *
- * The filter is divided into regions, many per worker. A worker sorts the parts of its keys (64-bit
+ * The filter is divided into many regions per worker. A worker sorts the parts of its keys (64-bit
  * words, see scheme.h) by region into its own buffers:
  *
  *     worker 0:  buffer of region 0, of region 1, ...        one store per part: no lock, no atomic
  *     worker 1:  buffer of region 0, of region 1, ...
  *
  * When a buffer is full, the worker locks its region and adds the buffer as one batch, which
- * prefetches. So a region has one owner at a time, and its bits need no atomics. A lock is taken
- * once per 2048 parts, and workers rarely meet in a region. If all hashes hit one region, building
- * is slower, but the result is the same.
+ * prefetches. So only one worker at a time changes a region, and the bits need no atomics. A lock
+ * is taken once per 2048 parts, and two workers rarely need the same region. If all hashes hit one
+ * region, building is slower, but the result is the same.
  *
- * Regions need not fit into a cache: a batch that prefetches already runs at memory speed, and
- * collecting gigabytes of hashes for cache-sized regions would take longer. A single worker needs
- * no regions and adds directly (./dev bench billions measures both). */
+ * Regions needn't fit into a cache. A batch that prefetches already runs at the speed of memory,
+ * and collecting gigabytes of hashes for cache-sized regions would take longer. A single worker
+ * needs no regions and adds directly (./dev bench billions measures both). */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -27,28 +27,29 @@
 #define BUFFER_WORDS 2048u /* 16 KiB */
 #define BUFFER_BYTES (BUFFER_WORDS * (uint64_t)sizeof(uint64_t))
 
-/* The number of regions: enough that workers rarely meet, but few enough that a worker's buffers
- * stay in its caches. */
+/* The number of regions is large enough that workers rarely meet, but small enough that a worker's
+ * buffers stay in its caches. */
 #define REGIONS_PER_WORKER 16u
 #define MIN_REGIONS 128u
 #define MAX_REGIONS 256u
 
-/* If a filter is below twice this size, one worker fills it directly: several would only pass cache
- * lines back and forth. */
+/* If a filter is smaller than twice this size, one worker fills it directly. Several workers would
+ * only pass cache lines back and forth. */
 #define BYTES_PER_WORKER ((uint64_t)2 << 20)
 #define MAX_WORKERS 1024u
 
 struct region {
     atomic_flag lock;
-    uint8_t pad[PETAL_LINE_BYTES - sizeof(atomic_flag)]; /* one lock per cache line */
+    /* So that each lock has its own cache line. */
+    uint8_t pad[PETAL_LINE_BYTES - sizeof(atomic_flag)];
 };
 
 struct worker {
     uint64_t *words;  /* one buffer per kind and region */
-    uint32_t *filled; /* words in each buffer */
+    uint32_t *filled; /* number of words in each buffer */
     void *own_words;
     uint64_t keys;
-    uint8_t pad[PETAL_LINE_BYTES]; /* as above */
+    uint8_t pad[PETAL_LINE_BYTES]; /* as in struct region */
 };
 
 struct petal_builder {
@@ -57,13 +58,13 @@ struct petal_builder {
     uint32_t worker_count;
     struct worker *workers;
     struct layer *layer;
-    const struct parts *parts; /* NULL: the only worker adds its keys directly */
+    const struct parts *parts; /* NULL: there is one worker, which adds its keys directly */
     uint32_t kinds, words_per_key, region_shift, region_count;
     struct region *regions;
 
-    uint8_t pad[PETAL_LINE_BYTES]; /* the fields above are read-only */
+    uint8_t pad[PETAL_LINE_BYTES]; /* keeps the read-only fields above apart from the others */
     atomic_flag lock;              /* protects the fields below */
-    petal_error failure;           /* the first one */
+    petal_error failure;           /* of the first failure */
 };
 
 static inline void take_lock(atomic_flag *lock)
@@ -84,8 +85,8 @@ static uint32_t buffer_count(const petal_builder *builder)
     return builder->kinds * builder->region_count;
 }
 
-/* Flushes a buffer into the filter. Not inlined: the caller runs it once in 2048 rounds and needs
- * the registers for its loop. */
+/* Flushes a buffer into the filter. It is not inlined: the caller runs it once in 2048 rounds, and
+ * needs the registers for its loop. */
 __attribute__((noinline)) static void empty(petal_builder *builder, struct worker *worker,
                                             uint32_t buffer)
 {
@@ -102,7 +103,7 @@ static void flush(petal_builder *builder, struct worker *worker)
     uint32_t count = buffer_count(builder),
              begin = (uint32_t)(worker - builder->workers) * REGIONS_PER_WORKER;
     for (uint32_t i = 0; i < count; i++)
-        empty(builder, worker, (begin + i) % count); /* workers start at different regions */
+        empty(builder, worker, (begin + i) % count); /* each worker starts at a different region */
 }
 
 static void scatter(petal_builder *builder, struct worker *worker, uint32_t kind,
@@ -165,7 +166,7 @@ static petal_status check_worker(const petal_builder *builder, uint32_t worker, 
                       builder->worker_count);
 }
 
-#define HASH_WORDS 512u /* hash words computed at a time */
+#define HASH_WORDS 512u /* number of hash words computed at a time */
 
 static void add_by_regions(petal_builder *builder, struct worker *worker, const petal_batch *batch)
 {
@@ -247,15 +248,14 @@ petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 
 /* ---- creating -------------------------------------------------------------------------------- */
 
-/* Can the filter's keys be split into parts? */
+/* Returns true if the filter's keys can be split into parts. */
 static bool goes_by_regions(const petal_filter *filter)
 {
     return filter->kernel->parts && filter->hash->words != 0 && petal_filter_is_single(filter) &&
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Limits the number of workers, so that each one's share of the filter is large compared with its
- * buffers. */
+/* Limits the number of workers, so that the share of each is large compared with its buffers. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;
@@ -264,7 +264,7 @@ static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
     return workers < parts ? workers : (uint32_t)parts;
 }
 
-/* Regions are powers of two lines, so that a shift finds a line's region. */
+/* The number of lines in a region is a power of two, so that a shift finds the region of a line. */
 static void plan_regions(petal_builder *builder)
 {
     uint64_t lines = builder->layer->array.size_bytes / PETAL_LINE_BYTES + 1;
@@ -284,7 +284,7 @@ static bool alloc_buffers(petal_builder *builder, struct worker *worker)
     return worker->filled && worker->words;
 }
 
-/* False if out of memory. */
+/* Returns false if there is not enough memory. */
 static bool make_regions(petal_builder *builder)
 {
     builder->parts = builder->filter->kernel->parts;
@@ -323,7 +323,8 @@ static petal_status new_builder(petal_filter *filter, uint32_t workers, petal_bu
     return PETAL_OK;
 }
 
-/* Halves the number of workers until their buffers can be allocated. A single worker needs none. */
+/* Halves the number of workers until their buffers can be allocated. A single worker needs no
+ * buffers. */
 static petal_status make_builder(petal_filter *filter, uint32_t workers, petal_builder **builder,
                                  petal_error *error)
 {

@@ -1,13 +1,13 @@
-/* compare.c - estimates from the bits how much the keys of two filters overlap.
+/* compare.c - estimates from the bits how many keys two filters have in common.
  *
- * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| =
- * |A| + |B| - |A or B|. The bits A & B are useless for this, since some of them were set by
- * different keys of each side.
+ * The bits of the union are A | B, so |A or B| is estimated like the number of keys in any filter,
+ * and |A and B| = |A| + |B| - |A or B|. The bits A & B are useless for this, since different keys
+ * in A and in B have set some of them.
  *
- * How accurate is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance if S
- * has s keys. Each key leaves each bit clear with the same probability, independently of other
- * keys; let q(s) be the probability that s keys do. Then for two sets S and T whose common keys are
- * the c keys of C, and bits i and j
+ * The accuracy of the estimate: let n(S) be the estimate for a set S of keys, and V(s) its variance
+ * if S has s keys. Each key leaves a bit clear with the same probability, independently of other
+ * keys. Let q(s) be the probability that s keys leave it clear. Let S and T be sets with s and t
+ * keys, and C the set of their c common keys. Then for bits i and j
  *
  *     P(S leaves i clear, T leaves j clear) = q(s - c) q(t - c) P(C leaves both clear)
  *
@@ -24,9 +24,9 @@
  *
  * where r is the ratio |A and B| / |T|.
  *
- * The interval is the score interval (Wilson's, for a proportion): it contains each c for which the
- * estimate is within 1.96 of the sd that it would have if c were true. So it doesn't shrink to
- * nothing if the sets seem equal, or disjoint. */
+ * The interval is a score interval (for a proportion, that is Wilson's). It contains each c that is
+ * compatible with the estimate: if c were the true number, the estimate would differ from it by at
+ * most 1.96 sd. So the interval is never empty, even if the sets seem equal or disjoint. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -39,7 +39,7 @@
 
 #define NORMAL_95_PERCENT 1.959964
 
-/* Bits that are set; in counting filters, counters above zero. */
+/* Numbers of set bits. In counting filters, numbers of counters above zero. */
 struct overlap {
     uint64_t a, b, both;
 };
@@ -79,12 +79,12 @@ static struct overlap overlap_of(const struct scheme_def *scheme, const struct b
                             counters->count_common(a->bytes, b->bytes, a->size_bytes)};
 }
 
-/* Two sets of a and b keys, in filters of this shape. */
+/* Two sets of a and b keys in filters of this shape. */
 struct pair {
     const struct scheme_def *scheme;
     const struct shape *shape;
     double a, b, variance_a, variance_b;
-    double common; /* the estimate */
+    double common; /* the estimated number of common keys */
 };
 
 static double least(double x, double y)
@@ -92,7 +92,7 @@ static double least(double x, double y)
     return x < y ? x : y;
 }
 
-/* V(keys) */
+/* Returns V(keys). */
 static double variance_of(const struct pair *pair, double keys)
 {
     double sd = petal_model_items_sd((double)pair->shape->bits,
@@ -101,7 +101,7 @@ static double variance_of(const struct pair *pair, double keys)
     return sd * sd;
 }
 
-/* The divisor of the number of common keys. */
+/* What the number of common keys is divided by. */
 enum share { OF_ONE, OF_UNION, OF_A, OF_B };
 
 static double share_of(const struct pair *pair, enum share share, double common)
@@ -114,9 +114,9 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* The share's standard deviation if there are `common` common keys. `common` may exceed the
- * estimated size of the smaller set, since that estimate may be too low. The sd is then computed as
- * if one set were within the other. */
+/* Returns the share's standard deviation if there are `common` common keys. `common` may exceed the
+ * estimated size of the smaller set, since that estimate may be too low. In that case the sd is
+ * computed as if one set contained the other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
 {
     double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;
@@ -135,14 +135,14 @@ static double sd_of_share(const struct pair *pair, enum share share, double comm
     return variance > 0 ? petal_model_sqrt(variance) / by : 0;
 }
 
-/* Would `common` keys explain the observed bits? */
+/* Returns true if `common` keys would explain the observed bits. */
 static bool is_plausible(const struct pair *pair, enum share share, double common)
 {
     double off = share_of(pair, share, common) - share_of(pair, share, pair->common);
     return (off < 0 ? -off : off) <= NORMAL_95_PERCENT * sd_of_share(pair, share, common);
 }
 
-/* The last plausible number between the estimate and `end`, found by bisection. */
+/* Returns the last plausible number between the estimate and `end`, found by bisection. */
 static double reach(const struct pair *pair, enum share share, double end)
 {
     double good = pair->common, bad = end;
@@ -157,7 +157,7 @@ static double reach(const struct pair *pair, enum share share, double end)
     return good;
 }
 
-/* The share is largest with `most` common keys. */
+/* The share is largest if there are `most` common keys. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
     return (petal_estimate){share_of(pair, share, pair->common),
@@ -165,13 +165,14 @@ static petal_estimate estimate(const struct pair *pair, enum share share, double
                             share_of(pair, share, reach(pair, share, most))};
 }
 
-/* Without keys, the share is undefined. */
+/* Without keys, the ratio is undefined. */
 static petal_estimate estimate_ratio(const struct pair *pair, enum share share, double most)
 {
     return most > 0 ? estimate(pair, share, most) : (petal_estimate){NAN, NAN, NAN};
 }
 
-/* |A| + |B| - |A or B|, summed so that a set within the other gives exactly its own size. */
+/* Returns |A| + |B| - |A or B|. The order of the sum makes the result exact if one set contains the
+ * other. */
 static double common_keys(double a, double b, double in_union)
 {
     double common = a < b ? a - (in_union - b) : b - (in_union - a);
@@ -191,7 +192,7 @@ static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
     out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
 }
 
-/* If every bit of the union is set, it says nothing about the overlap. */
+/* If every bit of the union is set, it shows nothing about the overlap. */
 static void give_bounds(petal_comparison *out)
 {
     const petal_estimate any = {NAN, 0, 1};

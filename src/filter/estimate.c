@@ -1,5 +1,4 @@
-/* estimate.c - rates and numbers of keys: those that the model predicts, and those that the bits
- * show. */
+/* estimate.c - rates and numbers of keys, as predicted by the model and as shown by the bits. */
 #include "base/bytes.h"
 #include "base/popcount.h"
 #include "base/sized.h"
@@ -14,14 +13,14 @@
 #define NORMAL_95_PERCENT \
     1.959964 /* 95 % of a normal distribution is within this many standard deviations */
 
-/* The probability of passing this layer or an earlier one, computed so that a tiny rate loses no
- * digits. */
+/* Returns the probability of passing this layer or an earlier one. The formula keeps all digits of
+ * a tiny rate. */
 static double either(double rate, double other)
 {
     return rate + (1 - rate) * other;
 }
 
-/* The model's rate of one layer at its capacity. It takes microseconds to compute, so it is
+/* Returns the model's rate of one layer at its capacity. Computing it takes microseconds, so it is
  * cached. */
 static double predicted_rate_of(const petal_filter *filter, const struct layer *layer)
 {
@@ -42,10 +41,10 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
 {
     double rate = 0;
     if (layer == PETAL_ALL_LAYERS && filter->scheme->is_in_turn)
-        layer = 0; /* any layer gives the same answer */
+        layer = 0; /* all layers give the same answer */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
-    /* A time window may have fewer generations or more than planned; the rate is for the planned
-     * number, all full. */
+    /* A time window may have fewer or more generations than planned. The rate is that of the
+     * planned number, all full. */
     uint32_t count =
         filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;
     for (uint32_t i = 0; i < count; i++)
@@ -65,15 +64,16 @@ static double items_of(const struct scheme_def *scheme, const struct shape *shap
                              petal_filter_bits_per_key(scheme, shape));
 }
 
-/* Sums, over the layers, of the estimates from their bits. */
+/* Sums of the layers' estimates from their bits. */
 struct tally {
-    double items;    /* infinite if a layer is full */
-    double nearly;   /* the same with half a bit clear in a full layer: this lower end is finite */
-    double down, up; /* variances towards the two ends; layers are independent, so they add up */
+    double items; /* infinite if a layer is full */
+    /* The same, but a full layer counts as having half a clear bit, so the lower end is finite. */
+    double nearly;
+    double down, up; /* variances towards the two ends; they add up, since layers are independent */
     double estimated_rate;
 };
 
-/* A layer's number of distinct keys with its interval: 1.96 sd more or fewer bits, converted to
+/* Adds a layer's number of distinct keys and its interval: 1.96 sd more or fewer bits, converted to
  * keys. */
 static void tally_items(const struct scheme_def *scheme, const struct shape *shape,
                         uint64_t bits_set, struct tally *tally)
@@ -124,14 +124,14 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
     return items_of_tally(&tally);
 }
 
-/* If the 95 % interval decided, one in 40 filters that hold exactly their capacity would look
- * overfull. The number of set bits is a sum over many bits, close enough to normal that one filter
- * in 3.5 million exceeds 5 sd; the interval's lower half is 1.96 sd. For 1,000 keys at 1 %, 5 sd
- * are 4 % of the keys; for a million, 0.13 %.
+/* If the 95 % interval decided, one in 40 filters with exactly as many keys as their capacity would
+ * look overfull. So this uses 5 sd; the interval's lower half is 1.96 sd. The number of set bits is
+ * a sum over many bits and nearly normal, so one filter in 3.5 million exceeds 5 sd. For 1,000 keys
+ * at 1 %, 5 sd are 4 % of the keys; for a million keys they are 0.13 %.
  *
  * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit.
- * If a filter of a few bits was planned for a rate near 1, its bits are often all set at its
- * capacity, so `low` must exceed the capacity by a quarter. */
+ * If a filter has few bits and was planned for a rate near 1, its bits are often all set when it
+ * reaches its capacity. So in this case `low` must exceed the capacity by a quarter. */
 #define CERTAIN_SD 5.0
 #define CERTAIN_IF_SATURATED 1.25
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
@@ -142,7 +142,7 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
 }
 
 /* If layers are tried in turn, each one answers only for the hashes that the earlier layers pass
- * on. The bits don't show the number of keys, so it comes from the header. */
+ * on. The bits don't show how many keys there are, so the header does. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

@@ -1,8 +1,8 @@
-/* failure.c - keeps the first failure of a filter's calls, for callers that check statuses late or
- * never.
+/* failure.c - keeps the first failure of a filter's calls, for callers that don't check each
+ * status.
  *
- * Several threads that only read a filter may fail at the same time. The first one stores its
- * failure. While it is being stored, others see no failure yet, which is fine: the failing call has
+ * Several threads that read a filter may fail at the same time. The first one stores its failure.
+ * While it does so, other threads see no failure yet. That is fine, because the failing call has
  * not returned.
  *
  * Damage takes precedence over other failures, and the store keeps it. A query returns no status,
@@ -11,7 +11,7 @@
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters also record failures: every filter is memory from petal_filter_new(), which is not
+/* Const filters also record failures. Every filter is memory from petal_filter_new(), which is not
  * const. */
 static struct failure *failure_of(const petal_filter *filter)
 {

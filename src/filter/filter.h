@@ -1,49 +1,52 @@
-/* filter.h - the handle: bit arrays with their scheme and hash, and what is known about their
- * keys. */
+/* filter.h - the handle: bit arrays, their scheme and hash, and what is known about their keys. */
 #ifndef PETAL_FILTER_FILTER_H
 #define PETAL_FILTER_FILTER_H
 
 #include "hash/hash.h"
 #include "scheme/scheme.h"
 
-/* One bit array and what is known about its keys. Most filters have one layer; growing and rotating
- * ones have several. */
+/* A bit array, and what is known about its keys. Most filters have one layer. Growing and rotating
+ * filters have several. */
 struct layer {
     struct bit_array array;
     uint64_t capacity;  /* 0: not recorded */
     double target_rate; /* NAN: not recorded */
     uint64_t items;
-    uint64_t until_ms;          /* rotating by time: see rotating.c; 0 until the clock is set */
-    void *own_lines;            /* holds the bits; NULL if they are borrowed or mapped */
-    uint64_t own_bytes;         /* its size */
-    _Atomic uint64_t predicted; /* model's rate at capacity, as the bits of a double; 0: unknown */
-    /* an enum block_state per block, for a map that is writable or guarded; otherwise NULL */
+    uint64_t until_ms; /* rotating by time: see rotating.c; 0 until the clock is set */
+    /* Memory that holds the bits; NULL if they are borrowed or mapped. */
+    void *own_lines;
+    uint64_t own_bytes; /* size of that memory */
+    /* The model's rate at capacity, as the bits of a double; 0: unknown. */
+    _Atomic uint64_t predicted;
+    /* An enum block_state per block, if the layer is in a map that is writable or guarded;
+     * otherwise NULL. */
     uint8_t *blocks;
 };
 
-/* Why a filter has several layers, and how they change: see growing.c and rotating.c;
- * docs/format.md says how it is stored. */
+/* Why a filter has several layers, and how they change: see growing.c and rotating.c.
+ * docs/format.md says how files store that. */
 enum policy_kind { POLICY_NONE = 0, POLICY_GROWING = 1, POLICY_KEYS = 2, POLICY_TIME = 3 };
 struct policy {
     enum policy_kind kind;
     double rate;             /* requested for the whole filter */
-    uint64_t first_capacity; /* growing: the first layer's */
-    uint32_t step;           /* growing: each layer's capacity relative to the one before */
-    double ratio;            /* growing: each layer's rate relative to the one before */
-    uint64_t window_keys;    /* rotating: keys per window; by time, the maximum expected */
+    uint64_t first_capacity; /* growing: capacity of the first layer */
+    uint32_t step;           /* growing: capacity of each layer, relative to the previous one */
+    double ratio;            /* growing: rate of each layer, relative to the previous one */
+    uint64_t window_keys;    /* rotating: keys per window; by time, the maximum that is expected */
     uint64_t window_ms;      /* rotating by time */
-    uint64_t clock_ms;       /* rotating by time: the latest time; 0: none yet */
-    uint32_t generations;    /* rotating: as planned */
+    uint64_t clock_ms;       /* rotating by time: the latest time; 0: not set yet */
+    uint32_t generations;    /* rotating: the planned number */
 };
 
-/* Data of another format for which the filter has no field, kept so that the file can be written
- * back byte for byte. Only the format knows what it means (src/format). */
+/* Data of another format for which the filter has no field. They are kept so that the file can be
+ * written back byte for byte. Only the format knows what they mean (src/format). */
 #define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
     uint32_t format; /* the format's number; 0: none */
     uint32_t size_bytes;
-    uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to that many bytes; zero after size_bytes */
-    const uint8_t *far; /* more bytes than that; owned by a filter, borrowed by a description */
+    uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to this many bytes; zero after size_bytes */
+    /* If there are more bytes; a filter owns them, a description borrows them. */
+    const uint8_t *far;
 };
 
 static inline const uint8_t *origin_bytes(const struct origin *origin)
@@ -51,14 +54,14 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
     return origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES ? origin->far : origin->near;
 }
 
-/* State of a filter that several threads add to. */
+/* The state of a filter that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    /* locked by the thread that requests permission, while other threads may still count keys */
+    /* Locked by the thread that requests permission. Other threads may still count keys. */
     _Atomic uint64_t asking;
 };
 
-/* Ways to lower bits: by decrementing counters, or by any other change. */
+/* The ways to lower bits: decrementing counters, or any other change. */
 enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 
 /* The first failure of a filter's calls (failure.c). */
@@ -67,60 +70,62 @@ struct failure {
     petal_error error;
 };
 
-/* The direct functions that a guard protects (ways.c). */
+/* The direct functions behind a guard (ways.c). */
 struct behind_guard {
     bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
     bool (*contains_i64)(const struct direct *way, int64_t value);
 };
 
-/* How a filter is stored, unless it has only its own memory: one row per kind of storage
- * (store/backing.c), fixed for the filter's lifetime. If a function is NULL, there is nothing to
+/* How a filter is stored, unless it has only its own memory. There is one row per kind of storage
+ * (store/backing.c), and it never changes for a filter. If a function is NULL, there is nothing to
  * do. */
 struct store_def {
-    bool has_bits; /* the store holds the bits: they can't be moved or grow */
-    /* Requests permission to set bits, or to lower them. Permission to set lasts until
+    bool has_bits; /* the store holds the bits, so they can't move or grow */
+    /* Requests permission to set bits, or to lower them. Permission to set bits lasts until
      * needs_permission is set again. */
     petal_status (*before_write)(petal_filter *filter, petal_error *error);
     petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
                                     petal_error *error);
-    /* PETAL_ERR_READ_ONLY if this process is a fork of the one that opened the file. */
+    /* Returns PETAL_ERR_READ_ONLY if this process was forked from the one that opened the file. */
     petal_status (*check_owner)(const petal_filter *filter, petal_error *error);
-    /* Do the bits match the recorded sums? check_wanted checks the blocks that are BLOCK_WANTED.
-     * check_bits checks all blocks, before the bits are sealed elsewhere, and check_unchanged finds
-     * out afterwards whether they are still the same. */
+    /* These check that the bits match the recorded sums. check_wanted checks the blocks that are
+     * BLOCK_WANTED. check_bits checks all blocks before the bits get sums elsewhere, and
+     * check_unchanged then finds out whether they are still the same. */
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
     petal_status (*check_bits)(const petal_filter *filter, petal_error *error);
     petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error);
-    /* Do this block's bits match its sum? Any number of threads may call this. Records the block's
-     * state, and damage. */
+    /* Checks that this block's bits match its sum. Any number of threads may call this. It records
+     * the block's state, and damage. */
     petal_status (*check_block)(const petal_filter *filter, uint32_t layer, uint64_t block,
                                 petal_error *error);
-    /* PETAL_ERR_DAMAGED with the first block found damaged, if any. O(1). */
+    /* Returns PETAL_ERR_DAMAGED with the first block that was found damaged, if any. O(1). */
     petal_status (*first_damage)(const petal_filter *filter, petal_error *error);
     void (*close)(petal_filter *filter); /* releases everything that the store holds */
 };
 
 struct petal_filter {
-    /* The functions for one key, first because every call reads them: direct ones if they exist,
-     * otherwise those that use the strategy. */
+    /* The functions for one key. They are first because every call reads them. They are the direct
+     * ones if these exist, and otherwise use the strategy. */
     struct direct direct;
-    /* The direct add of a growing filter with a single layer; valid only until that is full. */
+    /* The direct add of a growing filter with a single layer. It is valid only until that layer is
+     * full. */
     petal_status (*add_directly)(const struct direct *way, const void *key, size_t key_bytes);
     petal_status (*add_i64_directly)(const struct direct *way, int64_t value);
-    /* oldest first, at least one. A key is in the filter if any layer contains it; new keys are
-     * added to the last */
+    /* At least one, oldest first. A key is in the filter if any layer contains it. New keys are
+     * added to the last layer. */
     struct layer *layers;
     uint32_t layer_count;
-    uint32_t layer_room; /* the number of layers that `layers` has room for */
+    uint32_t layer_room; /* `layers` has room for this many */
     const struct scheme_def *scheme;
-    /* Chosen once and stored here: no global state, and tests can force it. */
+    /* Chosen once and stored here, so there is no global state and tests can choose. */
     const struct kernel *kernel;
     const struct hash_def *hash;
     struct hash_key hash_key;
 
-    const struct key_strategy *strategy;  /* how keys are added and looked up: strategy.h */
-    struct sharing *sharing;              /* for several threads that add; NULL: one at a time */
-    struct petal_static_builder *builder; /* collects the keys of a static filter; NULL: built */
+    const struct key_strategy *strategy; /* see strategy.h */
+    struct sharing *sharing;             /* if several threads add; NULL: one thread at a time */
+    /* Collects the keys of a static filter; NULL: it has been built. */
+    struct petal_static_builder *builder;
 
     petal_allocator allocator;
     struct policy policy;
@@ -128,102 +133,104 @@ struct petal_filter {
     void *metadata;
     uint64_t metadata_bytes;
     uint64_t recovered_blocks, blocks_compared; /* see petal_info */
-    _Atomic uint64_t unchecked;                 /* blocks of a map not checked yet, or damaged */
-    bool is_guarded;                            /* queries must check blocks: guard.h */
+    /* Blocks of a map that are not checked yet, or damaged. */
+    _Atomic uint64_t unchecked;
+    bool is_guarded; /* queries must check blocks first: guard.h */
     struct behind_guard behind_guard;
-    bool live;         /* another process is changing the bits */
-    bool read_only;    /* opened or viewed read-only, or frozen */
-    bool lacks_secret; /* a keyed header was opened without its secret; if so, secret_id is valid */
+    bool live;      /* another process is changing the bits */
+    bool read_only; /* opened or viewed read-only, or frozen */
+    /* The header of a keyed filter was opened without the secret; secret_id is then valid. */
+    bool lacks_secret;
     uint32_t secret_id;
     uint32_t key_type;
-    uint32_t file_format; /* number of the format that it was opened from; 0: made in memory */
-    /* for the next layer, as given when opening: 0 for the default; UINT64_MAX for none */
+    uint32_t file_format; /* the format from which it was opened; 0: it was made in memory */
+    /* For the next layer, as given when opening. 0: the default; UINT64_MAX: no limit. */
     uint64_t memory_limit;
     bool refuse_overfull;
     struct failure failure;
-    uint64_t removals; /* keys removed since the filter was created or opened */
-    /* overfull.c's result when it last counted the bits; 0: never */
+    uint64_t removals; /* keys removed since it was created or opened */
+    /* Result of overfull.c when it last counted the bits; 0: never. */
     _Atomic uint64_t overfull;
 
-    /* Called for a new key if the last layer is full. NULL: the layer is filled further. */
+    /* Called for a new key if the last layer is full. NULL: the key is added to the last layer. */
     petal_status (*grow)(petal_filter *filter, petal_error *error);
-    bool is_fixed;         /* grow always refuses: there is never another layer */
-    uint64_t cutoff_ms;    /* queries skip layers whose until_ms is earlier: rotating.c */
+    bool is_fixed;         /* grow always refuses, so there is never another layer */
+    uint64_t cutoff_ms;    /* queries skip layers with an earlier until_ms: rotating.c */
     bool content_recorded; /* content_id matches the bits */
     uint64_t content_id;
 
-    const struct store_def *store; /* NULL: only its own memory */
-    struct backing *backing;       /* private data of the store (src/store) */
+    const struct store_def *store; /* NULL: the filter has only its own memory */
+    struct backing *backing;       /* the store's private data (src/store) */
     /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
-     * store. False once permission has been granted permanently. */
+     * store. False if permission has been granted permanently. */
     atomic_bool needs_permission;
-    /* For a writable map: is 0 in a fork of the process that opened it (os.h). NULL: there is no
-     * such page, so every change requests permission. */
+    /* For a writable map: reads 0 in a process that was forked from the one that opened it (os.h).
+     * NULL: there is no such page, so every change requests permission. */
     const volatile uint8_t *fork_mark;
 };
 
-/* Creates a filter of `layer_count` layers with these normalized shapes, without bits. *filter is
- * NULL on failure. `secret` is for keyed hashes and is copied. */
+/* Creates a filter of `layer_count` layers with these normalized shapes, without bits. If it fails,
+ * *filter is NULL. `secret` is for keyed hashes, and is copied. */
 petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, uint32_t hash,
                               uint64_t seed, const void *secret, const petal_allocator *allocator,
                               petal_filter **filter, petal_error *error);
 
-/* The statistics of petal_get_stats(), except `overfull`. */
+/* Gets the statistics of petal_get_stats(), except `overfull`. */
 void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats);
 
-/* The model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity. NAN if it has
- * no capacity. */
+/* Returns the model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity. NAN if
+ * it has no capacity. */
 double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
 
-/* Can other filters be created like this one? That includes another library's chain while it has
- * one layer. */
+/* Returns true if other filters can be created like this one. Another library's chain can be a
+ * pattern while it has one layer. */
 bool petal_filter_is_pattern(const petal_filter *filter);
 
-/* Can the filter be folded? See fold.c. */
+/* Returns true if the filter can be folded: see fold.c. */
 bool petal_filter_can_fold(const petal_filter *filter);
 
-/* Can several threads add to the filter? The second call ends sharing, once all threads have
- * finished. */
+/* The first returns true if several threads can add to the filter. The second ends sharing, after
+ * all threads have finished. */
 bool petal_filter_can_share(const petal_filter *filter);
 void petal_filter_stop_sharing(petal_filter *filter);
 
-/* Allocates zeroed bits for every layer, or for one. */
+/* Allocates zeroed bits for every layer, or for one layer. */
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
                                       petal_error *error);
 
-/* Gives this normalized shape, without bits, to a zeroed layer. */
+/* Sets this normalized shape in a zeroed layer, without bits. */
 void petal_layer_set_shape(struct layer *layer, const struct shape *shape,
                            const struct hash_def *hash);
 
-/* The address of a layer's bits in its memory: aligned to a line if there is room. */
+/* Returns the address of a layer's bits in its memory. It is aligned to a line if there is room. */
 uint8_t *petal_layer_bits(const struct layer *layer);
 
 /* Appends a layer with its own zeroed bits. */
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape,
                                     petal_error *error);
 
-/* Removes `count` layers, starting with number `from`; at least one must stay. */
+/* Removes `count` layers, beginning with layer `from`. At least one layer must stay. */
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
 
-/* Sums over all layers, and one layer's number of keys. */
+/* Sums over all layers, and the number of keys in one layer. */
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
-/* Adds the threads' counts to the layers' counts. Must be called before a layer's count changes. */
+/* Adds the threads' counts to the layers' counts. Call it before a layer's count changes. */
 void petal_filter_settle_items(petal_filter *filter);
 uint64_t petal_filter_items(const petal_filter *filter);
 uint64_t petal_filter_capacity(const petal_filter *filter);
 
-/* Replaces the origin by a copy. */
+/* Replaces the origin with a copy of this one. */
 petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin,
                                      petal_error *error);
 
-/* Replaces the metadata by a copy. */
+/* Replaces the metadata with a copy of these. */
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata,
                                        uint64_t metadata_bytes, petal_error *error);
 
-/* Chooses again how keys are added and looked up (ways.c). Call it after any change of the number
- * of layers, of their addresses or their bits' addresses, of policy, grow, sharing, read_only,
- * store or refuse_overfull. */
+/* Chooses again how keys are added and looked up (ways.c). Call it after a change of the number of
+ * layers, of their addresses or their bits' addresses, of policy, grow, sharing, read_only, store
+ * or refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)
@@ -231,34 +238,35 @@ static inline struct layer *petal_filter_last(const petal_filter *filter)
     return &filter->layers[filter->layer_count - 1];
 }
 
-/* The arrays of layers `from` to `to` - 1. */
+/* Returns the arrays of layers `from` to `to` - 1. */
 static inline struct arrays petal_filter_arrays(const petal_filter *filter, uint32_t from,
                                                 uint32_t to)
 {
     return (struct arrays){&filter->layers[from].array, sizeof *filter->layers, to - from};
 }
 
-/* Does the filter have one layer, and will it never have another? If so, that layer has the bits of
- * all keys. */
+/* Returns true if the filter has one layer and will never have another. That layer then has the
+ * bits of all keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && (!filter->grow || filter->is_fixed) &&
            filter->layer_count == 1 && !filter->scheme->is_in_turn;
 }
 
-/* Do the bits belong to a map or a view? */
+/* Returns true if the bits belong to a map or a view. */
 static inline bool petal_filter_has_foreign_bits(const petal_filter *filter)
 {
     return filter->store && filter->store->has_bits;
 }
 
-/* Are the layers generations, which are added and dropped? */
+/* Returns true if the layers are generations, which come and go. */
 static inline bool petal_filter_rotates(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_KEYS || filter->policy.kind == POLICY_TIME;
 }
 
-/* Does a layer count only keys that were new to it? If not, it counts every added key. */
+/* Returns true if a layer counts only keys that were new to it. Otherwise it counts every added
+ * key. */
 static inline bool petal_filter_counts_new_only(const petal_filter *filter)
 {
     return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING ||
@@ -277,48 +285,49 @@ petal_status petal_filter_note_error(const petal_filter *filter, petal_status st
 /* Makes the filter read-only. */
 void petal_filter_refuse_changes(petal_filter *filter);
 
-/* Records that any bit may change, and not only by adding keys. The bits must have been checked, or
- * will all be overwritten. */
+/* Records that any bit may change, and not only because keys are added. The bits must have been
+ * checked, or all of them will be overwritten. */
 void petal_filter_touch_all(petal_filter *filter);
 
-/* PETAL_OK if both have the same parameters, so that equal bits mean equal keys; otherwise
- * PETAL_ERR_MISMATCH with the field's name. */
+/* Returns PETAL_OK if both have the same parameters, so that equal bits mean equal keys. Otherwise
+ * returns PETAL_ERR_MISMATCH with the name of the parameter. */
 petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
                                       petal_error *error);
 
-/* Parts of that check: scheme, hash, and seed or secret; and a layer's shape. */
+/* Parts of that check. The first compares scheme, hash, and seed or secret. The second compares a
+ * layer's shape. */
 petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b,
                                     petal_error *error);
 petal_status petal_filter_check_shapes_alike(const struct shape *a, const struct shape *b,
                                              petal_error *error);
 
-/* The mean number of distinct bits that a key sets. */
+/* Returns the mean number of distinct bits that a key sets. */
 double petal_filter_bits_per_key(const struct scheme_def *scheme, const struct shape *shape);
 
-/* Counts set positions in these bytes of an array, and stuck counters. For counting schemes, whole
- * lines only. */
+/* Counts set positions and saturated counters in these bytes of an array. Counting schemes need
+ * whole lines. */
 struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes,
                                  uint64_t size_bytes);
 
-/* Estimates distinct keys from the number of set bits. The value is infinite if every bit is
- * set. */
+/* Estimates the number of distinct keys from the number of set bits. The value is infinite if every
+ * bit is set. */
 petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme,
                                            const struct shape *shape, uint64_t bits_set);
 
-/* The same for the whole filter and its current bits. */
+/* The same for the whole filter and its present bits. */
 petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
 
-/* Is the number certainly above `capacity`, or too large to estimate? */
+/* Returns true if the number is certainly above `capacity`, or too large to estimate. */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
-/* Sets the answer of petal_is_overfull() after the distinct keys have been estimated from the bits.
- * It is cached for the next call. */
+/* Sets the answer of petal_is_overfull() after the number of distinct keys has been estimated from
+ * the bits. The answer is cached for the next call. */
 bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct);
 
-/* The answer when the bits were last counted; false if they never were. */
+/* Returns the answer from the last time that the bits were counted, or false if they never were. */
 bool petal_filter_was_overfull(const petal_filter *filter);
 
-/* How many keys may be added until petal_is_overfull() counts again: at least 1. */
+/* Returns how many keys may be added until petal_is_overfull() counts again, at least 1. */
 uint64_t petal_filter_keys_to_next_step(const petal_filter *filter);
 
 #endif

@@ -1,4 +1,4 @@
-/* fold.c - makes a filled filter smaller, without its keys.
+/* fold.c - makes a filter with keys smaller, without knowing the keys.
  *
  * A key's line is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
  * If the number of lines is divided by any d, the key's new line is floor(line / d):
@@ -6,9 +6,9 @@
  *     lines   0 1 2 | 3 4 5 | 6 7 8 | 9 10 11        12 lines, d = 3
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
- * The bits within the line depend only on the low half of the hash. So folding gives the bits that
- * the keys would have set in a filter created with the smaller size. In the scheme classic, a line
- * is one bit. */
+ * The bits within a line depend only on the low half of the hash. So folding gives exactly the bits
+ * that the keys would have set in a filter of the smaller size. In the scheme classic, a line is
+ * one bit. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -61,7 +61,7 @@ static double own_rate(const petal_filter *filter)
                                                  : filter->layers->target_rate;
 }
 
-/* The number of distinct keys present. `items` is exact if no key was added twice, so it is used
+/* Finds the number of distinct keys. `items` is exact if no key was added twice, so it is used
  * unless the bits contradict it. */
 static petal_status count_keys(const petal_filter *filter, bool by_bits, uint64_t *keys,
                                petal_error *error)
@@ -147,14 +147,14 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
 
 #define MAX_WORDS (PETAL_LINE_BYTES / 8)
 
-/* ORs `count` consecutive lines into one. If they are all clear, writes nothing, so that untouched
- * pages stay untouched. */
+/* ORs `count` consecutive lines into one. If all of them are clear, it writes nothing, so that
+ * untouched pages stay untouched. */
 static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32_t words)
 {
     uint64_t united[MAX_WORDS] = {0}, any = 0;
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t w = 0; w < words; w++, from += 8) {
-            uint64_t word; /* byte order doesn't matter for bitwise operations */
+            uint64_t word; /* the byte order doesn't matter for bitwise operations */
             memcpy(&word, from, sizeof word);
             united[w] |= word;
         }
@@ -162,7 +162,7 @@ static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32
     if (any) memcpy(to, united, (size_t)words * 8);
 }
 
-/* Is any of `count` bits from `first` on set? The array has whole words. */
+/* Returns true if any of `count` bits from `first` on is set. The array consists of whole words. */
 static bool any_bit(const uint8_t *bytes, uint64_t first, uint64_t count)
 {
     uint64_t word = first / 64, last = (first + count - 1) / 64;

@@ -1,23 +1,23 @@
 /* growing.c - see growing.h.
  *
- * A key is in the filter if any layer contains it, so the rate of the whole is at most the sum of
- * the layers' rates. Layer i has capacity n * s^i and rate p * (1 - r) * r^i; the sum of the rates
- * stays below p, for any number of layers (Almeida, Baquero, Preguica, Hutchison 2007: "Scalable
- * Bloom Filters").
+ * A key is in the filter if any layer contains it, so the rate of the filter is at most the sum of
+ * the layers' rates. Layer i has the capacity n * s^i and the rate p * (1 - r) * r^i. The sum of
+ * the rates stays below p for any number of layers (Almeida, Baquero, Preguica, Hutchison 2007:
+ * "Scalable Bloom Filters").
  *
  *     n = 1,000, p = 1 %, s = 2, r = 0.85    capacity     rate       all layers full: keys  rate
  *     layer 0                                1,000        0.150 %    1,000                  0.150 %
  *     layer 1                                2,000        0.128 %    3,000                  0.277 %
  *     layer 2                                4,000        0.108 %    7,000                  0.386 %
  *     layer 13                               8,192,000    0.018 %    16,383,000             0.897 %
- */
+ * */
 #include "filter/growing.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "scheme/plan.h"
 
-#define MAX_LAYERS 64u /* the maximum in a file */
+#define MAX_LAYERS 64u /* a file has no more */
 
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error)
@@ -51,14 +51,15 @@ bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t 
 {
     *capacity = policy->first_capacity;
     *rate = policy->rate * (1 - policy->ratio);
-    for (uint32_t i = 0; i < number; i++) { /* products only: portable */
+    /* Uses only products, so that the result is the same everywhere. */
+    for (uint32_t i = 0; i < number; i++) {
         if (!checked_mul(*capacity, policy->step, capacity)) return false;
         *rate *= policy->ratio;
     }
     return true;
 }
 
-/* The next layer has the scheme and the lines per key that the user chose. */
+/* The next layer has the scheme and the number of lines per key that the user chose. */
 static petal_status plan_next(const petal_filter *filter, uint64_t *capacity, double *rate,
                               struct shape *shape, petal_error *error)
 {

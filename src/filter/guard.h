@@ -1,23 +1,24 @@
-/* guard.h - ensures that no query is answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
+/* guard.h - makes sure that no query is answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
  *
- * A guarded filter is backed by a petal file and keeps a state per block. Before a query is
+ * A guarded filter uses the bits of a petal file, and keeps a state per block. Before a query is
  * answered, the blocks with the key's bits, in every layer, are compared with their checksums. Each
- * block is checked once, by the first thread that needs it; if several threads need it at the same
- * time, each checks it and gets the same result. No lock is taken. While some blocks are unchecked,
- * each key is tested:
+ * block is checked once, by the first thread that needs it. If several threads need it at the same
+ * time, each of them checks it and gets the same result. There is no lock. While some blocks are
+ * unchecked, each key is tested as follows:
  *
  *     key -> hash -> places in each layer -> state of their blocks -> the answer, as ever
  *                                                 | unchecked
  *                                                 +-> store->check_block()
  *
  * A filter is guarded if is_guarded is set, its layers have block states, and its store can check
- * blocks. filter->unchecked counts the unchecked blocks. Once it is 0, the guard costs one load. */
+ * blocks. filter->unchecked is the number of unchecked blocks. When it has reached 0, the guard
+ * costs one load. */
 #ifndef PETAL_FILTER_GUARD_H
 #define PETAL_FILTER_GUARD_H
 
 #include "filter/probe.h"
 
-/* WebAssembly maps no files: its filters are loaded, and so already verified. */
+/* In WebAssembly files are not mapped but loaded, so they are already verified. */
 #ifdef __wasm__
 #define PETAL_HAS_MAPS 0
 #else
@@ -29,7 +30,7 @@ static inline bool petal_guard_stands(const petal_filter *filter)
     return PETAL_HAS_MAPS && filter->is_guarded;
 }
 
-/* Are there blocks that must be checked before queries? */
+/* Returns true if there are blocks that must be checked before queries. */
 static inline bool petal_guard_has_work(const petal_filter *filter)
 {
     return atomic_load_explicit(&filter->unchecked, memory_order_relaxed) > 0;
@@ -40,18 +41,19 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
     return petal_guard_stands(filter) && petal_guard_has_work(filter);
 }
 
-/* PETAL_OK if the blocks with this key's bits are sound. If not, PETAL_ERR_DAMAGED or PETAL_ERR_IO;
- * the store has recorded the damage for petal_last_error(). */
+/* Returns PETAL_OK if the blocks with this key's bits are sound. Otherwise returns
+ * PETAL_ERR_DAMAGED or PETAL_ERR_IO, and the store has recorded the damage for
+ * petal_last_error(). */
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error);
 
-/* The same for the hashes of a piece. Returns the number of leading keys that have sound bits. If
- * it is less than `count`, *status and *error are those of the next key. */
+/* The same for the hashes of a piece. Returns how many leading keys have sound bits. If they are
+ * fewer than `count`, *status and *error are those of the next key. */
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 
-/* Checks the remaining blocks, for calls that read all bits. PETAL_OK if all are sound, or the
- * filter is not guarded. */
+/* Checks the remaining blocks, for calls that read all bits. Returns PETAL_OK if all blocks are
+ * sound, or if the filter is not guarded. */
 petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error);
 
 /* Sets the state of a sound block, and of all blocks. */

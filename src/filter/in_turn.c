@@ -1,12 +1,13 @@
-/* in_turn.c - the strategies for filters whose layers are tried in turn, as in the scheme
- * static (scheme/static.c). Until such a filter is built, it collects keys; after that, it
- * never changes. */
+/* in_turn.c - the strategies for filters whose layers are tried in turn, as in the scheme static
+ * (scheme/static.c). Such a filter collects keys until it is built. After that, it never
+ * changes. */
 #include "base/bytes.h"
 #include "filter/permission.h"
 #include "filter/static_builder.h"
 #include "filter/strategy.h"
 
-/* Queries the layers from number `from` on. If even the last one passes a key on, it is absent. */
+/* Queries the layers from number `from` on. If the last one passes a key on too, the key is
+ * absent. */
 static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
 {
     uint8_t turn = TURN_NEXT;

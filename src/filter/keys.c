@@ -10,7 +10,7 @@
 
 /* ---- the general way ------------------------------------------------------------------------- */
 
-/* Does the other library reject this key? If so, the filter can't contain it. */
+/* Returns true if the other library rejects this key. Then the filter can't contain it. */
 static inline bool is_refused(const petal_filter *filter, size_t key_bytes)
 {
     return key_bytes == 0 && filter->scheme->no_empty_key;
@@ -22,9 +22,9 @@ petal_status petal_filter_refuse_empty_key(petal_error *error)
                       "filters of this scheme do not accept the empty key");
 }
 
-/* An empty key may have a NULL pointer. Hashes may do arithmetic on the pointer, so it is replaced
- * by a valid one. If each layer has its own hash, nothing is hashed yet. The default hash is
- * inlined here: for short keys, a call would cost as much as the hash. */
+/* An empty key may have a NULL pointer. A hash may do arithmetic on the pointer, so a valid one
+ * replaces it. If each layer has its own hash, nothing is hashed yet. The default hash is inlined
+ * here, since a call would cost as much as the hash for short keys. */
 static inline struct probe probe_of(const petal_filter *filter, const void *key, size_t key_bytes,
                                     uint64_t *words)
 {
@@ -48,7 +48,7 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
     return filter->strategy->add(filter, &probe, error);
 }
 
-/* Writes the answer unless it would come from damaged bits. */
+/* Writes the answer, unless it would come from damaged bits. */
 static petal_status find(const petal_filter *filter, const struct probe *probe, bool *answer,
                          petal_error *error)
 {
@@ -100,7 +100,7 @@ static bool contains_i64(const struct direct *way, int64_t value)
     return contains(way, key, sizeof key);
 }
 
-/* Casting const away is safe: the caller of petal_add() passed a mutable filter. */
+/* The caller of petal_add() passed a mutable filter, so it is safe to cast const away. */
 static petal_status add(const struct direct *way, const void *key, size_t key_bytes)
 {
     petal_filter *filter = (petal_filter *)(uintptr_t)way;

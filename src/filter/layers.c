@@ -1,11 +1,11 @@
 /* layers.c - the strategies for filters of several layers.
  *
- * A key that an older layer contains is not added again, since that would only fill the last one.
- * So a piece is first looked up in the older layers, and the keys that were not found are added to
- * the last one. At most as many are added at a time as it has room for, so that the filter grows at
+ * If an older layer contains a key, it is not added again, since that would only fill the last
+ * layer. So a piece is first looked up in the older layers, and then the keys that were not found
+ * are added to the last one. At most as many are added as it has room for. So the filter grows at
  * exactly the same key as if keys were added one by one. Generations work differently: every key is
- * added to the newest one, so that it is remembered longer. The older ones are only queried, to
- * find out whether the key is new. */
+ * added to the newest generation, so that it is remembered longer. The older ones are only queried
+ * to find out whether the key is new. */
 #include "base/checked.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -16,8 +16,8 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The first layer of a window that has not expired by the query's clock. Earlier layers expire
- * earlier (rotating.c). */
+/* Returns the first layer of a window that has not expired at the time of the query. Earlier layers
+ * expire earlier (rotating.c). */
 static uint32_t first_in_window(const petal_filter *filter, uint32_t layer_count)
 {
     uint32_t first = 0;
@@ -25,7 +25,7 @@ static uint32_t first_in_window(const petal_filter *filter, uint32_t layer_count
     return first;
 }
 
-/* Does one of the first `layer_count` layers contain the key? */
+/* Returns true if one of the first `layer_count` layers contains the key. */
 static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
@@ -74,7 +74,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* How many keys the last layer accepts before the filter grows. */
+/* Returns how many keys the last layer accepts before the filter grows. */
 static uint64_t room_in_last(const petal_filter *filter)
 {
     const struct layer *last = petal_filter_last(filter);
@@ -102,7 +102,7 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
     return petal_strategy_add_to_last(filter, words, error);
 }
 
-/* Keys of a piece that are still to be added, in order: their hashes, and their indices in the
+/* The keys of a piece that are still to be added, in order: their hashes, and their indices in the
  * piece. */
 struct waiting {
     uint64_t words[PETAL_PIECE_WORDS];
@@ -110,7 +110,7 @@ struct waiting {
     size_t from, to;
 };
 
-/* Removes the keys that were found from the waiting ones; found[0] is for the first waiting key. */
+/* Removes the keys that were found. found[0] belongs to the first waiting key. */
 static void keep_absent(struct waiting *waiting, size_t hash_words, const uint8_t *found)
 {
     size_t kept = waiting->from;
@@ -142,7 +142,7 @@ static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t
     }
 }
 
-/* Adds the first waiting keys, at most `room`. */
+/* Adds the first waiting keys, but at most `room`. */
 static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room,
                                 uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -158,9 +158,9 @@ static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, u
     return status;
 }
 
-/* The last layer is full. Keys that it contains are not new; the first one that it doesn't contain
- * makes the filter grow. A filter of another library may accept keys beyond its capacity; then that
- * key is added alone. */
+/* The last layer is full. Keys that it contains are not new. The first key that it doesn't contain
+ * makes the filter grow. A filter of another library may accept keys beyond its capacity instead;
+ * then this key is added alone. */
 static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
                                      uint8_t *was_new, struct progress *progress,
                                      petal_error *error)
@@ -203,7 +203,7 @@ const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Adds as many of the keys as the newest generation has room for. */
+/* Adds as many of the keys as fit into the newest generation. */
 static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
                                    uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -224,7 +224,7 @@ static petal_status add_piece_to_window(petal_filter *filter, const uint64_t *wo
 {
     uint64_t room = 0;
     petal_status status = petal_strategy_may_add(filter, error);
-    /* before beginning or dropping a generation */
+    /* before a generation begins or is dropped */
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
         status = petal_rotating_make_room(filter, &room, error);

@@ -80,8 +80,8 @@ uint8_t *petal_layer_bits(const struct layer *layer)
     return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
 }
 
-/* Does a key read whole lines, or large parts of one, rather than single bits? If so, the array
- * must begin on a line. */
+/* Returns true if a key reads whole lines, or large parts of a line. Then the array must begin on a
+ * line. */
 static bool reads_lines(const struct scheme_def *scheme)
 {
     return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;
@@ -110,7 +110,8 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* A file's layers may be so large that the next one would fill all memory. */
+/* The layers in a file may be so large that the next one would fill all memory. So it is
+ * limited. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape,
                                        petal_error *error)
 {
@@ -227,7 +228,7 @@ petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *
         filter->secret_id);
 }
 
-/* Creates the same layers as in `filter`, but without bits. */
+/* Creates a filter with the same layers as `filter`, but without bits. */
 static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;

@@ -1,14 +1,13 @@
-/* overfull.c - does a filter hold more distinct keys than its capacity?
+/* overfull.c - finds out whether a filter holds more distinct keys than its capacity.
  *
- * `items` can't tell, since it counts repeats. The bits can, but counting them takes a second for 5
- * GB. So the bits are counted once per step, which is 1/32 of the capacity, and not at all while
- * `items` does not exceed the capacity:
+ * `items` doesn't show that, since it counts repeats. The bits do, but counting them takes a second
+ * for 5 GB. So the bits are counted once per step, which is 1/32 of the capacity. While `items`
+ * does not exceed the capacity, they are not counted at all:
  *
  *     items     0 .................... capacity |  step 1  |  step 2  |  step 3  |
  *     counted   never                           ^ once     ^ once     ^ once
  *
- * Removals also advance the steps: if removed keys have been replaced by as many others, all keys
- * may be different. */
+ * Removals also advance the steps, because as many other keys may have been added since. */
 #include "base/checked.h"
 #include "filter/guard.h"
 
@@ -16,8 +15,8 @@
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
-/* The keys of G generations: the most that the filter remembers as long as no window holds more
- * than planned. */
+/* Returns the number of keys in G generations. The filter remembers no more as long as no window
+ * holds more keys than planned. */
 static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
@@ -25,8 +24,8 @@ static uint64_t max_items(const petal_filter *filter)
     return most;
 }
 
-/* For time windows: did a window hold more keys than planned? Only generations that still exist are
- * considered. If so, the rate may exceed the requested one. */
+/* For time windows: finds out whether a window held more keys than planned. It considers only
+ * generations that still exist. If so, the rate may exceed the requested one. */
 static bool window_is_overfull(const petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -34,7 +33,7 @@ static bool window_is_overfull(const petal_filter *filter)
     return petal_filter_items(filter) > max_items(filter);
 }
 
-/* How many keys may be added before window_is_overfull() can become true: at least 1. */
+/* Returns how many keys may be added before window_is_overfull() can become true, at least 1. */
 static uint64_t keys_to_window_overfull(const petal_filter *filter)
 {
     const struct layer *newest = petal_filter_last(filter);
@@ -51,17 +50,17 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* If the filter exceeds its capacity: the number of keys since the first one too many, which
- * determines the step. A removed key counts twice: for the removal, and because it lowered
- * `items`. */
+/* If the filter exceeds its capacity, returns the number of keys since the first one too many. It
+ * determines the step. A removed key counts twice: once for the removal, and once because it
+ * lowered `items`. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;
 }
 
-/* The filter's current step, from 1; 0 if the bits need not be counted. Growing filters can't be
- * overfull, and neither can windows of keys, which drop the oldest. Time windows can, but they need
- * no steps, since their generations count only new keys. */
+/* Returns the filter's current step, counted from 1, or 0 if the bits needn't be counted. Growing
+ * filters can't be overfull, and neither can windows of keys, which drop the oldest keys. Time
+ * windows can, but they need no steps, since their generations count only new keys. */
 static uint64_t current_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
@@ -79,8 +78,8 @@ uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
 
-/* The last answer and its step in one word: step << 1 | answer. Const filters cache it too: every
- * filter is memory from petal_filter_new(), which is not const. */
+/* Holds the last answer and its step in one word: step << 1 | answer. Const filters cache it too,
+ * since every filter is memory from petal_filter_new(), which is not const. */
 static _Atomic uint64_t *answer_of(const petal_filter *filter)
 {
     return (_Atomic uint64_t *)(uintptr_t)&filter->overfull;

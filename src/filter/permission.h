@@ -1,31 +1,33 @@
-/* permission.h - checks before a call uses the bits: is the filter read-only, are bits missing,
- * does its storage (struct store_def) permit the change? */
+/* permission.h - the checks before a call uses the bits: whether the filter is read-only, whether
+ * bits are missing, and whether its storage (struct store_def) permits the change. */
 #ifndef PETAL_FILTER_PERMISSION_H
 #define PETAL_FILTER_PERMISSION_H
 
 #include "base/error.h"
 #include "filter/filter.h"
 
-/* PETAL_OK if every layer has bits; otherwise PETAL_ERR_UNSUPPORTED, with the number of a layer
- * that has none. */
+/* Returns PETAL_OK if every layer has bits. Otherwise returns PETAL_ERR_UNSUPPORTED with the number
+ * of a layer without bits. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
-/* PETAL_OK, or PETAL_ERR_UNSUPPORTED for a filter that never changes. */
+/* Returns PETAL_OK, or PETAL_ERR_UNSUPPORTED if the filter never changes. */
 petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error);
 
-/* PETAL_OK, or PETAL_ERR_READ_ONLY if this process is a fork of the one that opened the file. */
+/* Returns PETAL_OK, or PETAL_ERR_READ_ONLY if this process was forked from the one that opened the
+ * file. */
 static inline petal_status petal_filter_check_owner(const petal_filter *filter, petal_error *error)
 {
     const struct store_def *store = filter->store;
     return store && store->check_owner ? store->check_owner(filter, error) : PETAL_OK;
 }
 
-/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if the filter was opened without its secret, so that it
- * can't hash keys. */
+/* Returns PETAL_OK, or PETAL_ERR_SECRET_MISSING if the filter was opened without its secret, so
+ * that it can't hash keys. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
 /* Requests permission to set bits. Returns PETAL_OK or the reason for the refusal, which is
- * recorded for petal_last_error(). Call it only if bits will be set: it marks a file as dirty. */
+ * recorded for petal_last_error(). Call it only if bits will be set, because it marks a file as
+ * dirty. */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
                                        petal_error *error);
@@ -41,11 +43,11 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
     return petal_filter_ask_to_write(filter, error);
 }
 
-/* The same for a filter that several threads add to: one of them makes the request. */
+/* The same for a filter that several threads add to. One of them makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Would permission be granted? Use this if it is not known yet what will change: it doesn't mark a
- * file as dirty. */
+/* Finds out whether permission would be granted. Use this if it is not known yet what will change,
+ * because it doesn't mark a file as dirty. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
@@ -62,12 +64,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Checks that bits from a file match their sums. Called before they are saved elsewhere or get new
- * sums. */
+/* Checks that bits from a file match their sums. Call it before the bits are saved elsewhere or get
+ * new sums. */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
-/* Called after such bits were read: PETAL_ERR_BUSY if another process began to change them
- * meanwhile. */
+/* Call this after such bits were read. Returns PETAL_ERR_BUSY if another process has begun to
+ * change them meanwhile. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {
@@ -75,8 +77,8 @@ static inline petal_status petal_filter_check_unchanged(const petal_filter *filt
     return store && store->check_unchanged ? store->check_unchanged(filter, error) : PETAL_OK;
 }
 
-/* Records that the hash's blocks will change. False: some of them must be checked first, by
- * petal_filter_check_wanted(). */
+/* Records that the hash's blocks will change. Returns false if petal_filter_check_wanted() must
+ * check some of them first. */
 static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
                                             const uint64_t *hash)
 {

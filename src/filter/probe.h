@@ -11,7 +11,7 @@ struct probe {
     const uint64_t *words;
 };
 
-/* Computes a key's hash under a layer's parameters. */
+/* Computes the hash of a key with a layer's parameters. */
 static inline void petal_probe_hash(const petal_filter *filter, const struct layer *layer,
                                     const void *data, size_t size_bytes, uint64_t *words)
 {
@@ -21,7 +21,8 @@ static inline void petal_probe_hash(const petal_filter *filter, const struct lay
     filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
 }
 
-/* The hash that a layer uses: the probe's, or the layer's own, computed in `own`. */
+/* Returns the hash that a layer uses: the probe's, or the layer's own, which is computed in
+ * `own`. */
 static inline const uint64_t *petal_probe_words(const petal_filter *filter,
                                                 const struct layer *layer,
                                                 const struct probe *probe,

@@ -1,13 +1,13 @@
-/* remove.c - removes keys from counting filters, and converts such filters to filters without
- * counts. */
+/* remove.c - removes keys from counting filters, and converts counting filters to filters without
+ * counters. */
 #include "base/error.h"
 #include "filter/batch.h"
 #include "filter/permission.h"
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* If a filter has several layers, it is unknown to which one a key was added, so its counters can't
- * be decremented. */
+/* If a filter has several layers, it is unknown to which of them a key was added. So its counters
+ * can't be decremented. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;
@@ -15,7 +15,7 @@ static petal_status check_removing(const petal_filter *filter, petal_error *erro
                       "only counting filters of one layer can remove keys; build one of those");
 }
 
-/* Returns the number of leading hashes whose blocks in a map need no check. */
+/* Returns for how many leading hashes the blocks in a map need no check. */
 static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, size_t count)
 {
     size_t i = 0;
@@ -24,7 +24,7 @@ static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, 
     return i;
 }
 
-/* Checks a key's blocks before any of them changes. */
+/* Checks the blocks of a key before any of them changes. */
 static petal_status remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count,
                                  uint8_t *results, struct progress *progress, petal_error *error)
 {
@@ -69,7 +69,8 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
     return petal_remove(filter, key, sizeof key);
 }
 
-/* Batches are processed in pieces of this many keys. Counting filters have hashes of one word. */
+/* Batches are processed in pieces of this many keys. The hashes of counting filters have one
+ * word. */
 #define PIECE_KEYS 256u
 
 static petal_status remove_keys(petal_filter *filter, const petal_batch *batch, uint8_t *results,
@@ -104,7 +105,7 @@ petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, 
 
 /* ---- without counts -------------------------------------------------------------------------- */
 
-/* The same filter without its bits. */
+/* Makes the same filter without its bits. */
 static petal_status make_frame(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;

@@ -1,8 +1,9 @@
 /* rotating.c - see rotating.h.
  *
- * All keys are added to the newest generation. When it is used up, a new one begins. The oldest is
- * dropped when all of its keys are older than the window. A key is found if any generation contains
- * it, so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
+ * All keys are added to the newest generation. When it is used up, a new one begins. The oldest
+ * generation is dropped when all of its keys are older than the window. A key is found if any
+ * generation contains it. So each generation is planned for a share of the window's keys, 1 / (G -
+ * 1), at the rate p / G.
  *
  * By keys: a generation is used up when its share of keys has been added. There is a ring of G
  * generations, and each new one replaces the oldest:
@@ -14,15 +15,15 @@
  *
  * By time: a generation is used up when its span, 1 / (G - 1) of the window, is over, or when it
  * holds its share of keys, whichever comes first. So a burst of keys begins new generations, but no
- * key stays longer. Closed ones are dropped when their last key has left the window:
+ * key stays longer. A closed generation is dropped when its last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1
  *              |until a          |<------- window ------->|      a is dropped by age alone
  *
- * If a generation is closed, its until_ms is the time of its last key; for the newest it is the
- * last millisecond of its span. So a key is found for at least the window, and forgotten after at
- * most a window and one span.
+ * The until_ms of a closed generation is the time of its last key. For the newest generation it is
+ * the last millisecond of its span. So a key is found for at least one window, and forgotten after
+ * at most one window and one span.
  *
  * The rate. Assume no window holds more keys than planned, i.e. G - 1 shares. The oldest generation
  * may have begun before the window and holds at most one share; all keys of the others came after
@@ -52,11 +53,11 @@
 
 #include <string.h>
 
-/* Among numbers of generations whose memory differs by less than this, the lowest is chosen, since
- * every query reads every generation. */
+/* Numbers of generations whose memory differs by less than this count as equal. The lowest of them
+ * is chosen, since every query reads every generation. */
 #define NEARLY 1.01
-#define MAX_WORTH_TRYING 16u /* memory is least with 5 (at 10 %) to 14 (at 10^-6) */
-#define LINE_BITS 512.0      /* a generation takes at least a line */
+#define MAX_WORTH_TRYING 16u /* 5 (at 10 %) to 14 (at 10^-6) need the least memory */
+#define LINE_BITS 512.0      /* a generation needs at least one line */
 
 static uint64_t part_of(uint64_t whole, uint32_t generations)
 {
@@ -87,8 +88,8 @@ bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_coun
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
 }
 
-/* until_ms of the newest generation is the last millisecond of its span, or later if the generation
- * is kept open longer. */
+/* The until_ms of the newest generation is the last millisecond of its span, or later if the
+ * generation is kept open longer. */
 bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
                              uint64_t before, uint64_t until_ms)
 {
@@ -113,8 +114,9 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* The lines of G full generations by the classic filter's formula. Planning each G would evaluate
- * the model some 200 times to save a few per cent at best (tests/unit/layers.c). */
+/* Returns the number of lines of G full generations, by the classic filter's formula. Planning each
+ * G would evaluate the model some 200 times, and save a few per cent at best
+ * (tests/unit/layers.c). */
 static double guess_lines(const petal_options *options, uint32_t generations)
 {
     double keys = (double)part_of(options->window_keys, generations), k = options->hashes,
@@ -124,9 +126,9 @@ static double guess_lines(const petal_options *options, uint32_t generations)
     return generations * petal_model_ceil(bits / LINE_BITS);
 }
 
-/* Chooses the number of generations G for which G full ones need the least memory, or nearly so. A
- * time window may temporarily have 2G - 1 of them. But if keys arrive evenly it holds G, and the
- * best number for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
+/* Chooses the number of generations G for which G full ones need (nearly) the least memory. A time
+ * window may temporarily have 2G - 1 of them. But if keys arrive evenly it has G, and the best
+ * number for that needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
 static uint32_t choose_generations(const petal_options *options)
 {
     double lines[MAX_WORTH_TRYING + 1], least = 0;
@@ -140,7 +142,7 @@ static uint32_t choose_generations(const petal_options *options)
 }
 
 /* With the chosen number, a generation may be too large for the scheme, or its rate too low. Then
- * the lowest number that is possible is taken. */
+ * the lowest possible number is used. */
 static petal_status plan_best(const petal_options *options, uint32_t *generations,
                               struct shape *shape, petal_error *error)
 {
@@ -183,7 +185,7 @@ uint64_t petal_rotating_until(const struct policy *policy)
     return policy->clock_ms ? policy->clock_ms + petal_rotating_span(policy) - 1 : 0;
 }
 
-/* Makes the oldest generation the newest, empty. */
+/* Clears the oldest generation and makes it the newest. */
 static void recycle_oldest(petal_filter *filter)
 {
     struct layer oldest = filter->layers[0];
@@ -194,7 +196,7 @@ static void recycle_oldest(petal_filter *filter)
 }
 
 /* By time: begins a generation, or leaves the newest open if there are already as many as allowed.
- * Sets until_ms of the newest: to the clock if it is closed now, or if it must stay open although
+ * Sets until_ms of the newest to the clock if it is closed now, or if it must stay open although
  * its time is over. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
@@ -238,7 +240,7 @@ petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, peta
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Keys added before the first time are dated to it. */
+/* Gives keys that were added before the first time that time as their date. */
 static void date_layers(petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -246,8 +248,8 @@ static void date_layers(petal_filter *filter)
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
-/* Drops the generations whose last key has left the window. If even the newest has expired, it is
- * emptied but kept. */
+/* Drops the generations whose last key has left the window. If the newest has expired too, it is
+ * cleared but kept. */
 static void forget(petal_filter *filter)
 {
     uint64_t now = filter->policy.clock_ms, window = filter->policy.window_ms;
@@ -279,7 +281,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     struct policy *policy = &filter->policy;
     petal_status status = check_time(filter, now_ms, error);
     if (status != PETAL_OK || now_ms <= policy->clock_ms)
-        return status; /* a clock that was set back must not drop anything early */
+        return status; /* if a clock is set back, it must not drop anything early */
     status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;
@@ -298,8 +300,8 @@ petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error 
     return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
 }
 
-/* Sets the cutoff so that queries skip the generations that forget() would drop at that time. Until
- * the clock is set, generations have no dates and all of them count. */
+/* Sets the cutoff so that queries skip the generations that forget() would drop at that time.
+ * Before the clock is set, generations have no dates, so no generation is skipped. */
 static petal_status set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
     const struct policy *policy = &filter->policy;

@@ -1,5 +1,5 @@
-/* sharing.c - filters that several threads add to. scheme/stripes.h explains how the threads avoid
- * each other. */
+/* sharing.c - filters that several threads add to. scheme/stripes.h explains how threads avoid
+ * conflicts. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -23,8 +23,8 @@ static petal_status share(petal_filter *filter, petal_error *error)
                           "several threads cannot add to a %s filter%s", filter->scheme->name,
                           !petal_filter_is_single(filter) ? " of several layers" : "");
     status = petal_filter_may_write(filter, error);
-    if (status == PETAL_OK) /* checks every block now: threads could not take turns at it later */
-        status = petal_filter_check_bits(filter, error);
+    /* Checks every block now, since threads couldn't do that later without conflicts. */
+    if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status != PETAL_OK) return status;
     filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);
     if (!filter->sharing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");

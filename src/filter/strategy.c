@@ -1,4 +1,4 @@
-/* strategy.c - see strategy.h. The strategies for filters of one layer. */
+/* strategy.c - see strategy.h. Has the strategies for filters of one layer. */
 #include "filter/strategy.h"
 
 #include "base/checked.h"
@@ -60,7 +60,7 @@ petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error)
     return status == PETAL_OK ? petal_filter_may_write(filter, error) : status;
 }
 
-/* Returns the number of leading hashes whose blocks need no check. */
+/* Returns for how many leading hashes the blocks need no check. */
 static size_t count_checked(const petal_filter *filter, struct layer *layer, const uint64_t *words,
                             size_t count)
 {
@@ -94,8 +94,8 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
     return status_of_add(changed);
 }
 
-/* Ends a piece where a block must be checked first. So the keys before a damaged block are added,
- * as they would be one by one. */
+/* Ends a piece before a key whose block must be checked first. So the keys before a damaged block
+ * are added, as if keys were added one by one. */
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
                                               size_t count, uint8_t *changed,
                                               struct progress *progress, petal_error *error)
@@ -139,7 +139,7 @@ const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_careful
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
-/* Summing all threads' counts for every key would be too expensive, so only one key in 64 does it,
+/* Summing all threads' counts for every key would be too expensive. So only one key in 64 does it,
  * and the others reuse the result. */
 #define KEYS_PER_SUM 64u
 
@@ -148,7 +148,7 @@ static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
     return hash % KEYS_PER_SUM == 0 ? petal_is_overfull(filter) : petal_filter_was_overfull(filter);
 }
 
-/* In a map, sharing the filter checked all blocks. */
+/* In a map, all blocks were checked when sharing began. */
 static petal_status prepare_shared(petal_filter *filter, const uint64_t *words, size_t count,
                                    petal_error *error)
 {

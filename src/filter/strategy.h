@@ -1,14 +1,15 @@
 /* strategy.h - how keys are added to a filter and looked up in it.
  *
- * This depends on the filter's state: how many layers it has, whether several threads add, whether
- * the bits belong to a file. The strategy is chosen when that state changes (ways.c), not again for
- * each key. */
+ * That depends on the filter's state: how many layers it has, whether several threads add, and
+ * whether the bits belong to a file. The strategy is chosen when the state changes (ways.c), not
+ * for each key. */
 #ifndef PETAL_FILTER_STRATEGY_H
 #define PETAL_FILTER_STRATEGY_H
 
 #include "filter/probe.h"
 
-/* The progress of a batch: keys added or looked up so far, and how many results are 1. */
+/* The progress of a batch: the number of keys added or looked up so far, and how many results are
+ * 1. */
 struct progress {
     uint64_t done, positive;
 };
@@ -19,30 +20,30 @@ struct progress {
 struct key_strategy {
     petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
     bool (*contains)(const petal_filter *filter, const struct probe *probe);
-    /* The same for the hashes of a piece. The filter becomes, byte for byte, what adding the keys
-     * one by one gives. results[i] is 1 or 0 for each processed key. On failure, *error is about
-     * the first key that was not processed. These functions are NULL if each layer has its own
-     * hash. */
+    /* The same for the hashes of a piece. The filter must become, byte for byte, what adding the
+     * keys one by one gives. results[i] is 1 or 0 for each processed key. On failure, *error is
+     * about the first key that was not processed. These functions are NULL if each layer has its
+     * own hash. */
     petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
                               uint8_t *results, struct progress *progress, petal_error *error);
     size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,
                              uint8_t *results);
 };
 
-/* One key, for any filter: uses its strategy (keys.c). */
+/* Adds or queries one key in any filter, using its strategy (keys.c). */
 extern const struct direct_calls petal_keys_by_strategy;
 
-/* For one layer (strategy.c), and for several (layers.c). */
+/* The strategies for one layer (strategy.c), and for several (layers.c). */
 extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
     petal_strategy_shared;
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer, petal_strategy_in_turn, petal_strategy_collecting;
 
-/* PETAL_ERR_FULL if the filter is overfull and the user chose to refuse keys then. A read-only
- * filter also refuses every key, even one that it contains. */
+/* Returns PETAL_ERR_FULL if the filter is overfull and the user chose to refuse keys then. A
+ * read-only filter also refuses every key, even one that it contains. */
 petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error);
 
-/* Adds to the last layer. In a map, checks all of a key's blocks before changing any. */
+/* Adds to the last layer. In a map, checks all blocks of a key before it changes any. */
 petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *words,
                                         petal_error *error);
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,

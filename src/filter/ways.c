@@ -1,5 +1,5 @@
-/* ways.c - chooses how keys are added to a filter and looked up in it: one table, indexed by its
- * state.
+/* ways.c - chooses how keys are added to a filter and looked up in it, from a table indexed by the
+ * filter's state.
  *
  *     batches          by the strategy of the filter's row (strategy.c, layers.c, in_turn.c), which
  *                      calls the kernel of its scheme
@@ -7,7 +7,7 @@
  *                      several layers `direct_any`), if there is one; else by the strategy
  *     one key, add     like a query, as far as the row allows
  *
- * If there is a guard, queries pass it first. */
+ * If the filter has a guard, queries pass it first. */
 #include "base/bytes.h"
 #include "filter/batch.h"
 #include "filter/guard.h"
@@ -32,7 +32,7 @@ static const struct way ways[] = {
     [PLAIN] = {&petal_strategy_plain, ADDS_DIRECTLY},
 };
 
-/* Filters with a file or a limit need checks before a key is added. */
+/* A filter with a file or a limit needs checks before a key is added. */
 static bool needs_care(const petal_filter *filter)
 {
     return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
@@ -52,7 +52,7 @@ static const struct way *choose(const petal_filter *filter)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Finds the kernel's functions for one key. False if there are none. */
+/* Finds the kernel's functions for one key. Returns false if there are none. */
 static bool find_direct(const petal_filter *filter, struct direct *way)
 {
     bool (*fill_in)(struct direct *, uint32_t) = filter->layer_count == 1 ? filter->kernel->direct
@@ -69,7 +69,7 @@ static bool find_direct(const petal_filter *filter, struct direct *way)
            fill_in(way, filter->hash->id);
 }
 
-/* For a growing filter: adds keys directly while its single layer has room. */
+/* For a growing filter: adds keys directly while its only layer has room. */
 static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *f
     return contains_checked(filter, key, sizeof key);
 }
 
-/* Once every block has been checked, this costs a load and a jump. */
+/* When every block has been checked, this costs one load and one jump. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;

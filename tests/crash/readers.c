@@ -6,9 +6,9 @@
  * return PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
  * PETAL_ERR_DIRTY. With PETAL_OPEN_LIVE it must return PETAL_OK while the writer has the file open.
  * If a process verifies or copies an open map that is being changed, it may get PETAL_ERR_BUSY, but
- * never a report of damage. An index is only ever replaced. While a process adds filters to it, every
- * open must return PETAL_OK, with sound bits and every filter that was saved before. The amount is
- * the number of opens. */
+ * never a report of damage. An index is only ever replaced. While a process adds filters to it,
+ * every open must return PETAL_OK, with sound bits and every filter that was saved before. The
+ * amount is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
