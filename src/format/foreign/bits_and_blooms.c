@@ -10,10 +10,10 @@
  * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form from length on,
  * in base64.
  *
- * length is the length of the bit set. It is m, except in filters made from words (FromWithM), where
- * it is 64 times their number. A program may have switched its bit sets to little-endian: then
- * length and words are little-endian, but m and k are not. It may also have switched base64 from
- * the URL alphabet to the standard one. There is no magic number and no count.
+ * length is the length of the bit set. It is m, except in filters made from words (FromWithM),
+ * where it is 64 times their number. A program may have switched its bit sets to little-endian:
+ * then length and words are little-endian, but m and k are not. It may also have switched base64
+ * from the URL alphabet to the standard one. There is no magic number and no count.
  * docs/formats/bits-and-blooms.md.
  *
  * The format `bits-and-blooms` reads all of these. It writes a filter in the form that it was read
