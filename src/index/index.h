@@ -35,7 +35,10 @@ struct group {
     uint64_t stride_bits; /* of a row */
     uint64_t offset;      /* of the group's rows, from those of the first group */
     uint64_t bytes;
-    const petal_filter *hasher; /* in an opened index: a filter without bits that hashes keys */
+    /* in an opened index: a filter without bits that hashes keys; and the bits, if the group has
+     * one filter, whose rows are its bits */
+    const petal_filter *hasher;
+    struct bit_array only;
 };
 
 /* A filter of an index. */

@@ -6,33 +6,34 @@
  *                             = 1 0 0 1 0 ...   columns 0 and 3 of the group: numbers[0], [3]
  *
  * Keys are processed in pieces. A piece queries one group after the other, so that a group's rows
- * stay in the cache. Within a piece, a few keys are processed at a time: if a group is larger than
- * the cache, all their rows are prefetched before the first one is read, so that the misses
- * overlap.
+ * stay in the cache. Within a piece, a few keys are processed at a time: all their rows are
+ * prefetched before the first one is read, so that the misses overlap.
  *
- * Three cases are faster. A group of one filter has that filter's bits as its rows, so the filter's
- * kernel answers. Rows of up to 57 bits are read with one load each. And in groups of the scheme
- * blocked with the same k, a key has the same bits in its line, so they are computed once. */
+ * An index of filters of many sizes has narrow groups, where finding the rows takes longer than
+ * reading them. So what depends only on the hash and k is computed once for a piece; rows that fit
+ * into a word are read as one; and a group of one filter is queried as that filter. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "filter/batch.h"
 #include "filter/guard.h"
 #include "index/index.h"
 
-#define PIECE 1024u
+#define PIECE 256u
 #define FEW 32u
-
-/* Rows of a smaller group are not prefetched: they are in the second-level cache. */
-#define NEAR_BYTES ((uint64_t)1 << 18)
 
 /* Words of a row that are combined at a time. */
 #define CHUNK_WORDS ((uint64_t)64)
 
-/* A row of so many bits fits into the 8 bytes in which it begins. */
+/* Rows of up to this many bits are in the 8 bytes from their first byte on. */
 #define NARROW 57u
 
-/* The hashes of a key with one line. */
-#define LINE_HASHES 16u
+/* What the keys of a piece have in common in filters that differ only in m: scheme_def.split. */
+struct split {
+    const struct group *of; /* one such group; NULL: not computed yet */
+    uint32_t first;
+    uint64_t words[PIECE][2];
+    uint16_t places[PIECE * PETAL_MAX_SPLIT];
+};
 
 /* Keys and their rows of answers. */
 struct piece {
@@ -43,8 +44,7 @@ struct piece {
     uint64_t row_words;
     const uint64_t *hashes;
     uint64_t room[PIECE];
-    const struct group *places_of;       /* the group for which `places` was computed, or NULL */
-    uint16_t places[PIECE][LINE_HASHES]; /* of each key's bits in its line */
+    struct split split;
 };
 
 /* A few keys of a piece, and where their rows begin in a group. */
@@ -56,66 +56,65 @@ struct few {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool has_same_places(const struct group *a, const struct group *b)
+static bool is_narrow(const struct group *group)
 {
-    const struct shape *x = &a->kind.shape, *y = &b->kind.shape;
-    return a->hasher == b->hasher && x->scheme == y->scheme && x->hashes == y->hashes &&
-           x->lines_per_key == y->lines_per_key;
+    return group->columns <= NARROW;
 }
 
-/* Does another group before or after this one have the same bits in its lines? */
-static bool shares_places(const petal_index *index, const struct group *group)
+static bool splits_alike(const struct kind *a, const struct kind *b)
 {
-    const struct group *first = index->groups, *last = first + index->group_count - 1;
+    return has_same_hash(a, b) && a->shape.scheme == b->shape.scheme &&
+           a->shape.lines_per_key == b->shape.lines_per_key && a->shape.hashes == b->shape.hashes;
+}
+
+static void split_keys(const struct scheme_def *scheme, const struct group *group,
+                       struct piece *piece)
+{
+    struct split *split = &piece->split;
     const struct shape *shape = &group->kind.shape;
-    if (shape->scheme != PETAL_SCHEME_BLOCKED || shape->lines_per_key != 1) return false;
-    return (group != first && has_same_places(group - 1, group)) ||
-           (group != last && has_same_places(group, group + 1));
+    if (split->of && splits_alike(&split->of->kind, &group->kind)) return;
+    for (size_t i = 0; i < piece->count; i++)
+        split->first = scheme->split(shape, piece->hashes[i], split->words[i],
+                                     split->places + i * shape->hashes);
+    split->of = group;
 }
 
-/* Computes the places of all keys, unless the group before has the same ones. In a filter of one
- * line, they are the positions. */
-static void find_places(struct piece *piece, const struct group *group)
+/* Where the rows of key i of the piece begin, from its split. */
+static void rows_of_split(const struct split *split, size_t i, const struct group *group,
+                          uint64_t lines, uint64_t line_bits, uint64_t *bits)
 {
-    const struct scheme_def *scheme = petal_scheme_find(group->kind.shape.scheme);
-    const struct group *before = piece->places_of;
-    struct shape line = group->kind.shape;
-    uint64_t positions[PETAL_MAX_POSITIONS];
-    if (before && has_same_places(before, group)) return;
-    line.bits = PETAL_LINE_BITS;
-    for (size_t i = 0; i < piece->count; i++) {
-        scheme->positions(&line, piece->hashes[i], positions);
-        for (uint32_t j = 0; j < line.hashes; j++) piece->places[i][j] = (uint16_t)positions[j];
+    uint32_t count = group->kind.shape.hashes, first = split->first, j = 0;
+    const uint16_t *places = split->places + i * count;
+    uint64_t stride = group->stride_bits,
+             line = mulhi64(split->words[i][0], lines) * line_bits * stride;
+    for (; j < first; j++) bits[j] = line + places[j] * stride;
+    if (j < count) line = mulhi64(split->words[i][1], lines) * line_bits * stride;
+    for (; j < count; j++) bits[j] = line + places[j] * stride;
+}
+
+static void find_rows(struct piece *piece, const struct group *group,
+                      const struct scheme_def *scheme, struct few *few)
+{
+    const struct shape *shape = &group->kind.shape;
+    few->places = shape->hashes;
+    if (scheme->split) {
+        uint64_t lines = shape->bits / scheme->fold_bits;
+        split_keys(scheme, group, piece);
+        for (size_t i = 0; i < few->count; i++)
+            rows_of_split(&piece->split, few->from + i, group, lines, scheme->fold_bits,
+                          few->bits[i]);
+        return;
     }
-    piece->places_of = group;
-}
-
-static void find_rows_by_places(const struct piece *piece, const struct group *group,
-                                struct few *few)
-{
-    uint64_t lines = group->kind.shape.bits / PETAL_LINE_BITS;
-    uint32_t hashes = few->places = group->kind.shape.hashes;
     for (size_t i = 0; i < few->count; i++) {
-        const uint16_t *places = piece->places[few->from + i];
-        uint64_t line = mulhi64(piece->hashes[few->from + i], lines) * PETAL_LINE_BITS;
-        for (uint32_t j = 0; j < hashes; j++)
-            few->bits[i][j] = (line + places[j]) * group->stride_bits;
+        scheme->positions(shape, piece->hashes[few->from + i], few->bits[i]);
+        for (uint32_t j = 0; j < few->places; j++) few->bits[i][j] *= group->stride_bits;
     }
 }
 
-static void find_rows(const struct piece *piece, const struct group *group, struct few *few)
+static void prefetch_rows(const struct few *few, const struct group *group, const uint8_t *rows)
 {
-    const struct scheme_def *scheme = petal_scheme_find(group->kind.shape.scheme);
-    for (size_t i = 0; i < few->count; i++) {
-        uint64_t *bits = few->bits[i];
-        few->places = scheme->positions(&group->kind.shape, piece->hashes[few->from + i], bits);
-        for (uint32_t j = 0; j < few->places; j++) bits[j] *= group->stride_bits;
-    }
-}
-
-static void fetch_rows(const struct group *group, const uint8_t *rows, const struct few *few)
-{
-    uint64_t row_bytes = at_most((group->stride_bits + 7) / 8, CHUNK_WORDS * 8);
+    uint64_t row_bytes = (group->stride_bits + 7) / 8;
+    if (row_bytes > CHUNK_WORDS * 8) row_bytes = CHUNK_WORDS * 8;
     for (size_t i = 0; i < few->count; i++)
         for (uint32_t j = 0; j < few->places; j++)
             for (uint64_t at = 0; at < row_bytes; at += PETAL_LINE_BYTES)
@@ -163,44 +162,27 @@ static void answer_chunk(const uint64_t *bits, uint32_t places, const uint8_t *r
         if (all[i]) spread(numbers + column + 64 * i, all[i], row);
 }
 
+/* The same for a narrow group: a row is one word. */
 static void answer_narrow(const uint64_t *bits, uint32_t places, const uint8_t *rows,
-                          const uint32_t *numbers, uint64_t mask, uint64_t *row)
+                          const uint32_t *numbers, uint64_t columns, uint64_t *row)
 {
-    for (uint32_t j = 0; j < places; j++) mask &= load64le(rows + bits[j] / 8) >> bits[j] % 8;
-    spread(numbers, mask, row);
+    uint64_t all = ((uint64_t)1 << columns) - 1;
+    for (uint32_t j = 0; j < places; j++) all &= load64le(rows + bits[j] / 8) >> bits[j] % 8;
+    if (all) spread(numbers, all, row);
 }
 
 static void answer_few(const struct piece *piece, const struct few *few, const struct group *group,
                        const uint8_t *rows, const uint32_t *numbers)
 {
     uint64_t *row = piece->rows + few->from * piece->row_words;
-    uint64_t mask = UINT64_MAX >> (64 - at_most(group->columns, NARROW));
+    if (is_narrow(group)) {
+        for (size_t i = 0; i < few->count; i++, row += piece->row_words)
+            answer_narrow(few->bits[i], few->places, rows, numbers, group->columns, row);
+        return;
+    }
     for (size_t i = 0; i < few->count; i++, row += piece->row_words)
-        if (group->columns <= NARROW)
-            answer_narrow(few->bits[i], few->places, rows, numbers, mask, row);
-        else
-            for (uint64_t column = 0; column < group->columns; column += CHUNK_WORDS * 64)
-                answer_chunk(few->bits[i], few->places, rows, numbers, column, group->columns, row);
-}
-
-/* The filter's kernel expects lines to be aligned, which those of a view may not be. */
-static bool is_one_filter(const struct group *group, const uint8_t *rows)
-{
-    return group->columns == 1 && (uintptr_t)rows % PETAL_LINE_BYTES == 0;
-}
-
-/* Answers for a group of one filter. */
-static void answer_filter(const struct piece *piece, const struct group *group, const uint8_t *rows,
-                          uint32_t number)
-{
-    uint8_t results[PIECE];
-    struct layer layer = {0};
-    petal_layer_set_shape(&layer, &group->kind.shape, group->hasher->hash);
-    layer.array.bytes = (uint8_t *)(uintptr_t)rows; /* which queries only read */
-    petal_scheme_kernel(petal_scheme_find(group->kind.shape.scheme))
-        ->contains_many(&layer.array, piece->hashes, piece->count, results);
-    for (size_t i = 0; i < piece->count; i++)
-        piece->rows[i * piece->row_words + number / 64] |= (uint64_t)results[i] << number % 64;
+        for (uint64_t column = 0; column < group->columns; column += CHUNK_WORDS * 64)
+            answer_chunk(few->bits[i], few->places, rows, numbers, column, group->columns, row);
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -235,39 +217,104 @@ static petal_status check_few(const petal_index *index, const struct group *grou
     return PETAL_OK;
 }
 
-/* True: no row of the group needs a check. Many keys read most blocks of a small group anyway, so
- * all of them are checked at once; if one is damaged, that is reported when a key needs it. */
-static bool is_sound(const petal_index *index, const struct group *group, size_t keys)
+/* Have all blocks of the group been checked? Says no if finding out would take longer than
+ * answering the keys does. */
+static bool is_checked(const petal_index *index, const struct group *group, size_t keys)
 {
     if (!index->blocks) return true;
-    if (group->bytes / PETAL_BLOCK_BYTES > keys / 64) return false;
-    return check_blocks(index, group->offset, group->offset + group->bytes - 1, NULL) == PETAL_OK;
+    uint64_t i = group->offset / PETAL_BLOCK_BYTES,
+             last = (group->offset + group->bytes - 1) / PETAL_BLOCK_BYTES;
+    if ((last - i) / 64 > keys) return false;
+    while (i <= last && __atomic_load_n(&index->blocks[i], __ATOMIC_ACQUIRE) == BLOCK_CHECKED) i++;
+    return i > last;
 }
 
 /* ---- an index that was opened ---------------------------------------------------------------- */
+
+static inline uint64_t narrow_row(const uint8_t *line, uint16_t place, uint32_t stride_bits)
+{
+    uint32_t bit = place * stride_bits;
+    return load64le(line + bit / 8) >> bit % 8;
+}
+
+/* The rows of a line at these places, at least one. After eight, few have a common bit, which CPUs
+ * predict well; after four it would be too many. */
+static inline uint64_t and_places(const uint8_t *line, const uint16_t *places, const uint16_t *end,
+                                  uint32_t stride_bits, uint64_t all)
+{
+    for (; end - places > 8; places += 8) {
+        for (int j = 0; j < 8; j++) all &= narrow_row(line, places[j], stride_bits);
+        if (!all) return 0;
+    }
+    do all &= narrow_row(line, *places, stride_bits);
+    while (++places != end);
+    return all;
+}
+
+/* Answers for a narrow group from the splits, without storing where rows begin. */
+static void query_narrow(const struct group *group, const struct scheme_def *scheme,
+                         const uint8_t *rows, const uint32_t *numbers, struct piece *piece)
+{
+    const struct shape *shape = &group->kind.shape;
+    uint32_t stride = (uint32_t)group->stride_bits, hashes = shape->hashes;
+    uint64_t lines = shape->bits / scheme->fold_bits, line_bytes = scheme->fold_bits / 8 * stride;
+    uint64_t columns = ((uint64_t)1 << group->columns) - 1;
+    uint64_t *row = piece->rows, row_words = piece->row_words;
+    split_keys(scheme, group, piece);
+    const uint64_t *words = piece->split.words[0], *end = words + 2 * piece->count;
+    const uint16_t *places = piece->split.places;
+    uint32_t first = piece->split.first;
+    for (; words != end; words += 2, places += hashes, row += row_words) {
+        uint64_t all = and_places(rows + mulhi64(words[0], lines) * line_bytes, places,
+                                  places + first, stride, columns);
+        if (all && first < hashes)
+            all = and_places(rows + mulhi64(words[1], lines) * line_bytes, places + first,
+                             places + hashes, stride, all);
+        if (all) spread(numbers, all, row);
+    }
+}
+
+/* The kernel expects lines to be aligned, which those of a view may not be. */
+static bool is_one_filter(const struct group *group)
+{
+    return group->columns == 1 && (uintptr_t)group->only.bytes % PETAL_LINE_BYTES == 0;
+}
+
+static void query_only_filter(const struct group *group, const struct scheme_def *scheme,
+                              uint32_t number, struct piece *piece)
+{
+    uint8_t results[PIECE] = {0};
+    uint64_t bit = (uint64_t)1 << number % 64, *row = piece->rows + number / 64;
+    const struct kernel *kernel = petal_scheme_kernel(scheme);
+    if (kernel->contains_many(&group->only, piece->hashes, piece->count, results) == 0) return;
+    for (size_t i = 0; i < piece->count; i += 8)
+        for (size_t j = i; load64le(results + i) && j < i + 8; j++)
+            if (results[j]) row[j * piece->row_words] |= bit;
+}
 
 static petal_status query_group(const petal_index *index, const struct group *group,
                                 struct piece *piece, petal_error *error)
 {
     const uint8_t *rows = index->image.bytes + index->image.bits_offset + group->offset;
     const uint32_t *numbers = index->numbers + group->first;
-    bool sound = is_sound(index, group, piece->count);
+    const struct scheme_def *scheme = petal_scheme_find(group->kind.shape.scheme);
+    bool checked = is_checked(index, group, piece->count),
+         far = !is_narrow(group) || group->bytes > PETAL_CACHED_BYTES;
     petal_status status = PETAL_OK;
-    struct few few = {.from = 0};
-    if (sound && is_one_filter(group, rows)) {
-        answer_filter(piece, group, rows, *numbers);
+    struct few few;
+    if (checked && is_one_filter(group)) {
+        query_only_filter(group, scheme, *numbers, piece);
         return PETAL_OK;
     }
-    bool shares = shares_places(index, group);
-    if (shares) find_places(piece, group);
-    for (; status == PETAL_OK && few.from < piece->count; few.from += few.count) {
+    if (checked && scheme->split && !far) {
+        query_narrow(group, scheme, rows, numbers, piece);
+        return PETAL_OK;
+    }
+    for (few.from = 0; status == PETAL_OK && few.from < piece->count; few.from += few.count) {
         few.count = at_most(piece->count - few.from, FEW);
-        if (shares)
-            find_rows_by_places(piece, group, &few);
-        else
-            find_rows(piece, group, &few);
-        if (group->bytes > NEAR_BYTES) fetch_rows(group, rows, &few);
-        if (!sound) status = check_few(index, group, &few, error);
+        find_rows(piece, group, scheme, &few);
+        if (far) prefetch_rows(&few, group, rows);
+        if (!checked) status = check_few(index, group, &few, error);
         answer_few(piece, &few, group, rows, numbers);
     }
     if (status != PETAL_OK) piece->count = few.from;
@@ -279,7 +326,7 @@ static petal_status query_rows(const petal_index *index, struct piece *piece, pe
 {
     const petal_filter *hasher = NULL;
     petal_status status = PETAL_OK;
-    piece->places_of = NULL;
+    piece->split.of = NULL;
     for (uint64_t i = 0; i < index->group_count; i++) {
         const struct group *group = &index->groups[i];
         if (group->hasher != hasher)
@@ -345,7 +392,10 @@ petal_status petal_index_query(const petal_index *index, const petal_batch *thei
     petal_status status = petal_batch_take(theirs, &batch, error);
     if (status == PETAL_OK) status = check(index, &batch, row_words, error);
     if (status != PETAL_OK) return status;
-    struct piece piece = {.batch = &batch, .row_words = row_words};
+    struct piece piece; /* its arrays are not zeroed, which would take longer than a query */
+    piece.batch = &batch;
+    piece.from = 0;
+    piece.row_words = row_words;
     bool has_rows = PETAL_IS_READ_ONLY || index->is_open;
     for (uint64_t i = 0; i < batch.count * row_words; i++) rows[i] = 0;
     for (; status == PETAL_OK && piece.from < batch.count; piece.from += piece.count) {

@@ -205,6 +205,20 @@ static petal_status make_hashers(petal_index *index, const void *secret, petal_e
     return PETAL_OK;
 }
 
+/* The rows of a group with one filter are that filter's bits. */
+static void find_only_filters(petal_index *index)
+{
+    for (uint64_t i = 0; i < index->group_count; i++) {
+        struct group *group = &index->groups[i];
+        if (group->columns != 1) continue;
+        struct layer layer = {.items = 0};
+        petal_layer_set_shape(&layer, &group->kind.shape, petal_hash_find(group->kind.hash));
+        group->only = layer.array;
+        group->only.bytes =
+            (uint8_t *)(uintptr_t)index->image.bytes + index->image.bits_offset + group->offset;
+    }
+}
+
 #define FLAGS (PETAL_OPEN_VERIFY | PETAL_OPEN_VERIFY_ON_USE)
 
 static petal_status take_options(const petal_open_options *theirs, petal_open_options *options,
@@ -228,6 +242,7 @@ static petal_status read_all(petal_index *index, const uint8_t *bytes, uint64_t 
     petal_status status = petal_index_read_tables(index, bytes, size_bytes, error);
     if (status == PETAL_OK) status = check_secret(index, options->secret, error);
     if (status == PETAL_OK) status = make_hashers(index, options->secret, error);
+    if (status == PETAL_OK) find_only_filters(index);
     if (status == PETAL_OK && (options->flags & PETAL_OPEN_VERIFY))
         status = petal_index_verify(index, error);
     if (status != PETAL_OK || !(options->flags & PETAL_OPEN_VERIFY_ON_USE)) return status;

@@ -170,20 +170,31 @@ static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint
     return lines;
 }
 
-static uint32_t line_positions(const struct shape *shape, uint64_t hash, uint32_t hashes,
-                               uint64_t *positions)
+static void find_places(uint64_t hash, uint32_t hashes, uint16_t *places)
 {
-    uint64_t line = mulhi64(hash, shape->bits / PETAL_LINE_BITS);
     struct walk at = first_word((uint32_t)hash);
-    for (uint32_t i = 0; i < hashes; i++, next_word(&at))
-        positions[i] = line * PETAL_LINE_BITS + place_of(&at);
-    return hashes;
+    for (uint32_t i = 0; i < hashes; i++, next_word(&at)) places[i] = (uint16_t)place_of(&at);
+}
+
+static uint32_t split_hash(const struct shape *shape, uint64_t hash, uint64_t words[2],
+                           uint16_t *places)
+{
+    uint32_t first = hashes_of_first(shape);
+    words[0] = hash;
+    words[1] = fmix64(hash);
+    find_places(words[0], first, places);
+    find_places(words[1], hashes_of_second(shape), places + first);
+    return first;
 }
 
 static uint32_t positions_of(const struct shape *shape, uint64_t hash, uint64_t *positions)
 {
-    uint32_t first = line_positions(shape, hash, hashes_of_first(shape), positions);
-    return first + line_positions(shape, fmix64(hash), hashes_of_second(shape), positions + first);
+    uint64_t words[2], lines = shape->bits / PETAL_LINE_BITS;
+    uint16_t places[2 * WORDS];
+    uint32_t first = split_hash(shape, hash, words, places);
+    for (uint32_t i = 0; i < shape->hashes; i++)
+        positions[i] = mulhi64(words[i >= first], lines) * PETAL_LINE_BITS + places[i];
+    return shape->hashes;
 }
 
 static petal_status normalize(const struct scheme_def *self, struct shape *shape,
@@ -290,6 +301,7 @@ const struct scheme_def petal_scheme_blocked = {
     .hash_words = 1,
     .places = places,
     .positions = positions_of,
+    .split = split_hash,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,
     .fold_bits = PETAL_LINE_BITS,

@@ -251,6 +251,7 @@ struct counters {
 #define PETAL_MAX_HASHES 1088u
 
 #define PETAL_MAX_POSITIONS 64u
+#define PETAL_MAX_SPLIT 32u
 
 /* A scheme's row. If a member is omitted (0, NULL), it has the default in its comment. */
 struct scheme_def {
@@ -267,6 +268,12 @@ struct scheme_def {
      * all set if the key is present (for counters: the lowest bit of each nonzero counter). There
      * are at most PETAL_MAX_POSITIONS; returns how many. */
     uint32_t (*positions)(const struct shape *shape, uint64_t hash, uint64_t *positions);
+    /* Optional, for querying filters that differ only in m: the part of positions() that does not
+     * depend on it. Position i is mulhi64(word, m / fold_bits) * fold_bits + places[i], where the
+     * word is words[0] for the first positions, whose number it returns, and words[1] for the
+     * others. At most PETAL_MAX_SPLIT. */
+    uint32_t (*split)(const struct shape *shape, uint64_t hash, uint64_t words[2],
+                      uint16_t *places);
     /* The same if layers are tried in turn. Returns the stretches of the array that a query reads,
      * by number; false: there are no more. No stretch crosses the end of a block. Given the bytes
      * of these stretches in order, the second function returns the layer's answer, an enum turn. */
