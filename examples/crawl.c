@@ -13,7 +13,7 @@ typedef struct tally {
     unsigned links, fetched, twice, skipped_new;
 } tally;
 
-/* A small generator of repeatable "random" numbers (xorshift64*). */
+/* A small generator of reproducible "random" numbers (xorshift64*). */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;
@@ -22,8 +22,8 @@ static uint64_t next_random(uint64_t *state)
     return *state * 0x2545F4914F6CDD1Du;
 }
 
-/* The page that a link leads to. The lower of two random numbers: front pages have more links than
- * others. */
+/* Returns the page that a link leads to: the lower of two random numbers, so that more links lead
+ * to front pages than to others. */
 static unsigned pick_page(uint64_t *state)
 {
     unsigned a = (unsigned)(next_random(state) >> 33) % PAGES,

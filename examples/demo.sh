@@ -1,9 +1,9 @@
 #!/bin/sh
 # demo.sh BIN_DIR - shows what petal is for, on a real list of 58,240 web addresses.
 #
-# Every line that begins with $ is a command, run exactly as shown. The demo's claims are checked,
-# with `sort` and `awk` where an exact answer exists; a claim that fails prints WRONG and makes the
-# exit status 1. Needs gzip and the tools of every POSIX system.
+# Every line that begins with $ is a command, which runs exactly as shown. The demo checks its
+# claims, with `sort` and `awk` if there is an exact answer. If a claim is false, it prints WRONG
+# and exits with status 1. Needs gzip and the tools of every POSIX system.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
 [ -x "$1/petal" ] || { echo "demo: no petal in $1" >&2; exit 2; }
@@ -92,8 +92,8 @@ awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
     printf "          %7s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
 }'
 claim 'no line passes twice' "$twice == 0"
-# The rate is below 1 % until the filter is full, so this bound is generous; losing nothing at all
-# would be wrong too.
+# The rate is below 1 % until the filter is full, so this bound is generous. Losing no line at all
+# would also be wrong.
 claim 'no more new lines are lost than promised' "$listed - $fresh > 0 && $listed - $fresh <= $listed * 0.01"
 
 step '4. Look inside'

@@ -1,9 +1,9 @@
 /* guard.c - a filter that guards a slow lookup.
  *
  * A store holds 10,000 accounts, and a lookup is slow: think of a disk or a network. Half of the
- * requested names do not exist. For nearly all of those, the filter says so, and the store is not
- * queried. It never rejects a name that exists, and its rare wrong "probably" costs one needless
- * lookup, no more. */
+ * requested names do not exist. The filter rejects nearly all of those, so the store is not
+ * queried. It never rejects a name that exists, and a rare false positive costs only one needless
+ * lookup. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The slow lookup. Here, calls are only counted. */
+/* The slow lookup, which here only counts its calls. */
 static bool store_has(store *s, const char *name)
 {
     s->visits++;

@@ -1,8 +1,8 @@
 /* textbook.c - the 11-bit filter of docs/primer.md as a program.
  *
  * Eleven bits and two bits per key are few enough to watch a false positive happen. The seed is
- * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which nobody adds, the
- * bits 8 and 3: both set, by other keys.
+ * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which is never added,
+ * the bits 8 and 3, which other keys have set.
  *
  * The picture is drawn by the published rule of the classic scheme (docs/format.md), which
  * positions_of() repeats in five lines. Then the library gets the same queries: the example fails

@@ -52,9 +52,9 @@ static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
     return OTHER_TYPE;
 }
 
-/* Should this command create a valkey-bloom filter? bf.compat decides, except for a command that
- * must be obeyed: it states what it creates, because the server that sent it, or that wrote the
- * AOF, may have a different bf.compat. */
+/* True if this command creates a valkey-bloom filter. bf.compat decides, except for a command that
+ * must be obeyed: such a command states what it creates, because the server that sent it, or that
+ * wrote the AOF, may have a different bf.compat. */
 static int makes_valkey(RedisModuleCtx *ctx)
 {
     return config.compat == COMPAT_VALKEY && !must_obey(ctx);
@@ -682,7 +682,7 @@ static int bf_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return reply_dump(ctx, value, iterator);
 }
 
-/* Is this exactly the header of a filter? One byte more or less is refused. */
+/* True if this is exactly the header of a filter. One byte more or less is refused. */
 static int is_header(const char *data, size_t size)
 {
     if (size < BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES) return 0;

@@ -14,7 +14,7 @@ struct handle;
 /* The options that RedisBloom stores with a filter. */
 enum {
     BLOOM_NO_ROUND = 1,  /* exact size; without it, 2^n2 bits: old filters */
-    BLOOM_BY_BITS = 2,   /* size given in bits; no command does that */
+    BLOOM_BY_BITS = 2,   /* size given in bits; no command sets this */
     BLOOM_FORCE64 = 4,   /* MurmurHash64A; without it, MurmurHash2: old filters */
     BLOOM_NO_SCALING = 8 /* one layer, then it is full */
 };
@@ -42,7 +42,7 @@ enum value_kind {
     KIND_COUNTING, /* fixed size, counts each add until it is removed */
     KIND_WINDOW,
     KIND_WINDOW_OF_TIME,
-    KIND_STATIC /* accepts none: it was loaded with all its items */
+    KIND_STATIC /* accepts no items: it was loaded with all of them */
 };
 
 enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };

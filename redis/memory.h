@@ -22,7 +22,7 @@ void memory_free(void *memory, size_t size_bytes);
 /* Counts memory that the server allocated like memory from memory_zeroed(). */
 void memory_take(void *memory, size_t size_bytes);
 
-/* Would these bytes plus this many more exceed bf.memory-limit? */
+/* True if these bytes plus this many more would exceed bf.memory-limit. */
 int memory_over_limit(uint64_t held_bytes, uint64_t more_bytes);
 
 #endif

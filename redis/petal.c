@@ -6,7 +6,8 @@
  * end to end, all little-endian. The reply is a bitmap: the result of item i is bit i mod 8 (0 is
  * the lowest) of byte i / 8.
  *
- *     02000000 03000000 01000000 666f6f 78 "foo" and "x"; the reply 01: only the first */
+ *     02000000 03000000 01000000 666f6f 78     "foo" and "x"
+ *     01                                       the reply, if only "foo" has the result 1 */
 #include "adding.h"
 #include "common.h"
 #include "config.h"

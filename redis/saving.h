@@ -10,7 +10,7 @@
 /* Saves a string; a child process saves a large one uncompressed. */
 void save_string(RedisModuleIO *io, const uint8_t *bytes, uint64_t size_bytes);
 
-/* Is the server loading a file, its own or its master's? Then it must accept what the file
+/* True if the server is loading a file, its own or its master's. Then it must accept what the file
  * contains. */
 int is_loading(void);
 

@@ -250,11 +250,12 @@ extern struct server server;
 /* Looks up all calls. Returns NULL, or the name of a required call that is missing. */
 const char *server_find_calls(RedisModuleCtx *ctx);
 
-/* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? True for Valkey 9 and later. */
+/* True if this server can move slots by itself (CLUSTER MIGRATESLOTS), as Valkey 9 and later
+ * can. */
 int server_moves_slots(void);
 
-/* Must the command succeed because it already succeeded elsewhere: on the master, or on the server
- * that wrote the AOF? */
+/* True if the command must succeed because it already succeeded elsewhere: on the master, or on the
+ * server that wrote the AOF. */
 int must_obey(RedisModuleCtx *ctx);
 
 #endif

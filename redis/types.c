@@ -104,8 +104,8 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* May the next string, whose size follows from the fields before it, still be allocated? If so,
- * deducts its size. */
+/* True if the next string, whose size follows from the fields before it, may still be allocated.
+ * Deducts its size. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
     if (bytes <= loading->bytes_left) {

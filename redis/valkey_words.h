@@ -17,8 +17,8 @@ struct valkey_insert {
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* Does the command have words that only valkey-bloom knows? If so, the command creates a
- * valkey-bloom filter. */
+/* True if the command has words that only valkey-bloom knows, so that it creates a valkey-bloom
+ * filter. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 
 #endif

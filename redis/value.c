@@ -468,8 +468,8 @@ void value_settle(struct value *value)
     }
 }
 
-/* Are the bits after the last one that a key can set all clear? They would be lost, so other input
- * is refused. */
+/* True if all bits after the last one that a key can set are clear. They would be lost, so other
+ * input is refused. */
 static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
 {
     uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);

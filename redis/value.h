@@ -17,8 +17,8 @@ void value_settle(struct value *value);
 /* The number of bytes allocated for the value from the server. */
 uint64_t value_bytes(const struct value *value);
 
-/* Why something failed, as an error message for the client: "ERR petal: " and the library's
- * message, or one of RedisBloom's messages. */
+/* Returns the reason of a failure as an error message for the client: "ERR petal: " and the
+ * library's message, or one of RedisBloom's messages. */
 struct failure {
     petal_error error;
     char line[280];
@@ -32,7 +32,7 @@ struct bloom_plan {
     int no_scaling;
     int is_valkey; /* if so, valkey_create() uses the following fields */
     double ratio;  /* ratio of a layer's rate to the previous layer's */
-    int random;    /* is the seed random? */
+    int random;    /* whether the seed is random */
     uint8_t seed[32];
 };
 
@@ -103,7 +103,7 @@ int value_append_layer(struct value *value, const petal_lent_layer *layer,
  * is no memory. */
 int value_make_handles(void);
 
-/* Would the value exceed bf.memory-limit with this many more bytes? */
+/* True if the value would exceed bf.memory-limit with this many more bytes. */
 int value_over_limit(const struct value *value, uint64_t more_bytes);
 void value_fail_limit(struct failure *failure, uint64_t bytes);
 

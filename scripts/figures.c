@@ -1,4 +1,4 @@
-/* figures.c - draws the documents' figures with the library itself, so that what they show is true.
+/* figures.c - draws the documents' figures with the library itself, so that they show what it does.
  *
  *     figures NAME light|dark|auto SETS-FILE < distinct-keys > NAME.svg
  *
@@ -6,14 +6,13 @@
  * setting. SETS-FILE lists the measured memory of other ways to keep the same keys.
  * scripts/gen-figures calls this program for each figure.
  *
- * The public API doesn't show single bits. The two figures that do (cells, line) repeat the
- * published rules of docs/format.md here and compare the outcome with the library's; if they
- * differ, nothing is drawn.
+ * The public API doesn't show single bits. For the two figures that do (cells, line), this file
+ * repeats the rules of docs/format.md and compares the outcome with the library's; if they differ,
+ * nothing is drawn.
  *
- * The same meaning in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
+ * Signs mean the same in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
  * orange ring, a probed 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with
- * a wave: never colour alone.
- */
+ * a wave, so that nothing depends on colour alone. */
 #include <math.h>
 #include <petal/petal.h>
 #include <stdarg.h>
@@ -349,7 +348,7 @@ static void draw_column(const char *const *names, int count, double x, double y,
     }
 }
 
-/* The first lines of the real filter: each of a line's 16 words as dark as it has ones. */
+/* The first lines of the real filter: the more ones a word has, the darker it is. */
 static void draw_sheet(const key_list *k, double x, double y, double cell, int rows)
 {
     uint32_t *words = all_words(k);

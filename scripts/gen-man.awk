@@ -8,7 +8,7 @@
 # section of petal.h (guards, macros for compilers), and petal_inline.h from its first section on,
 # which is code.
 
-# Text as roff takes it.
+# Escapes text for roff.
 function escaped(s) {
     gsub(/\\/, "\\e", s)
     if (s ~ /^[.']/) s = "\\&" s
@@ -20,7 +20,7 @@ function fill(s,    line, n, i, word) {
     for (i = 1; i <= n; i++) {
         if (line != "" && length(line) + length(word[i]) > 77) { print escaped(line); line = "" }
         line = line (line == "" ? "" : " ") word[i]
-        # roff would put only one blank after a sentence that ends in the middle of a line.
+        # A sentence ends its line: otherwise roff would put only one blank after it.
         if (word[i] ~ /[A-Za-z0-9_)`"*][.?]$/) { print escaped(line); line = "" }
     }
     if (line != "") print escaped(line)
@@ -56,7 +56,7 @@ function prose(s, after_heading,    n, i, line, text, shown, first) {
     }
 }
 
-# The name that a declaration declares.
+# Returns the name that a declaration declares.
 function names_of(declaration,    names, n, i, line, name) {
     names = ""
     n = split(declaration, line, "\n")
@@ -176,7 +176,7 @@ FNR == 1 {
 /^#(if|ifdef|ifndef|endif|include|else|elif)/ || /^extern "C"/ || /^}$/ { flush_group(); next }
 /^#define PETAL_([A-Z]+_)?H$/ { comment = ""; if (header != "petal.h") begun = 1; next }
 /^$/ {
-    # Not within braces.
+    # Only outside braces.
     opened = gsub(/\{/, "{", declaration)
     if (declaration != "" && opened == gsub(/\}/, "}", declaration)) flush_group()
     next

@@ -4,10 +4,10 @@
 //
 //     Compare.exe [KEYS [ROUNDS]]
 //
-// The plain filter does what the widely copied BloomFilter<T> in C# does, whose interface the
-// package has: a BitArray, GetHashCode(), and a second hash from a delegate (for text Jenkins'
-// one-at-a-time, for integers Wang's), combined with the first. All filters are created for these
-// keys at 1 %.
+// The plain filter works like the widely copied BloomFilter<T> in C#, whose interface the package
+// offers: it uses a BitArray, GetHashCode(), and a second hash from a delegate (Jenkins'
+// one-at-a-time for text, Wang's for integers), combined with the first. All filters are created
+// for these keys at 1 %.
 using System;
 using System.Collections;
 using System.Collections.Generic;

@@ -2,8 +2,8 @@
 // rounds; each round runs every contender in turn. A ratio is given for these minima, and then by
 // round: median (min..max). Above 1x, Petal is faster.
 //
-// Built without cgo it prints only its times, which the program with cgo prints next to its own: a
-// process has only one of the two.
+// If it is built without cgo, it prints only its times, and the program with cgo prints these next
+// to its own: one process can't contain both builds.
 package main
 
 import (
@@ -54,7 +54,7 @@ func check(err error) {
 	}
 }
 
-// set is a filter with one way of calling it. ask counts the keys that pass.
+// set is a filter that is called in one way. ask counts the keys that pass.
 type set interface {
 	add(from, to int)
 	ask(absent bool, from, to int) int
@@ -270,7 +270,7 @@ var others = []contender{
 
 // ---- rounds ----
 
-// what is measured for each, and how many of the absent keys passed.
+// What is measured for each contender, and how many of the absent keys passed.
 type times struct{ add, in, absent, passed float64 }
 
 func (t times) at(column string) float64 {

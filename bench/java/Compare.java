@@ -39,7 +39,7 @@ final class Compare {
         final List<String> list;
         final long[] longs;
         final Long[] boxed;
-        /** The same in lists and arrays of 8 and of 64, made before the clock starts. */
+        /** The same keys in lists and arrays of 8 and of 64, made before the clock starts. */
         final Map<Integer, List<List<String>>> lists = new LinkedHashMap<>();
         final Map<Integer, List<long[]>> arrays = new LinkedHashMap<>();
 
@@ -238,7 +238,7 @@ final class Compare {
     // ---- rounds ----
 
     private static final String[] STEPS = {"add", "in", "absent"};
-    /** The ns per key of each round, for each contender and step. */
+    /** The time per key in ns, by contender, step and round. */
     private static final Map<String, double[][]> TIMES = new LinkedHashMap<>();
     private static final Map<String, Double> RATES = new LinkedHashMap<>();
 

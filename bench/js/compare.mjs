@@ -1,7 +1,7 @@
 // compare.mjs - compares the package's batches and single calls, with SIMD128 and without, with npm
 // bloomfilter and bloom-filters, in one process: ns per key (CPU time, minimum of the rounds). Each
-// round runs all contenders in turn. Ratios are those of the minima, followed by the median of the
-// rounds' ratios and their spread.
+// round runs all contenders in turn. It prints the ratio of the minima, and
+// then the median and the spread of the rounds' ratios.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, tmpdir } from 'node:os';

@@ -5,24 +5,24 @@
  *
  * A contender is a separate program, one per line of CONTENDERS. The line has its name, what it is
  * compared with, the maximum number of keys it is given (0: any) and the command, separated by
- * tabs. What it is compared with: `-` if it is another library; `*` if it is Petal, compared with
- * all of them; NAME if it is Petal with this library's filter, compared only with it: both must
- * find the same number of false positives with the same number of bits.
+ * tabs. The second field is `-` for another library; `*` for Petal, which is compared with all
+ * libraries; or NAME for Petal with the filter of this library, which is compared only with it:
+ * both must find the same number of false positives with the same number of bits.
  *
- * It reads orders, builds a filter and queries it, and answers with one line:
+ * A contender reads orders. For each, it builds a filter, queries it, and answers with one line:
  *
  *     run KEYS BITS_PER_KEY RATE number|text REPEATS
  *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
  * Key i is SplitMix64's output function of i; absent keys begin at 2^40. Texts are "http://a.io/"
- * and 16 hex digits. LAST_KEY, the last absent one (a number in 16 hex digits), proves that all use
- * the same keys. RATE is that of an ideal filter with the same bits per key. Keys exist before the
- * clock starts; creating the filter counts as adding.
+ * and 16 hex digits. LAST_KEY, the last absent key (a number in 16 hex digits), shows that all
+ * contenders use the same keys. RATE is that of an ideal filter with the same bits per key. Keys
+ * are made before the clock starts; creating the filter counts as adding.
  *
  * Every round runs each contender once, in every other round in reverse order, so that a slowdown
- * of the machine affects all of them; ratios are taken within a round. Before the rounds of a size
- * each contender runs unmeasured for a while, so that JIT compilers are done. */
+ * of the machine affects all of them; ratios are taken within a round. Before the rounds of a size,
+ * each contender warms up without being measured, so that JIT compilers have finished. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ struct contender {
     size_t max_keys;
     pid_t process;
     FILE *orders, *answers;
-    /* At the current size. */
+    /* For the current size. */
     bool present;
     size_t repeats;
     double ns[PHASES][MAX_ROUNDS];
@@ -241,7 +241,7 @@ static struct spread spread_of(const double *values)
     return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
 }
 
-/* How many times as fast `mine` is as `theirs`, in the same round. */
+/* Returns how many times as fast as `theirs` `mine` was in the same round. */
 static struct spread ratio_of(const struct contender *mine, const struct contender *theirs,
                               int phase)
 {
@@ -272,7 +272,7 @@ static void check_alike(const struct contender *mine, const struct contender *th
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-/* The same for the minimum times, which may be from different rounds. */
+/* The same ratio for the minimum times, which may be from different rounds. */
 static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
 {
     return spread_of(theirs->ns[phase]).min / spread_of(mine->ns[phase]).min;
@@ -303,7 +303,7 @@ static void print_ratio(const struct contender *mine, const struct contender *th
     print_cell(text);
 }
 
-/* The line below that many column headings. */
+/* Prints the line below this many column headings. */
 static void print_rule(size_t columns)
 {
     printf("|");
@@ -339,7 +339,7 @@ static void print_ratio_row(const struct contender *theirs, int phase, size_t co
         if (compared)
             print_ratio(&contenders[j], theirs, phase);
         else
-            print_cell(""); /* one of Petal's that doesn't support these keys */
+            print_cell(""); /* this contender of Petal's doesn't support these keys */
         used++;
     }
     for (; used < columns; used++) print_cell("");

@@ -1,10 +1,10 @@
-/* petal.c - Petal's own contenders next to libraries of other languages. It speaks the protocol of
- * driver.c.
+/* petal.c - Petal's own contenders, for comparison with libraries of other languages. Speaks the
+ * protocol of driver.c.
  *
  *     petal SCHEME|FORMAT single|batch|inline
  *
- * Petal creates and fills a filter in another library's format, and then queries the bytes of its
- * file in place. */
+ * If a format is given, Petal creates and fills a filter in that library's format, and then queries
+ * the bytes of its file in place. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <petal/petal_inline.h>
@@ -109,7 +109,7 @@ static void print_last(const struct keys *keys)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* Petal's choice of k, computed once per size, as others have theirs from a formula or a
+/* Computes Petal's choice of k once per size: other libraries get k from a formula or a
  * constant. */
 static uint32_t planned_hashes(const petal_options *options)
 {
@@ -257,7 +257,7 @@ static void run_round(const struct order *order, const struct keys *in, const st
     print_last(out);
 }
 
-/* If a library turns numbers into text, its keys differ from Petal's numbers. */
+/* False if the library converts numbers to text, so that its keys differ from Petal's. */
 static bool takes_numbers(void)
 {
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;

@@ -6,7 +6,7 @@ objects each time (a str keeps its hash, so a second pass would favour rbloom). 
 these minima, and then by round: median (min..max). Above 1x, Petal is faster. Exits with status 1
 if a goal is missed.
 
-Rows of "in, again" query the same objects that were added, "in, absent" new ones.
+Rows "in, again" query the same objects that were added; rows "in, absent" query new objects.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def addresses(count, start):
 
 
 def portable(key):
-    """As rbloom's documentation recommends for filters that are saved."""
+    """The hash that rbloom's documentation recommends for filters that are saved."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big", signed=True)
 
 
@@ -82,7 +82,7 @@ class Table:
         return min(self.times[contender, row])
 
     def ratio(self, ours, theirs):
-        """The ratio of the minima, and by round."""
+        """Formats the ratio of the minima, and the ratio by round."""
         each = [b / a for a, b in zip(self.times[ours], self.times[theirs], strict=True)]
         of_least = self.least(*theirs) / self.least(*ours)
         return of_least, statistics.median(each), min(each), max(each)

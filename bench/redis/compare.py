@@ -1,10 +1,11 @@
 """compare.py [--rounds N] [--scale N] - compares the module with RedisBloom: the server's CPU time
 per command.
 
-Each module runs in a server of its own (the same program), on a Unix socket. Commands are encoded
-in advance and sent in pipelines of 64 KiB. The measure is the CPU time that the server reports
-(INFO cpu), user and system. Rounds use both servers in turn. A row has the minimum of all rounds,
-their ratio, and the ratio by round: median (min..max). Above 1x, Petal is faster.
+Each module runs in its own server (the same program for both), on a Unix socket. Commands are
+encoded in advance and sent in pipelines of 64 KiB. The measure is the CPU time that the server
+reports (INFO cpu), user and system. Each round uses both servers, one after the other. A row has
+the minimum of all rounds, their ratio, and the ratio by round: median (min..max). Above 1x, Petal
+is faster.
 """
 
 import argparse
@@ -126,7 +127,7 @@ def make_cases(scale):
 
 
 def make_packed(cases, scale):
-    """The batches of those rows, packed, compared with our own unpacked ones."""
+    """Compares the batches of those rows in packed form with our own unpacked ones."""
     one = keys(0, 1000000 // scale)
     big = keys(2 * 10**9, 400000 // scale)
     prepare = {row: before for row, before, _ in cases}
@@ -165,7 +166,7 @@ def verdict(row, ratio):
 
 
 def measure(rounds, prepare, *sides):
-    """The times of both, by round; they take turns in going first."""
+    """Returns the times of both servers by round; they take turns in going first."""
     times = [[], []]
     for number in range(rounds):
         for which in (0, 1) if number % 2 else (1, 0):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """pauses.py [--rounds N] [--large] NAME=SERVER... - measures how long a command blocks a server
-whose filter grows by a layer of more than 1 GiB, compared with RedisBloom. With --large also how
-long DUMP, COPY, SAVE and DEL take for that layer, full of random bits.
+whose filter grows by a layer of more than 1 GiB, compared with RedisBloom. With --large it also
+measures how long DUMP, COPY, SAVE and DEL take for that layer when it is full of random bits.
 
-$module and $redisbloom are the modules, as in tests/redis. Each runs in a server of its own, one
-command at a time; the server itself reports how long each took (SLOWLOG, wall time). Of each round
-the longest BF.ADD counts, and of these the median over all rounds (min..max). A busy machine makes
-all of it longer.
+$module and $redisbloom are the modules, as in tests/redis. Each runs in its own server, one command
+at a time; the server reports how long each command took (SLOWLOG, wall time). The result is the
+median, over all rounds, of the longest BF.ADD of a round (min..max). On a busy machine all times
+are longer.
 """
 
 import argparse

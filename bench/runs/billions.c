@@ -7,15 +7,15 @@
  *
  * The build is compared, on the same machine in the same run, with the touch floor (reading and
  * writing one random line of an array of that size, and nothing else), the plain loop of
- * petal_add_i64(), batches, and a classic filter with the same number of bits. Those are samples.
- * All filters and the array are written before the clock starts, so that no time includes the
- * system's first allocation of pages, which is reported separately.
+ * petal_add_i64(), batches, and a classic filter with the same number of bits. These comparisons
+ * use samples. All filters and the array are written before the clock starts, so that no time
+ * includes the system's first allocation of pages, which is reported separately.
  *
  * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
  * include computing them. A shard's keys are those that petal_shard_of() assigns to it. Each shard
- * is built, saved and mapped, and queried for its part of 10^8 members, spread over all keys, and
- * of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong, or the file
- * differs from the filter. The output is a document: bench/results/billions.md. */
+ * is built, saved, mapped, and queried for its part of 10^8 members, which are spread over all
+ * keys, and of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong, or
+ * the file differs from the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
 #include <petal/petal_build.h>
@@ -177,7 +177,7 @@ static double peak_memory(void)
 
 /* ---- the comparisons ------------------------------------------------------------------------- */
 
-/* Reads and writes random lines of an array of that size: no filter can add single keys faster. */
+/* Reads and writes random lines of an array of that size. No filter can add single keys faster. */
 static double touch_floor(uint64_t bytes, uint64_t count, double *first_touch)
 {
     uint8_t *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -331,7 +331,7 @@ static petal_filter *open_often(const char *path)
     return filter;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- querying -------------------------------------------------------------------------------- */
 
 struct answers {
     uint64_t keys, found;

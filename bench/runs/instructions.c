@@ -1,5 +1,5 @@
 /* instructions.c - ./dev bench instructions: instructions per key of the most important paths,
- * counted by valgrind's callgrind, so that load and clock don't matter.
+ * counted by valgrind's callgrind, so that the machine's load and clock rate don't matter.
  *
  * Under callgrind, each row's part of the run becomes a dump with the row's name. Without callgrind
  * the program does the same work and prints nothing. Valgrind 3 has no AVX-512, so the AVX2 kernel

@@ -1,14 +1,14 @@
-/* redisbloom.c - RedisBloom's scheme, queried by Petal and by RedisBloom's own C code, in one
+/* redisbloom.c - compares how Petal and RedisBloom's own C code query RedisBloom's scheme, in one
  * process.
  *
  *     ./dev bench redisbloom FOLDER [KEYS...]
  *
- * FOLDER holds RedisBloom's sources, for their deps/bloom and deps/murmur2.
+ * FOLDER holds RedisBloom's sources, of which deps/bloom and deps/murmur2 are used.
  *
  * Both have the same hash, k and m. With format "redisbloom", Petal plans the first link of a chain
- * for half the requested rate, so this benchmark asks it for twice the rate. Keys are added in
- * parts, by both in turn; then rounds query random members, and absent keys. Times are CPU time; a
- * ratio is RedisBloom's time divided by Petal's in the same round: median (min..max). */
+ * for half the requested rate, so this benchmark asks it for twice the rate. Both add the keys in
+ * parts, in turn; then rounds query random members, and absent keys. Times are CPU time; a ratio is
+ * RedisBloom's time divided by Petal's in the same round: median (min..max). */
 #include <petal/petal.h>
 
 #include "../../tests/keys.h"
@@ -33,7 +33,7 @@ void *(*RedisModule_TryCalloc)(size_t count, size_t size) = calloc;
 #define RATE 0.01
 #define ROUNDS 9u
 #define MAX_PART ((size_t)5000000)
-#define MIN_ASKED ((size_t)1000000) /* for small filters, the same keys repeatedly */
+#define MIN_ASKED ((size_t)1000000) /* for small filters, the same keys are queried repeatedly */
 
 struct pair {
     struct bloom theirs;
@@ -57,7 +57,7 @@ static void must(bool fine, const char *what)
     exit(2);
 }
 
-/* SplitMix64's output function: a bijection, so that no key comes twice. */
+/* SplitMix64's output function: a bijection, so that no key occurs twice. */
 static int64_t key_number(uint64_t i)
 {
     i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
@@ -109,7 +109,7 @@ static size_t ask(struct pair *pair, enum way way, const int64_t *part, size_t p
     return found;
 }
 
-/* Measures ns[way] in one round. All ways must find the same number of keys. */
+/* Measures ns[way] for one round. All ways must find the same number of keys. */
 static void ask_round(struct pair *pair, const int64_t *part, size_t part_keys, double ns[WAYS])
 {
     size_t repeats = part_keys < MIN_ASKED ? MIN_ASKED / part_keys : 1, found[WAYS] = {0};

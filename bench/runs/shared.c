@@ -1,11 +1,11 @@
 /* shared.c - ./dev bench shared: several threads add to one filter, in each possible way, next to
  * one thread's plain adding in the same round.
  *
- *     plain        add_numbers() by one thread: the yardstick
+ *     plain        add_numbers() by one thread: the reference
  *     shared       the same call on a filter given to petal_allow_threads(), the keys divided among
  *                  threads
  *     shared, one  one call per key
- *     atomic OR    what sharing could have been: a relaxed atomic OR for each of a key's k words
+ *     atomic OR    an alternative to sharing: a relaxed atomic OR for each of a key's k words
  *     check, OR    the same, but only if a load before it finds the bit clear
  *
  * The time is the CPU time of the slowest thread: the wall time if each thread had its own CPU. It
@@ -118,8 +118,8 @@ static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigne
     return slowest / (double)keys;
 }
 
-/* A filter of 10 bits per key whose memory has been touched, so that page faults cost no way
- * anything. */
+/* Creates a filter of 10 bits per key and touches its memory, so that no page faults are
+ * measured. */
 static petal_filter *make_touched(uint64_t keys)
 {
     petal_options options = PETAL_OPTIONS_INIT;

@@ -51,9 +51,9 @@ struct contender {
     void (*drop)(void *filter);
 };
 
-/* How much is inlined depends on the compiler, and makes a difference of up to five times. So
- * CMakeLists.txt compiles such a source twice, with the build's compiler and with clang, whose
- * contenders have other names. */
+/* What a compiler inlines can make the code up to five times as fast. So CMakeLists.txt compiles
+ * such a source twice, with the build's compiler and with clang; clang's contenders have other
+ * names. */
 #ifdef BENCH_CLANG
 #define INLINED(library) library##_clang_contenders
 #define COMPILER " (clang)"

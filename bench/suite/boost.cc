@@ -1,12 +1,13 @@
 /* boost.cc - Boost.Bloom (1.89 and newer) in its fastest settings: one key per call and in bulk,
  * with malloc as users get it and in pages of 2 MB as Petal requests.
  *
- * `call` is one key per function call, as in a library: a number, or the start and length of an
- * address. `one` has the advantage that its loop, and the length, are compiled into the program.
+ * `call` is one key per function call, as in a library: the argument is a number, or the start and
+ * length of an address. `one` has an advantage: its loop and the length are compiled into the
+ * program.
  *
  * fm32 is fast_multiblock32 with a stride of one byte, fm64 is fast_multiblock64: one AVX2 or NEON
- * register per block. Bits set per key (K) grow with the bits of memory per key: 7 to 11, 8 to 18,
- * then 11. Its own hash for numbers, XXH3 for text. */
+ * register per block. The bits set per key (K) grow with the bits of memory per key: 7 up to 11
+ * bits, 8 up to 18, then 11. Numbers are hashed with Boost's own hash, text with XXH3. */
 #include "bench.h"
 
 #include <boost/bloom/fast_multiblock32.hpp>
@@ -70,7 +71,7 @@ template <typename T> struct huge_pages {
     }
 };
 
-/* What a contender holds: one of several types, chosen by keys and K. */
+/* A contender's filter: one of several types, chosen by the kind of keys and K. */
 struct any_filter {
     virtual ~any_filter() = default;
     virtual void add(const struct keys *keys) = 0;
@@ -79,7 +80,7 @@ struct any_filter {
     virtual double bits() = 0;
 };
 
-/* How it gets its keys: bulk8 is eight at a time. */
+/* How the contender gets its keys: bulk8 means eight at a time. */
 enum class way { one, call, bulk, bulk8 };
 
 template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator,
@@ -202,7 +203,7 @@ struct filter_of<Key, Hash, Block, Stride, Allocator, way::call> final : any_fil
     }
 };
 
-/* The type is known only with the first keys. */
+/* The type is known only when the first keys arrive. */
 template <template <std::size_t> class Block, std::size_t Stride, typename Allocator, way Way>
 struct lazy_filter {
     std::size_t keys;

@@ -21,7 +21,7 @@ enum {
     LABEL_HEIGHT = 16
 };
 
-/* Which lines are drawn, in the order of colours: with too many lines a chart tells nothing. */
+/* Which lines are drawn, in the order of colours: a chart with too many lines is unreadable. */
 static const char *const drawn[] = {
     "libbloom",         "petal classic batch", "rocksdb inline batch", "boost fm32 bulk 2M",
     "split-block in C", "petal one",           "petal inline",         "petal batch"};
@@ -140,7 +140,7 @@ static double median_of(const struct outcome *outcome, const char *name, enum ph
     return result ? spread_of(result, phase).median : NAN;
 }
 
-/* Returns the height of its right end, NAN if there is nothing to draw. */
+/* Draws a line. Returns the height of its right end, or NAN if there is nothing to draw. */
 static double draw_curve(const struct chart *chart, const char *name, const char *class, FILE *out)
 {
     double last = NAN;
@@ -205,7 +205,7 @@ static void draw_lines(const struct chart *chart, FILE *out)
     draw_labels(labels, count, out);
 }
 
-/* The range of all that is drawn, from 1, 2 or 5 times a power of ten to another. */
+/* The range of all values drawn; both ends are 1, 2 or 5 times a power of ten. */
 static double rounded(double ns, bool up)
 {
     static const double steps[] = {1, 2, 5, 10};
@@ -283,8 +283,8 @@ static bool alike(const struct setting *a, const struct setting *b)
     return a->addresses == b->addresses && a->bits_per_key == b->bits_per_key;
 }
 
-/* Collects the outcomes like this one, including itself. If there is an earlier one like it, none:
- * that one has already drawn them. */
+/* Collects the outcomes like this one, including itself. Returns none if there is an earlier one
+ * like it, which has already drawn them. */
 static void gather(struct chart *chart, const struct run *run, size_t from)
 {
     chart->count = 0;

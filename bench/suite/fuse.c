@@ -1,6 +1,7 @@
 /* fuse.c - binary fuse filters of FastFilter's xor_singleheader, 3-wise, with fingerprints of 8 and
  * of 16 bits: the most common library for such filters. Its keys are 64-bit numbers; XXH3 hashes
- * other keys. It removes duplicates itself. Its bits per key are fixed, whatever is requested. */
+ * other keys. The library removes duplicates itself. Its bits per key are fixed, whatever is
+ * requested. */
 #include "bench.h"
 
 #include <binaryfusefilter.h>

@@ -1,9 +1,9 @@
 /* goals.c - the goals that were set for Petal, and whether a run meets them.
  *
- * A ratio is taken within each round; the median counts, and the spread of the rounds is printed
- * with it. If there are several peers, the fastest counts, whatever its rate; both rates are
- * printed. If two compilers built a contender, the faster build counts, for Petal too. Between
- * adding and querying, the slower phase counts. */
+ * A ratio is taken within each round; the median decides, and the spread of the rounds is printed
+ * with it. If there are several peers, the fastest is used, whatever its rate; both rates are
+ * printed. If two compilers built a contender, the faster build is used, for Petal too. Of adding
+ * and querying, the slower phase is used. */
 #include "report.h"
 
 #include <math.h>

@@ -107,7 +107,7 @@ static bool is_among(const struct contender *one, const struct contender *const 
     return false;
 }
 
-/* Does the name begin with the item, or, after "=", equal it? */
+/* True if the name begins with the item or, if the item begins with "=", equals the rest. */
 static bool is_meant(const char *name, const char *item, size_t size)
 {
     if (size > 0 && *item == '=')
@@ -115,7 +115,8 @@ static bool is_meant(const char *name, const char *item, size_t size)
     return size > 0 && strncmp(name, item, size) == 0;
 }
 
-/* In the order of the list, whose items are separated by commas. Without a list, all contenders. */
+/* Selects contenders in the order of the list, whose items are separated by commas; all contenders
+ * if there is no list. */
 static size_t choose(const char *list, const struct contender **chosen)
 {
     size_t count = 0;
@@ -241,7 +242,8 @@ static struct outcome *measure(struct setting setting, const struct contender *c
     return outcome;
 }
 
-/* One round with more absent keys than timing needs, since rates are compared to a thousandth. */
+/* Runs one round with more absent keys than timing needs, since rates are compared to a
+ * thousandth. */
 static void measure_rates(struct run *run, const struct options *options,
                           const struct contender *const *chosen, size_t count)
 {

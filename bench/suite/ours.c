@@ -281,7 +281,7 @@ static void add_to_static(void *memory, const struct keys *keys)
     batch.data = keys->bytes;
     batch.count = keys->count;
     if (keys->key_bytes == 8) batch = batch_of_numbers(as_numbers(keys), keys->count);
-    petal_static_add(made->builder, 0, &batch, NULL); /* if it fails, so does the finish */
+    petal_static_add(made->builder, 0, &batch, NULL); /* if this fails, finishing fails too */
 }
 
 static void finish_static(void *memory)
@@ -324,7 +324,7 @@ const struct contender petal_contenders[] = {
     {"petal batch", 0, make_blocked, BATCH},
     {"petal batch 8", 0, make_blocked, EIGHTS},
     {"petal batch keys", NUMBERS_ONLY, make_blocked,
-     KEYS}, /* numbers as bytes: for addresses that is `petal batch` */
+     KEYS}, /* numbers as bytes; for addresses this equals `petal batch` */
     {"petal batch 4K", 0, make_in_small_pages, BATCH},
     {"petal 2-line one", 0, make_two_lines, ONE},
     {"petal 2-line batch", 0, make_two_lines, BATCH},

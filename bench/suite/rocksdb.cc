@@ -72,7 +72,7 @@ void *make_by(const FilterPolicy *policy)
     return made->builder ? made.release() : nullptr;
 }
 
-/* It creates at most 4 GiB. */
+/* RocksDB creates filters of at most 4 GiB. */
 bool fits(size_t keys, double bits_per_key)
 {
     return static_cast<double>(keys) * bits_per_key / 8 < 4e9;
@@ -83,7 +83,8 @@ void *make(size_t keys, double bits_per_key)
     return fits(keys, bits_per_key) ? make_by(NewBloomFilterPolicy(bits_per_key)) : nullptr;
 }
 
-/* For the rate of a Bloom filter with this many bits per key; it takes 30 % fewer. */
+/* Ribbon is configured by the bits per key of a Bloom filter with the same rate; it takes 30 %
+ * fewer. */
 void *make_ribbon(size_t keys, double bits_per_key)
 {
     return fits(keys, bits_per_key) ? make_by(NewRibbonFilterPolicy(bits_per_key, -1)) : nullptr;

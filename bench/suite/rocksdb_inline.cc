@@ -3,7 +3,7 @@
  * RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
 #include "bench.h"
 
-/* RocksDB's own build defines this, too. */
+/* RocksDB's own build also defines this. */
 #define ROCKSDB_PLATFORM_POSIX
 #define OS_LINUX
 #include "util/bloom_impl.h"
@@ -76,7 +76,7 @@ size_t count_found(void *memory, const struct keys *keys)
 
 constexpr size_t batch = 32;
 
-/* Like its readers for MultiGet: first all keys of a batch are hashed and prefetched. */
+/* Works like RocksDB's readers for MultiGet: first it hashes and prefetches all keys of a batch. */
 size_t count_found_batch(void *memory, const struct keys *keys)
 {
     filter f = *static_cast<filter *>(memory);

@@ -3,11 +3,10 @@
  * Every round runs each contender once and begins with a different one each time, so that a
  * slowdown of the machine affects all of them; ratios are taken within a round.
  *
- *   up to 10^7 keys each round creates a filter, adds all keys and queries; small ones so often
- *   that
- *                     it takes some milliseconds. `add` includes creating the filter, and the first
- *                     touch of its pages.
- *   above a filter is created once, and each round adds its part of the keys in pieces
+ *   up to 10^7 keys   Each round creates a filter, adds all keys and queries them. If the filter is
+ *                     small, the round repeats this until it has taken some milliseconds. `add`
+ *                     includes creating the filter, and the first touch of its pages.
+ *   more              A filter is created once, and each round adds its part of the keys in pieces
  *                     of at most 10^7; then each round queries pieces. So the first round of `add`
  *                     includes the first touch of the pages. */
 #define _POSIX_C_SOURCE 200809L
@@ -140,7 +139,7 @@ static void add_stream(const struct contender *contender, const struct setting *
     contender->drop(filter);
 }
 
-/* Different keys each time: if keys were repeated, the CPU would learn the answers to several
+/* Each run uses different keys: if keys were repeated, the CPU would learn the answers to several
  * thousand queries. */
 static struct keys absent_keys(const struct work *work, const struct setting *setting, size_t turn)
 {
@@ -279,7 +278,8 @@ static void ask_in_pieces(struct outcome *outcome, void **filters, struct keys *
     }
 }
 
-/* Half of memory is for keys, builders' lists and everything else. Floors have an array, too. */
+/* Half of the memory is left for keys, builders' lists and everything else. Floors have an array,
+ * too. */
 static void leave_out_what_does_not_fit(struct outcome *outcome)
 {
     double left = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;

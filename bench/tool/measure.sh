@@ -4,7 +4,7 @@
 # Every round runs every contender once, so that a slowdown of the machine affects all of them. The
 # table has the medians of wall time and CPU time and the largest peak memory, and the ratio of the
 # wall time to that of the first tool of each job. The output lines are counted each time, and a
-# wrong count ends everything: a wrong answer doesn't count, however fast.
+# wrong count ends the script: a wrong answer is worthless, however fast it is.
 
 : >results
 

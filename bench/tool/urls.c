@@ -1,9 +1,9 @@
 /* urls.c - urls LINES [ADDRESSES [SEED]]: generates web addresses, one per line, for
  * bench/tool/run.
  *
- * Each line is drawn, with repeats, from ADDRESSES different ones [LINES / 2]; with that default,
- * 43 % of the lines are the first of their kind. The same arguments give the same bytes on every
- * machine. Another SEED gives entirely different addresses. They have 30 to 100 bytes, 58 on
+ * Each line is drawn, with repeats, from ADDRESSES different ones [LINES / 2]; by default, 43 % of
+ * the lines are the first occurrence of their address. The same arguments give the same bytes on
+ * every machine. Another SEED gives entirely different addresses. They have 30 to 100 bytes, 58 on
  * average, as in the log of a crawler or a proxy. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-# bench.sh - ./dev bench: what each measurement needs, builds and runs. Sourced, not run.
+# bench.sh - ./dev bench: installs what each measurement needs, builds it and runs it. Sourced, not
+# run.
 
 bench_help() {
     cat <<'EOF'
@@ -102,7 +103,7 @@ bench_levels() {
     done
 }
 
-# Never fails because of a figure: whoever makes a path longer should notice, and may have a reason.
+# A figure never makes this fail: whoever makes a path slower should notice, but may have a reason.
 bench_instructions() {
     needs_bench
     need valgrind have valgrind
@@ -212,7 +213,7 @@ bench_tool() {
     exec "bench/tool/$script" "$PWD/build/release/bin" "$PWD/build/tool" "$@"
 }
 
-# What is unreachable is skipped here, too.
+# Here, too, packages that are unreachable are skipped.
 bench_peers() {
     needs_bench
     set_up

@@ -289,7 +289,7 @@ apt_get() {
 }
 apt_install() { apt_get ${line#apt-get }; }
 
-# What is unreachable is skipped.
+# Packages that are unreachable are skipped.
 set_up_interop() { set_up_or_skip needs_interop; }
 set_up_or_skip() {
     missing=

@@ -1,6 +1,6 @@
-/* page.js - what the reader sees and uses. It only draws: worker.js computes all hashes, answers,
- * plans and files with Petal's WebAssembly, off this thread. Where single bits are shown, the
- * answer that they imply is compared with the library's. */
+/* page.js - the page's user interface. It only draws: worker.js computes all hashes, answers, plans
+ * and files with Petal's WebAssembly, in another thread. If single bits are shown, the answer that
+ * they imply is compared with the library's. */
 (function () {
   'use strict';
 
@@ -296,8 +296,8 @@
       current();
       verdict('toy-verdict', null, null, say('toy_empty'));
     }
-    /* Runs immediately if the key is known, otherwise as soon as the engine has answered. The last
-     * action wins. */
+    /* Runs the action immediately if the key is known, otherwise as soon as the engine has
+     * answered. A later action replaces one that is waiting. */
     function act(run, key) {
       var mine = ++latest;
       if (known[key]) { run(key); if (known[key].hash) return; }

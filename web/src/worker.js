@@ -1,6 +1,6 @@
-/* worker.js - the page's engine room: the npm package's classic build (its global is `petal`)
- * precedes this source in one Blob, so that it also runs from file:, and nothing here delays a
- * click.
+/* worker.js - the page's computations, in a worker, so that they never delay a click. The npm
+ * package's classic build (its global is `petal`) precedes this source in one Blob, so that it also
+ * runs from file:.
  *
  * A message {id, op, args} is answered by {id, result} or {id, error}, after any number of {id,
  * progress}; {id, op: 'cancel'} aborts. Each worker of the page has its own state.

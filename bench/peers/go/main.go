@@ -33,7 +33,7 @@ func texts(count int, from uint64) []string {
 	return keys
 }
 
-// It accepts bytes, so each call formats the number, as in its README.
+// The library accepts bytes, so each call formats the number, as its README shows.
 func addNumbers(filter *bloom.BloomFilter, keys []uint64) {
 	key := make([]byte, 8)
 	for _, number := range keys {

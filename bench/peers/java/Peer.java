@@ -17,7 +17,7 @@ class Peer {
         return x ^ x >>> 31;
     }
 
-    /* The keys are objects before the clock starts: boxing a long is not measured. */
+    /* The keys are boxed before the clock starts, so boxing a long is not measured. */
     static Object[] keys(int count, long from, LongFunction<Object> key) {
         Object[] keys = new Object[count];
         for (int i = 0; i < count; i++) keys[i] = key.apply(mix(from + i));
@@ -56,7 +56,7 @@ class Peer {
         return String.format(Locale.ROOT, "ok %.4f %.4f %.4f %d %d", add / asked, hit / asked, miss / asked, found, bits(filter));
     }
 
-    /* Its file has a header of 6 bytes. */
+    /* Guava's file has a header of 6 bytes. */
     static long bits(BloomFilter<Object> filter) throws Exception {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         filter.writeTo(file);
