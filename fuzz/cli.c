@@ -1,6 +1,6 @@
-/* cli.c - fuzz target: the tool's parsers for command lines and lines of text. What is accepted
- * must print back as the same value, and each refusal is one line. The first byte chooses the
- * parser. */
+/* cli.c - fuzz target: the tool's parsers for command lines and lines of text. An accepted value
+ * must print in a form that reads back as the same value. Each refusal must be one line. The first
+ * byte chooses the parser. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "input.h"
@@ -28,7 +28,7 @@ static void must_be_a_reason(const char *why)
     must(why[0] != '\0' && !strchr(why, '\n'));
 }
 
-/* Collects what is printed on stderr. */
+/* Collects the output on stderr. */
 struct heard {
     FILE *saved, *stream;
     char *text;
@@ -43,7 +43,7 @@ static void listen(struct heard *heard)
     stderr = heard->stream;
 }
 
-/* One line from petal, and no more. */
+/* The output must be one line from petal. */
 static void must_be_one_line(struct heard *heard, bool refused)
 {
     stderr = heard->saved;
@@ -81,7 +81,7 @@ static void try_size(const char *text)
     }
     snprintf(plain, sizeof plain, "%" PRIu64, value);
     must(value > 0 && parse_size(plain, &again, &why) && again == value);
-    if (value < 1024 || value >> 50) return;               /* printed with units of its own */
+    if (value < 1024 || value >> 50) return;               /* printed with another unit */
     must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
     double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
     must(off > -rounding && off < rounding);
@@ -117,10 +117,12 @@ static void try_window(const char *text)
     }
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
-    if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* two units, for people */
+    /* Two units, which only people read. */
+    if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return;
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
          other == 0);
-    must(keys ? again == keys : again <= ms && ms - again < 3600000); /* the two largest units */
+    /* The two largest units only. */
+    must(keys ? again == keys : again <= ms && ms - again < 3600000);
 }
 
 static void try_u64(const char *text)
@@ -140,8 +142,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A time is read the same whatever follows it, and also if its form is already known. Its printed
- * form reads back as the same time. */
+/* A time must be read in the same way whatever follows it, and also if its form is already known.
+ * Its printed form must read back as the same time. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;
@@ -178,7 +180,7 @@ static void try_magic(const uint8_t *bytes, size_t size)
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
 
-/* Prints these key bytes in the type's notation; "" if this test leaves them out. */
+/* Prints these key bytes in the notation of the type. Prints "" if this test leaves them out. */
 static void print_key(const char *type, const uint8_t *key, size_t size, char *text, size_t room)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -246,8 +248,8 @@ static void try_utf8(const uint8_t *bytes, size_t size)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The rows of a block must cover its whole text without gaps, and their keys must lie in the text
- * or in the buffer. */
+/* The rows of a block must cover its whole text without gaps. Their keys must lie in the text or in
+ * the buffer. */
 static void must_be_all(const struct key_block *block)
 {
     struct row_walk walk = {0};
@@ -261,7 +263,7 @@ static void must_be_all(const struct key_block *block)
     must(at == end || at == end + 1);
 }
 
-/* However the text is split into pieces, the reader must cut it where a row begins. */
+/* However the text is split into pieces, the reader must cut it at the beginning of a row. */
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
@@ -283,7 +285,7 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
-/* A row that arrives in pieces ends where it would if it arrived as a whole. */
+/* A row that arrives in pieces must end where it would end if it arrived whole. */
 static void must_end_row(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     size_t start = rows_mark(rows, block->text, block->size_bytes), end = 0;
@@ -360,8 +362,8 @@ static void try_lines(char separator, const char *text, size_t size)
     free(block.text);
 }
 
-/* `choice` selects the options. Their text ends with the first newline; the part after a tab is for
- * --time-field. */
+/* `choice` selects the options. The text of the options ends with the first newline. A tab in it
+ * begins the value of --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
@@ -388,7 +390,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     memcpy(copy, newline + 1, size);
     block.size_bytes = block.capacity = size;
     block.max_row_bytes = size % 2 ? SIZE_MAX : 40;
-    if (rows.has_time) block.max_time = UINT64_C(1) << 41; /* in 2039 */
+    if (rows.has_time) block.max_time = UINT64_C(1) << 41; /* a time in 2039 */
     char message[512] = "";
     if (!rows.has_header)
         rows_want(&rows, rows.numbers, &block.wanted);
@@ -418,7 +420,7 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* Checks what the options request, as far as that is known without a file. */
+/* Checks what the options request, as far as that is possible without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;
@@ -490,7 +492,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0) return 0;
     uint32_t what = data[0] % 32, choice = data[0] / 32;
     size_t size = size_bytes - 1;
-    char *text = malloc(size + 1); /* exactly as long, plus a terminator */
+    char *text = malloc(size + 1); /* exactly as long, plus the terminator */
     must(text != NULL);
     memcpy(text, data + 1, size);
     text[size] = '\0';

@@ -1,9 +1,9 @@
-/* fake_server.h - a server for the module redis/petal.so inside the fuzzer's process: it has the
- * part of the module API that redis/server.h declares, and a few keys; stored values are bytes of
- * the input.
+/* fake_server.h - a server for the module redis/petal.so, in the fuzzer's process. It has the part
+ * of the module API that redis/server.h declares, and a few keys. Stored values are bytes of the
+ * input.
  *
- * A stored value: numbers and doubles as 8 bytes, strings as 4 bytes of length and their bytes, all
- * little-endian. */
+ * In a stored value, numbers and doubles have 8 bytes, and a string has a length of 4 bytes and
+ * then its bytes. All are little-endian. */
 #ifndef PETAL_FUZZ_FAKE_SERVER_H
 #define PETAL_FUZZ_FAKE_SERVER_H
 
@@ -17,12 +17,12 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 #define KEYS 4u
 #define MAX_REPLIES 64u
-#define MAX_TRIED_BYTES ((size_t)1 << 21) /* larger: each run would only clear it */
+#define MAX_TRIED_BYTES ((size_t)1 << 21) /* a run with a larger value would only clear it */
 #define MAX_BLOCK_BYTES ((size_t)1 << 25)
 
 struct RedisModuleString {
     size_t size_bytes;
-    char *bytes; /* followed by a zero that is not counted */
+    char *bytes; /* followed by a zero byte that doesn't count */
 };
 struct RedisModuleType {
     int encver;
@@ -33,8 +33,8 @@ struct RedisModuleKey {
     void *value;
 };
 struct RedisModuleIO {
-    struct input *from; /* reading */
-    uint8_t *to;        /* writing */
+    struct input *from; /* when reading */
+    uint8_t *to;        /* when writing */
     size_t size_bytes, room;
     int failed;
 };
@@ -43,10 +43,10 @@ struct RedisModuleDigest {
 };
 struct RedisModuleCtx {
     int (*get_api)(const char *name, void *function);
-    int is_error;     /* some part of the reply is an error */
-    uint32_t replies; /* number of numbers and booleans in it */
+    int is_error;     /* true if some part of the reply is an error */
+    uint32_t replies; /* how many numbers and booleans it has */
     long long numbers[MAX_REPLIES];
-    RedisModuleString text; /* its last string */
+    RedisModuleString text; /* the last string in it */
 };
 
 static struct {
@@ -59,7 +59,7 @@ static struct {
     } commands[64];
     uint32_t command_count;
     int context_flags;
-    uint64_t blocks; /* blocks of memory held by the module */
+    uint64_t blocks; /* how many blocks of memory the module has */
 } fake;
 
 static const char *const key_names[KEYS] = {"a", "b", "c", "d"};
@@ -87,7 +87,7 @@ static void *fake_TryAlloc(size_t size_bytes)
     return fake_TryCalloc(1, size_bytes);
 }
 
-/* Aborts, as a server would. */
+/* Aborts if there is no memory, like a server. */
 static void *fake_Alloc(size_t size_bytes)
 {
     must(size_bytes <= MAX_BLOCK_BYTES);
@@ -376,7 +376,8 @@ static void fake_DigestEndSequence(RedisModuleDigest *to)
     to->sum *= 31;
 }
 
-/* Rewriting as commands: each command is executed immediately, on the key fake_rewritten. */
+/* When a value is rewritten as commands, each command is executed immediately, on the key
+ * fake_rewritten. */
 static RedisModuleString *fake_rewritten;
 static module_command find_command(const char *name);
 
@@ -410,7 +411,7 @@ static void fake_EmitAOF(RedisModuleIO *io, const char *command, const char *for
     for (int i = 1; i < argc; i++) free(made[i].bytes);
 }
 
-/* ---- what has no effect here ----------------------------------------------------------------- */
+/* ---- functions without an effect ------------------------------------------------------------- */
 
 static void fake_SetModuleAttribs(RedisModuleCtx *ctx, const char *name, int version, int api)
 {
@@ -597,7 +598,7 @@ static int fake_CreateCommand(RedisModuleCtx *ctx, const char *name, module_comm
 static RedisModuleCommand *fake_GetCommand(RedisModuleCtx *ctx, const char *name)
 {
     (void)name;
-    return (RedisModuleCommand *)(void *)ctx; /* only returned */
+    return (RedisModuleCommand *)(void *)ctx; /* it is only returned */
 }
 
 static module_command find_command(const char *name)

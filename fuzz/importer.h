@@ -1,19 +1,19 @@
-/* importer.h - a fuzz target for each family of foreign formats. It checks what every reader of
- * another library's files must guarantee for any bytes.
+/* importer.h - a fuzz target for each family of foreign formats. It checks what a reader of another
+ * library's files must guarantee for any bytes.
  *
- * A target defines FORMATS, the names in its family, and includes this. The first byte of an input
- * selects the format, the rest is the file. A refusal is one clear line. A filter that opens
- *     - never held more memory than its limit, and growing by a layer doesn't exceed that either,
- *     - gives the same answers loaded, viewed, written in its own format and read again, carried in
- *       a petal file and read again,
- *     - takes keys, one by one as in a batch, finds them, and can still be written and read again.
- * abort() is a finding. */
+ * A target defines FORMATS, the names in its family, and includes this file. The first byte of an
+ * input selects the format, and the rest is the file. If the file is refused, the message must be
+ * one line. If it opens, the filter
+ *     - must never need more memory than its limit, even if it grows by a layer, - must give the
+ *       same answers when loaded, viewed, written in its own format and read again, or stored in a
+ *       petal file and read again, - must accept keys, one by one or in a batch, find them, and
+ *       still be written and read again. abort() is a finding. */
 #include "../tests/keys.h"
 #include "../tests/save_as.h"
 #include "input.h"
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
-#define OVERHEAD_BYTES 16384u /* per layer, besides its bits */
+#define OVERHEAD_BYTES 16384u /* per layer, in addition to its bits */
 #define KEY_COUNT 40u
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ typedef petal_status open_call(const void *bytes, size_t size_bytes,
                                const petal_open_options *options, petal_filter **filter,
                                petal_error *error);
 
-/* Opens the bytes within the limit; NULL if they are refused. */
+/* Opens the bytes within the limit. Returns NULL if they are refused. */
 static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes,
                                   size_t size_bytes, struct budget *budget)
 {
@@ -42,7 +42,7 @@ static petal_filter *open_bounded(open_call *call, const char *format, const uin
     return NULL;
 }
 
-/* Opens what the library itself wrote, without a limit. */
+/* Opens what the library itself has written, without a limit. */
 static petal_filter *open_written(const char *format, const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -56,7 +56,7 @@ static petal_filter *open_written(const char *format, const uint8_t *bytes, size
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Equal parameters and bits, so equal answers; the answers for a few keys are compared as well. */
+/* Equal parameters and bits give equal answers. The answers for a few keys are compared too. */
 static void require_equal(const petal_filter *a, const petal_filter *b, const petal_key *keys)
 {
     uint8_t in_a[KEY_COUNT], in_b[KEY_COUNT];
@@ -90,7 +90,7 @@ static int refuses_growth(petal_status status)
     return status == PETAL_ERR_FULL || status == PETAL_ERR_LIMIT;
 }
 
-/* At most one layer is added, within the limit. */
+/* Adds a key. The filter may grow by at most one layer, within the limit. */
 static petal_status add_bounded(petal_filter *filter, const petal_key *key, struct budget *budget)
 {
     uint64_t before = budget->peak = budget->used;
@@ -102,8 +102,8 @@ static petal_status add_bounded(petal_filter *filter, const petal_key *key, stru
     return status;
 }
 
-/* Adds keys one by one to one filter and in a batch to the other: both must be equal. The empty
- * key, which some originals reject, comes last. */
+/* Adds keys one by one to one filter, and in a batch to the other. The filters must be equal. The
+ * empty key, which some originals reject, is the last one. */
 static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys,
                      struct budget *budget)
 {
@@ -117,8 +117,8 @@ static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *
     must(petal_add(copy, NULL, 0) == single);
 }
 
-/* The first bytes of the input, each length from 1 to 30 and a few fixed ones; the last is
- * empty. */
+/* Chooses the first bytes of the input in each length from 1 to 30, and a few fixed keys. The last
+ * key is empty. */
 static void choose_keys(const uint8_t *data, size_t size, char text[KEY_COUNT][8], petal_key *keys)
 {
     for (size_t i = 0; i < KEY_COUNT - 1; i++) {
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choose_keys(data, size, text, keys);
     petal_filter *loaded = open_bounded(petal_load, format, data + 1, size - 1, &of_loaded);
     petal_filter *viewed = open_bounded(petal_view, format, data + 1, size - 1, &of_viewed);
-    must(!loaded || viewed); /* a view needs no more memory */
+    must(!loaded || viewed); /* a view needs no more memory than a copy */
     if (loaded) require_equal(loaded, viewed, keys);
     if (loaded) use(loaded, format, keys, &of_loaded);
     petal_free(loaded);

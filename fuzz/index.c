@@ -1,4 +1,4 @@
-/* index.c - fuzz target: opening any bytes as an index and then using it must do no harm.
+/* index.c - fuzz target: opens any bytes as an index and uses it, which must do no harm.
  *
  * The first byte selects how to open the rest:
  *     bits 0-1   view, view and verify, view and verify on use, the same with a little memory
@@ -56,8 +56,8 @@ static petal_index_info info_of_index(const petal_index *index)
 
 /* ---- checksums ------------------------------------------------------------------------------- */
 
-/* Where the checksums and the rows begin according to the header; rows is 0 if that is outside of
- * the file. (docs/index-format.md) */
+/* The offsets of the checksums and of the rows, as the header gives them. `rows` is 0 if it is
+ * outside the file. (docs/index-format.md) */
 struct places {
     size_t sums, rows;
 };
@@ -70,7 +70,7 @@ static struct places places_of(const struct image *image)
     uint64_t names = load(image->data + 40, 8);
     if (filters > image->size || groups > image->size || names > image->size) return outside;
     uint64_t sums = 128 + groups * 64 + filters * 32 + (names + 7) / 8 * 8, rows = 0;
-    for (int tries = 0; tries < 4; tries++) { /* how many blocks there are depends on this, too */
+    for (int tries = 0; tries < 4; tries++) { /* the number of blocks depends on this too */
         uint64_t blocks =
             rows < image->size ? (image->size - rows + BLOCK_BYTES - 1) / BLOCK_BYTES : 0;
         rows = (sums + blocks * 8 + 4095) / 4096 * 4096;
@@ -168,7 +168,8 @@ static petal_status add_some_keys(petal_index *index, const char *name, uint64_t
     return status;
 }
 
-/* Adds a filter, whose answers are the index's. If it is folded, it may say yes more often. */
+/* Adds a filter, whose answers must be the index's. If it is folded, it may have more false
+ * positives. */
 static petal_status add_filter(petal_index *index, const char *name, uint64_t number, bool fold,
                                struct input *in)
 {
@@ -209,7 +210,7 @@ static petal_index *take_index(struct input *in)
     return index;
 }
 
-/* The rows of both are equal, if the first `shift` filters of `a` are left out. */
+/* The rows of both must be equal, except that the first `shift` filters of `a` are left out. */
 static void must_answer_alike(const petal_index *a, const petal_index *b, uint64_t shift)
 {
     petal_index_info of_a = info_of_index(a), of_b = info_of_index(b);
@@ -226,7 +227,7 @@ static void must_answer_alike(const petal_index *a, const petal_index *b, uint64
     free(rows);
 }
 
-/* A saved index gives the same answers. Returns its file. */
+/* A saved index must give the same answers. Returns its file. */
 static struct image save_and_open(const petal_index *made)
 {
     struct image image = saved(made);
@@ -240,7 +241,7 @@ static struct image save_and_open(const petal_index *made)
     return image;
 }
 
-/* An image as the input describes it, with its changes. */
+/* Makes the image that the input describes, and applies its changes. */
 static struct image made(struct input in)
 {
     struct image image = {NULL, 0};
@@ -271,7 +272,7 @@ static void describe(const petal_index *index)
     must(!petal_index_name(index, info.filters) && !petal_index_name(index, UINT64_MAX));
 }
 
-/* A batch has the answers of its keys alone, and nothing after the last filter. */
+/* A batch must give the answers of its keys alone. The bits after the last filter must be 0. */
 static petal_status query(const petal_index *index, const uint8_t *data, size_t size_bytes)
 {
     petal_index_info info = info_of_index(index);
@@ -299,7 +300,7 @@ static petal_status query(const petal_index *index, const uint8_t *data, size_t 
     return status;
 }
 
-/* A new index of its filters, perhaps without the first. */
+/* Makes a new index of the filters, possibly without the first. */
 static void take_apart(const petal_index *index, uint8_t flags, bool is_sound)
 {
     petal_index *copy = NULL;
@@ -308,7 +309,7 @@ static void take_apart(const petal_index *index, uint8_t flags, bool is_sound)
     const char *first = petal_index_name(index, 0);
     must(petal_index_create(NULL, &copy, NULL) == PETAL_OK);
     petal_status status = petal_index_add_index(copy, index, &first, without_first, &error);
-    must(status == PETAL_OK || status == PETAL_ERR_EXISTS || /* a forger may repeat a name */
+    must(status == PETAL_OK || status == PETAL_ERR_EXISTS || /* a forged file may repeat a name */
          (!is_sound && status == PETAL_ERR_DAMAGED));
     if (status == PETAL_OK && is_sound) must_answer_alike(index, copy, without_first);
     if (status == PETAL_OK && is_sound && (flags & 128) && info_of_index(copy).filters > 0)

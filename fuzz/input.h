@@ -1,5 +1,5 @@
 /* input.h - what fuzz targets share: functions that take decisions from the input, and an allocator
- * that counts and has a limit. */
+ * that counts bytes and has a limit. */
 #ifndef PETAL_FUZZ_INPUT_H
 #define PETAL_FUZZ_INPUT_H
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- bytes that decide ----------------------------------------------------------------------- */
 
-/* The unread rest of the input. Reading past its end gives zeros. */
+/* The unread rest of the input. Reads past its end give zeros. */
 struct input {
     const uint8_t *data;
     size_t left;
@@ -48,7 +48,7 @@ static inline uint32_t take_below(struct input *in, uint32_t bound)
     return bound ? number % bound : 0;
 }
 
-/* Returns mostly small numbers, and numbers at which arithmetic often goes wrong. */
+/* Returns small numbers in most cases, and numbers at which arithmetic often goes wrong. */
 static inline uint64_t take_number(struct input *in)
 {
     uint32_t kind = take_below(in, 8);
@@ -95,7 +95,7 @@ static inline petal_allocator allocator_of(struct budget *budget)
     return (petal_allocator){budget_alloc, budget_release, budget};
 }
 
-/* The message must be one line, and not empty. */
+/* The message must be one line and not empty. */
 static inline void must_be_told(const petal_error *error, petal_status status)
 {
     must(status < 0 && error->status == status && error->message[0] != '\0' &&

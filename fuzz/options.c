@@ -1,13 +1,13 @@
 /* options.c - fuzz target: any petal_options. Planning and creating must agree. A created filter
- * needs the planned memory and keeps its keys. It can be written in its own format and as a petal
- * file, and reads back unchanged. */
+ * must need the planned memory and keep its keys. Written in its own format or as a petal file, it
+ * must read back unchanged. */
 #include "../tests/save_as.h"
 #include "input.h"
 
 #include <math.h>
 
 #define MEMORY_LIMIT ((uint64_t)1 << 18)
-/* A filter needs its bits, its metadata, and not much more. */
+/* A filter needs its bits, its metadata, and little more. */
 #define OVERHEAD ((uint64_t)32 << 10)
 #define MAX_KEYS 512
 
@@ -183,8 +183,8 @@ static petal_filter *create(const petal_options *options, const struct budget *b
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* How many of the first MAX_KEYS numbers were accepted; of those, the numbers from `from` on must
- * be found. */
+/* Says how many of the first MAX_KEYS numbers were accepted. Of those, the numbers from `from` on
+ * must be found. */
 struct keys {
     int64_t from, to;
 };
@@ -215,7 +215,8 @@ static void must_have(const petal_filter *filter, struct keys keys)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Writes the filter in this format (NULL: a petal file) and reads it. The result must be equal. */
+/* Writes the filter in this format (NULL: a petal file) and reads it again. The result must be
+ * equal. */
 static petal_filter *write_and_read(const petal_filter *filter, const char *format,
                                     const void *with_secret)
 {
@@ -275,7 +276,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     petal_filter *filter = create(&options, &budget);
     if (filter) {
         struct keys keys = add_keys(filter, &in, &options);
-        budget.limit += (uint64_t)1 << 20; /* for the compressors */
+        budget.limit += (uint64_t)1 << 20; /* for compression */
         must_have(filter, keys);
         check_files(filter, &options, keys);
     }

@@ -1,5 +1,5 @@
-/* patch.c - fuzz target: applying any bytes as a patch does no harm, and a real patch turns one
- * filter into another.
+/* patch.c - fuzz target: applies any bytes as a patch, which must do no harm, and makes patches,
+ * which must turn one filter into another.
  *
  * The first byte:
  *     bits 0-2   which base
@@ -54,7 +54,7 @@ static uint8_t *image_of(const petal_filter *filter, uint64_t *size_bytes)
     return image;
 }
 
-/* Planning takes longer than everything else, so each base is created once and loaded after
+/* Planning takes longer than everything else. So each base is created once, and loaded after
  * that. */
 static petal_filter *load_base(unsigned kind, const petal_allocator *allocator)
 {
@@ -97,8 +97,8 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* Computes the checksums of docs/format.md, as far as the patch has the bytes. Each piece's sum is
- * seeded with the number of its first block. */
+/* Computes the checksums of docs/format.md for the parts that the patch has. The sum of each piece
+ * is seeded with the number of its first block. */
 static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 {
     if (size_bytes < 64) return;
@@ -125,8 +125,8 @@ static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 
 /* ---- patches --------------------------------------------------------------------------------- */
 
-/* Whatever the patch contains, the filter must remain usable, and be either unchanged or as the
- * patch describes. */
+/* Whatever the patch contains, the filter must stay usable, and be either unchanged or as the patch
+ * describes. */
 static void apply(petal_filter *filter, const petal_filter *twin, const uint8_t *patch,
                   size_t size_bytes)
 {
@@ -175,7 +175,7 @@ static void change(petal_filter *filter, struct input *in)
     }
 }
 
-/* Makes and applies patches in both directions, and one in which a byte was changed. */
+/* Makes patches in both directions and applies them. Also applies one with a changed byte. */
 static void differ(petal_filter *from, struct input *in)
 {
     struct bytes there = {NULL, 0}, back = {NULL, 0};
@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (data[0] & 16) {
         differ(base, &in);
     } else {
-        uint8_t *patch = malloc(size_bytes); /* exact size; at least one byte */
+        uint8_t *patch = malloc(size_bytes); /* exactly the size, but at least one byte */
         must(patch && petal_clone(base, &twin, NULL) == PETAL_OK);
         memcpy(patch, data + 1, size_bytes - 1);
         must(petal_content_id(base, &id, NULL) == PETAL_OK);

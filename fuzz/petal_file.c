@@ -1,15 +1,12 @@
-/* petal_file.c - fuzz target: opening any bytes as a petal file and then using it must do no harm.
+/* petal_file.c - fuzz target: opens any bytes as a petal file and uses it, which must do no harm.
  *
  * The first byte selects how to open the rest:
- *     bits 0-1   load, view, load and recover, load and verify
- *     bit 2      make the checksums of header slots, metadata and origin right first, as one does
- *                who forges a file
- *     bit 3      give a secret
- *     bit 4      and those of the blocks and the content id, so that what is forged opens
- *     bit 5      the rest is no file: it says how one is made, and then which of its bytes are
- *                changed. So the fuzzer comes far from an empty corpus.
- * A filter that opens is queried, changed, measured, serialized, and opened again, which must give
- * the same filter. abort() is a finding. */
+ *     bits 0-1 load, view, load and recover, load and verify bit 2 make the checksums of header
+ *     slots, metadata and origin right first, as one does who forges a file bit 3 give a secret bit
+ *     4 and those of the blocks and the content id, so that what is forged opens bit 5 the rest is
+ *     no file: it says how one is made, and then which of its bytes are changed. So the fuzzer
+ *     comes far from an empty corpus. If a filter opens, it is queried, changed, measured,
+ *     serialized, and opened again, which must give the same filter. abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"
 
@@ -42,12 +39,12 @@ static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
-/* The positions of a file's parts according to its header; slot_bytes is 0 if the header is
+/* The positions of the parts of a file, as its header gives them. slot_bytes is 0 if the header is
  * impossible. */
 struct parts {
     size_t slot_bytes;
     uint64_t origin_at, sums_at, payload_at;
-    uint32_t layers; /* that the slot has room for */
+    uint32_t layers; /* the slot has room for this many */
 };
 
 static struct parts parts_of(const uint8_t *image, size_t size_bytes)
@@ -63,8 +60,9 @@ static struct parts parts_of(const uint8_t *image, size_t size_bytes)
     return parts;
 }
 
-/* Recomputes the sums of metadata and origin in each slot, and then the slot's: its last 8 bytes
- * are the XXH3 of the rest, seeded with its number (docs/format.md). */
+/* Recomputes the sums of metadata and origin in each slot, and then the sum of the slot. It is in
+ * the last 8 bytes, and is the XXH3 of the others, seeded with the slot's number
+ * (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
     struct parts parts = parts_of(image, size_bytes);
@@ -80,8 +78,8 @@ static void seal(uint8_t *image, size_t size_bytes)
     }
 }
 
-/* The content id before its blocks: scheme, hash, seed, check of the secret (for keyed hashes,
- * which have no seed), and the layers' shapes. */
+/* Computes the beginning of the content id, before the blocks: scheme, hash, seed, check of the
+ * secret (for keyed hashes, which have no seed), and the shapes of the layers. */
 static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 {
     uint8_t head[24], shape[16];
@@ -118,7 +116,7 @@ static void seal_blocks(uint8_t *image, size_t size_bytes)
         at = (at + layer_bytes + 63) / 64 * 64;
     }
     for (size_t slot = 0; slot < 2; slot++)
-        if (load(image + slot * parts.slot_bytes + 20, 4) == 1) /* clean */
+        if (load(image + slot * parts.slot_bytes + 20, 4) == 1) /* the slot is clean */
             store(image + slot * parts.slot_bytes + 72, id);
 }
 
@@ -183,8 +181,8 @@ static petal_filter *make_filter(struct input *in)
     return filter;
 }
 
-/* Makes the file that the input describes, in memory of exactly its size. NULL if it describes
- * none. */
+/* Makes the file that the input describes, in memory of exactly its size. Returns NULL if it
+ * describes none. */
 static uint8_t *make_file(struct input *in, size_t *size_bytes)
 {
     petal_filter *filter = make_filter(in);
@@ -197,7 +195,7 @@ static uint8_t *make_file(struct input *in, size_t *size_bytes)
     return image;
 }
 
-/* Most changes are to fields of the header, in both slots alike. */
+/* Most of the changes are to fields of the header, and the same in both slots. */
 static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
 {
     size_t slot_bytes = parts_of(image, size_bytes).slot_bytes;
@@ -214,7 +212,8 @@ static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
     }
 }
 
-/* The file to open, in memory of exactly its size, so that a sanitizer sees a read past it. */
+/* Returns the file to open, in memory of exactly its size, so that a sanitizer finds reads past the
+ * end. */
 static uint8_t *image_of(const uint8_t *data, size_t size_bytes, uint8_t flags, size_t *image_bytes)
 {
     struct input in = {data, size_bytes};
@@ -279,14 +278,14 @@ static void must_be_sound(petal_estimate of, double min, double max)
          (of.low >= min && of.low <= of.value && of.value <= of.high && of.high <= max));
 }
 
-/* Compares with a filter of the same parameters. */
+/* Compares the filter with one that has the same parameters. */
 static void compare(const petal_filter *filter, const petal_filter *other)
 {
     petal_comparison of = PETAL_COMPARISON_INIT;
     petal_error error;
     if (petal_compare(filter, other, &of, &error) != PETAL_OK) {
         must(error.status == PETAL_ERR_UNSUPPORTED ||
-             error.status == PETAL_ERR_MISMATCH); /* of layers */
+             error.status == PETAL_ERR_MISMATCH); /* the layers may differ */
         return;
     }
     must_be_sound(of.intersection, 0,
@@ -296,7 +295,7 @@ static void compare(const petal_filter *filter, const petal_filter *other)
     must_be_sound(of.containment_b_in_a, 0, 1);
 }
 
-/* Writing and reading again gives the same bytes. */
+/* Writing and reading the filter must give the same bytes again. */
 static void write_and_read(const petal_filter *filter, const void *with_secret)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -317,8 +316,8 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* Adding may fail, because the filter is full or its next layer would exceed the limit. A key that
- * was accepted must be present. */
+/* Adding may fail because the filter is full or its next layer would exceed the limit. But a key
+ * that was accepted must be present. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {
     petal_status status = petal_add(filter, key, size_bytes);
@@ -327,8 +326,8 @@ static bool add(petal_filter *filter, const void *key, size_t size_bytes)
     return status >= 0;
 }
 
-/* Batches that make a filter grow or rotate, and time that passes. The last keys added by a batch
- * are present. */
+/* Adds batches that make the filter grow or rotate, and lets time pass. The last keys that a batch
+ * added must be present. */
 static void add_batch(petal_filter *filter)
 {
     int64_t keys[600];
@@ -351,8 +350,8 @@ static void add_batch(petal_filter *filter)
     (void)petal_set_clock(filter, INT64_MAX, NULL);
 }
 
-/* In counting filters: a key that was added once more can be removed once more, and without counts
- * the same keys are present. */
+/* For counting filters: a key that was added once more can be removed once more, and without
+ * counters the same keys are present. */
 static void uncount(petal_filter *filter)
 {
     petal_error error;
@@ -367,7 +366,7 @@ static void uncount(petal_filter *filter)
     petal_free(bits);
 }
 
-/* Changes the filter if that is allowed, otherwise a clone. */
+/* Changes the filter if that is allowed, and otherwise a clone. */
 static void change(petal_filter *filter, const void *with_secret, const uint8_t *data,
                    size_t size_bytes)
 {
@@ -377,8 +376,8 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     add(copy, data, size_bytes);
     bool has_key = add(copy, "key", 3);
     compare(filter, copy);
-    petal_status merged = petal_merge(
-        copy, filter, &error); /* it may have grown, and a filter with a policy has no union */
+    /* The filter may have grown, and filters with a policy can't be merged. */
+    petal_status merged = petal_merge(copy, filter, &error);
     must(merged == PETAL_OK || merged == PETAL_ERR_MISMATCH || merged == PETAL_ERR_UNSUPPORTED);
     must(!has_key || petal_contains(copy, "key", 3));
     add_batch(copy);
@@ -390,7 +389,7 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     petal_free(copy);
 }
 
-/* A static filter never changes. */
+/* A static filter must refuse every change. */
 static void try_to_change(petal_filter *filter)
 {
     petal_error error;
@@ -403,7 +402,7 @@ static void try_to_change(petal_filter *filter)
     petal_free(copy);
 }
 
-/* Is this a view whose bits don't match their checksums? It can only be queried. */
+/* Returns true if this is a view whose bits don't match their checksums. It can only be queried. */
 static bool is_damaged(const petal_filter *filter)
 {
     petal_error error;

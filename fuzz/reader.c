@@ -1,5 +1,5 @@
-/* reader.c - fuzz target: a stream gives the same filter, or the same error, whether it arrives in
- * pieces or as a whole.
+/* reader.c - fuzz target: a stream must give the same filter, or the same error, whether it arrives
+ * in pieces or at once.
  *
  *     byte 0      the format
  *     byte 1      bit 0: a secret; 1: recover; 2: the size is expected; 3: a limit of 16 KiB;
@@ -7,7 +7,7 @@
  *     byte 2, 3   seed of the sizes of pieces
  *     the rest    the stream
  *
- * Neither allocates more than its limit. abort() is a finding. */
+ * In neither case may more than the limit be allocated. abort() is a finding. */
 #include "input.h"
 
 #include <petal/petal_host.h>
@@ -17,7 +17,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define TIGHT_LIMIT_BYTES 16384u
-#define READER_BYTES 65536u /* for the reader itself, and the beginning of a file */
+#define READER_BYTES 65536u /* for the reader itself and the beginning of a file */
 
 static const char *format_of(uint8_t number)
 {
@@ -29,7 +29,7 @@ static const char *format_of(uint8_t number)
     return about.name;
 }
 
-/* The size of the next piece: often one byte, sometimes large. */
+/* Returns the size of the next piece. Often it is one byte, and sometimes it is large. */
 static size_t next_piece(uint32_t *seed, size_t left)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -46,7 +46,8 @@ static petal_status read_stream(const uint8_t *bytes, size_t size_bytes, uint64_
     *filter = NULL;
     for (size_t at = 0, piece; status == PETAL_OK && at < size_bytes; at += piece) {
         piece = next_piece(&seed, size_bytes - at);
-        uint8_t *copy = malloc(piece); /* exact size: a sanitizer sees overreads */
+        /* Exactly the size, so that a sanitizer finds reads past the end. */
+        uint8_t *copy = malloc(piece);
         must(copy != NULL);
         memcpy(copy, bytes + at, piece);
         status = petal_reader_feed(reader, copy, piece, error);
@@ -69,15 +70,15 @@ static void require_same_filter(const petal_filter *a, const petal_filter *b)
     free(of_b);
 }
 
-/* A stream may be refused because of the memory limit before it reaches the error that petal_load()
+/* The memory limit may refuse a stream before the reader comes to the error that petal_load()
  * finds. */
 static int is_early(petal_status status, uint8_t flags)
 {
     return status == PETAL_ERR_LIMIT && (flags & 8);
 }
 
-/* If expected_bytes was given, the reader reports an error in the header before it checks where the
- * layers end, so its error may differ from that of petal_load(). */
+/* If expected_bytes was given, the reader reports an error in the header before it checks the ends
+ * of the layers. So its error may differ from that of petal_load(). */
 static int is_ruled_out(petal_status status, uint8_t flags)
 {
     return (flags & 4) &&
@@ -117,13 +118,13 @@ static void compare(const uint8_t *bytes, size_t size_bytes, const char *format,
     must(reading.used == 0);
 }
 
-/* A petal file longer than any header that is read before the bits: the image of a filter, changed
- * by the input at places that it names. */
+/* A petal file that is longer than any header read before the bits: the image of a filter, with
+ * changes at offsets that the input gives. */
 static void change(uint8_t *image, size_t size_bytes, const uint8_t *data, size_t data_bytes)
 {
     for (; data_bytes >= 4; data += 4, data_bytes -= 4) {
         size_t place = data[0] | (size_t)data[1] << 8;
-        if (data[2] & 1) place = size_bytes - 1 - place % size_bytes; /* from the end */
+        if (data[2] & 1) place = size_bytes - 1 - place % size_bytes; /* counted from the end */
         image[place % size_bytes] ^= data[3];
     }
 }

@@ -1,6 +1,6 @@
 /* redis_module.c - fuzz target: passes any stored value and any command to the module for Redis and
- * Valkey (redis/). A value is either refused or usable: saving and loading it, copying, moving, and
- * rewriting it as commands give the same value, and added keys are found.
+ * Valkey (redis/). A value must be refused or be usable: saving and loading, copying, moving, and
+ * rewriting as commands must give the same value, and added keys must be found.
  *
  * The first byte: bit 0: as in a replica, which must accept what its master sends; bit 1: bf.compat
  * valkey. Then steps: an enum step, and its arguments. abort() is a finding. */
@@ -41,8 +41,8 @@ static const char *const words[] = {"EXPANSION",
                                     "FOLDABLE",
                                     "512"};
 
-/* Maps a number to a command. Commands added later have the highest numbers, whatever their place
- * in the table, so that the inputs in the corpus keep their meaning. */
+/* Maps a number to a command. Commands that were added later have the highest numbers, whatever
+ * their place in the table. So the inputs in the corpus keep their meaning. */
 static uint32_t command_at(uint32_t number)
 {
     uint32_t added = 0, last = fake.command_count - 1;
@@ -93,8 +93,8 @@ static int is_filter(const RedisModuleKey *key)
     return is_classic(key) || key->type == petal_type;
 }
 
-/* Saves the value and loads it again. The limit may be lower now than when the value was first
- * loaded. */
+/* Saves the value, and loads it again. The limit may be lower now than when the value was loaded
+ * first. */
 static void save(RedisModuleKey *key)
 {
     struct RedisModuleIO io = {.from = NULL};
@@ -122,7 +122,7 @@ static void copy(RedisModuleKey *key, RedisModuleKey *to)
     void *made = key->type->methods.copy && key != to
                      ? key->type->methods.copy(NULL, NULL, key->value)
                      : NULL;
-    if (!made) return; /* above the limit */
+    if (!made) return; /* it exceeds the limit */
     fake_ModuleTypeSetValue(to, key->type, made);
     must(digest_of(key) == digest_of(to));
 }
@@ -184,7 +184,7 @@ static void run_command(struct input *in, RedisModuleCtx *ctx)
     for (int i = 0; i < argc; i++) fake_FreeString(NULL, argv[i]);
 }
 
-/* Added keys are found, unless adding failed. */
+/* Adds keys, which must then be found unless adding failed. */
 static void use(RedisModuleKey *key, struct input *in)
 {
     struct RedisModuleCtx ctx = {.is_error = 0};

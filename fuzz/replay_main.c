@@ -1,9 +1,9 @@
-/* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` checks
+/* replay_main.c - runs a fuzz target on its corpus without a fuzzer, so that `./dev test` checks
  * every past finding.
  *
- * Linked into each target in fuzz/ instead of libFuzzer. Usage: TARGET [FILE...]; without a FILE it
- * runs the empty input and all of fuzz/corpus/TARGET, from the top of the tree. Prints TAP, one
- * test per input. */
+ * It is linked into each target in fuzz/ instead of libFuzzer. Usage: TARGET [FILE...]. Without a
+ * FILE, it runs the empty input and all of fuzz/corpus/TARGET, and must be started at the top of
+ * the tree. It prints TAP, one test per input. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* Passes the bytes to the target in memory of exactly their size, so that a sanitizer sees a read
+/* Passes the bytes to the target in memory of exactly their size, so that a sanitizer finds reads
  * past the end. */
 static bool replay(const char *path)
 {
@@ -36,7 +36,7 @@ static bool replay(const char *path)
 static int report(int number, bool ok, const char *what)
 {
     printf("%sok %d - replays %s\n", ok ? "" : "not ", number, what);
-    fflush(stdout); /* before the next input may crash */
+    fflush(stdout); /* in case the next input crashes */
     return ok ? 0 : 1;
 }
 

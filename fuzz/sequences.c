@@ -1,11 +1,11 @@
-/* sequences.c - fuzz target: any sequence of calls, compared with an exact model of which keys must
- * be found.
+/* sequences.c - fuzz target: makes any sequence of calls, and compares with an exact model of the
+ * keys that must be found.
  *
- * Up to SLOTS filters and FILES files exist at the same time; each input byte selects a call, its
- * filters and its keys, from a universe so small that every sequence repeats itself. After each
- * call no key of one filter (in turn) is missing, and in the end no key of any; the status is one
- * of petal.h's, a refused call changes nothing, and the filters need no more memory than their bits
- * and a little. Allocations fail when the input says so. */
+ * Up to SLOTS filters and FILES files exist at the same time. Each input byte selects a call, its
+ * filters and its keys, from a set so small that keys repeat. After each call, no key of one filter
+ * (in turn) may be missing, and at the end no key of any filter. The status must be one of
+ * petal.h's, a refused call must change nothing, and the filters may need only a little more memory
+ * than their bits. Allocations fail when the input says so. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../tests/keys.h"
@@ -21,7 +21,7 @@
 #define SLOTS 4
 #define FILES 2
 #define UNIVERSE 64
-#define NUMBERS_FROM 8 /* keys from here on are numbers, the others are texts of various lengths */
+#define NUMBERS_FROM 8 /* from here on, keys are numbers; the others are texts of various lengths */
 #define MAX_BATCH 48
 #define MAX_CALLS 120
 #define MAX_COUNT 200
@@ -30,38 +30,41 @@
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Which keys must be found. In a window, a key stays until so many adds have followed it, or so
- * much time has passed. */
+/* Knows which keys must be found. In a window, a key must be found until a certain number of adds
+ * have followed it, or a certain time has passed. */
 struct model {
-    /* times added minus times removed; without counting, whether it was added */
+    /* How often the key was added minus how often it was removed. Without counting: whether it was
+     * added. */
     uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
-    bool is_exact;      /* the bits are those of exactly these keys */
-    uint64_t window_ms; /* for a time window */
+    bool is_exact;      /* the bits are exactly those of these keys */
+    uint64_t window_ms; /* only for a time window */
 };
 
 enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
     petal_filter *filter; /* NULL: none */
-    petal_info kind;      /* what never changes, read at the beginning: reading takes time */
+    /* What never changes; read at the beginning, because reading it takes time. */
+    petal_info kind;
     struct model model;
     enum mode mode;
     int file;            /* for MAP, LIVE, WRITABLE and LOCKED */
-    uint64_t generation; /* the file's when it was opened */
-    uint8_t *bytes;      /* of VIEW */
+    uint64_t generation; /* that of the file when it was opened */
+    uint8_t *bytes;      /* only for VIEW */
     bool has_secret, is_shared, refuses_overfull;
-    /* MAP, LIVE: a writer that has gone may have left more keys than the model has. */
+    /* For MAP and LIVE: a writer that has closed the file may have left more keys than the model
+     * has. */
     bool is_behind;
 };
 
 struct file {
     char path[512];
     bool exists, has_secret;
-    struct model model;  /* as last saved or synced */
-    uint64_t generation; /* every save makes a new file */
-    int owner;           /* the slot that has it locked, or -1 */
+    struct model model;  /* at the last save or sync */
+    uint64_t generation; /* each save makes a new file */
+    int owner;           /* the slot that holds its lock, or -1 */
 };
 
 static struct world {
@@ -69,7 +72,7 @@ static struct world {
     struct slot slots[SLOTS];
     struct file files[FILES];
     struct budget budget;
-    uint64_t fail_in; /* allocations until one fails; 0: never */
+    uint64_t fail_in; /* number of allocations until one fails; 0: none fails */
     bool has_failed;
     petal_allocator allocator;
 } world;
@@ -98,7 +101,7 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-/* After `more` further adds. */
+/* Says whether the key must be found after `more` further adds. */
 static bool must_have_after(const struct model *model, const petal_info *info, unsigned key,
                             uint64_t more)
 {
@@ -115,7 +118,8 @@ static bool must_have(const struct model *model, const petal_info *info, unsigne
     return must_have_after(model, info, key, 0);
 }
 
-/* Must an add now report the key as seen? A window of keys counts that add, too. */
+/* Returns true if adding the key now must report it as seen. A window of keys counts that add
+ * too. */
 static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
 {
     return must_have_after(model, info, key, 1);
@@ -129,7 +133,7 @@ static void note_add(struct model *model, bool is_counting, unsigned key)
     model->time[key] = model->clock;
 }
 
-/* Is a writer changing the same file that this one reads? */
+/* Returns true if a writer is changing the file that this slot reads. */
 static bool is_beside_a_writer(const struct slot *slot)
 {
     if (slot->mode != MAP && slot->mode != LIVE) return false;
@@ -143,7 +147,7 @@ static bool is_beside_a_writer(const struct slot *slot)
     return false;
 }
 
-/* Statuses allowed for any call that reads all bits, or allocates. */
+/* Returns true for the statuses that any call may return if it reads all bits or allocates. */
 static bool is_excused(const struct slot *slot, petal_status status)
 {
     if (status == PETAL_ERR_MEMORY) return world.has_failed;
@@ -165,7 +169,7 @@ static void make_keys(void)
     }
 }
 
-/* Only numbers where nothing else works; the empty key only if it is accepted. */
+/* Returns only numbers if nothing else works, and the empty key only if the filter accepts it. */
 static unsigned take_key(const petal_info *info, bool number)
 {
     unsigned key = take_below(&world.in, UNIVERSE);
@@ -250,7 +254,7 @@ static int number_of(const struct slot *slot)
     return (int)(slot - world.slots);
 }
 
-/* After a writer has closed the file, the bits that it set remain in other maps. */
+/* After a writer has closed the file, other maps still have the bits that it set. */
 static void note_end_of_writer(const struct slot *writer)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -314,7 +318,7 @@ static petal_options take_kind(void)
     switch (kind) {
     case 0:
     case 1:
-    case 2: /* fixed bits: planning small classic filters is slow */
+    case 2: /* the number of bits is given, because planning small classic filters is slow */
         options.scheme = kind == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_COUNTING;
         options.bits = 6 * options.capacity;
         options.hashes = 4;
@@ -413,7 +417,7 @@ static void call_add(struct slot *slot)
     free(before.bytes);
 }
 
-/* The keys of a batch, in every form. */
+/* The keys of a batch in every layout. */
 struct batch {
     size_t count;
     unsigned keys[MAX_BATCH];
@@ -472,7 +476,7 @@ static void call_add_batch(struct slot *slot)
         status = add_key_batch(slot->filter, batch.texts, batch.count, was_new, &sum);
     if (status < 0) {
         must_refuse_rightly(slot, status);
-        slot->model.is_exact = false; /* some of them were added */
+        slot->model.is_exact = false; /* only some of them were added */
         return;
     }
     must(status == PETAL_OK);
@@ -487,7 +491,7 @@ static void call_add_batch(struct slot *slot)
     if (way < 3) must(news == sum);
 }
 
-/* This file may be open in other slots, where keys may now disappear. */
+/* Other slots may have this file open. Their keys may now disappear. */
 static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
@@ -507,7 +511,7 @@ static void call_remove(struct slot *slot)
     size_t sum = 0;
     uint8_t removed = 2;
     petal_status status;
-    if (counts(&info) && slot->model.count[key] == 0) return; /* it must be present */
+    if (counts(&info) && slot->model.count[key] == 0) return; /* the key must be present */
     forget_readers(slot);
     if (way == 1)
         status = petal_remove_i64(slot->filter, (int64_t)key);
@@ -525,7 +529,7 @@ static void call_remove(struct slot *slot)
     must(counts(&info) && !is_read_only(slot) && status == PETAL_OK);
     if (way == 3) must(removed == 1 && sum == 1);
     if (slot->model.count[key] == MAX_COUNT)
-        slot->model.is_exact = false; /* it may have been added more often */
+        slot->model.is_exact = false; /* the key may have been added more often */
     if (slot->model.count[key] < MAX_COUNT) slot->model.count[key]--;
 }
 
@@ -603,8 +607,8 @@ static void call_clone(struct slot *slot)
     to->refuses_overfull = refuses;
 }
 
-/* Makes an empty filter with the same parameters. With the model's keys added, it must equal the
- * original. */
+/* Makes an empty filter with the same parameters. After the model's keys have been added, it must
+ * equal the original. */
 static void call_like(struct slot *slot)
 {
     struct slot *to = take_slot();
@@ -639,7 +643,7 @@ static void call_like(struct slot *slot)
     if (fails) memset(&model.count, 0, sizeof model.count);
     if (fails) model.is_exact = false;
     fill_slot(to, like, &model, has_secret);
-    to->refuses_overfull = true; /* whatever it has of it */
+    to->refuses_overfull = true; /* whatever the other filter does */
 }
 
 static void call_convert(struct slot *slot)
@@ -731,8 +735,8 @@ static void call_reload(struct slot *slot)
     }
 }
 
-/* Writes the filter in the format for which it was created, and reads it. The bits must be the
- * same. */
+/* Writes the filter in the format for which it was created, and reads it again. The bits must be
+ * the same. */
 static void call_own_format(struct slot *slot)
 {
     const petal_info info = slot->kind;
@@ -788,7 +792,7 @@ static void call_save(struct slot *slot)
         must(is_excused(slot, status));
 }
 
-/* For a slot that has the file open for writing, the file contains that slot's last sync. */
+/* If a slot has the file open for writing, the file contains that slot's last sync. */
 static void call_open(struct slot *slot)
 {
     static const unsigned modes[8] = {PETAL_OPEN_MAP,
@@ -818,7 +822,7 @@ static void call_open(struct slot *slot)
         else if (status == PETAL_ERR_BUSY)
             must(mode == WRITABLE || mode == LOCKED ? is_locked : is_changing);
         else if (status == PETAL_ERR_UNSUPPORTED)
-            must(mode == WRITABLE); /* a window */
+            must(mode == WRITABLE); /* only a window is refused */
         else
             must(status == PETAL_ERR_MEMORY && world.has_failed);
         return;
@@ -941,7 +945,7 @@ static void call_advance(struct slot *slot)
     free(before.bytes);
 }
 
-/* Checks the estimates that are derived from the bits. */
+/* Checks the estimates that the filter derives from its bits. */
 static void call_look(const struct slot *slot)
 {
     petal_info info = info_of(slot->filter);
@@ -949,7 +953,7 @@ static void call_look(const struct slot *slot)
     must(info.items == 0 || info_stats.bits_set > 0 || info.policy != PETAL_POLICY_NONE ||
          !slot->model.is_exact);
     must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
-    /* NAN for another library's filter without a good model. */
+    /* The rate is NAN for filters of other libraries that have no good model. */
     must(info_stats.bits_set <= info.bits && !(info_stats.estimated_rate < 0) &&
          !(info_stats.estimated_rate > 1));
     must(info_stats.saturated == (info_stats.bits_set == info.bits));
@@ -999,7 +1003,7 @@ static void call(void)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Checks the keys of one slot (in turn) after each call, and of all slots after the last one. This
+/* Checks the keys of one slot (in turn) after each call, and those of all slots at the end. This
  * takes most of the time. */
 static void check_all(int turn)
 {
@@ -1016,7 +1020,7 @@ static void check_all(int turn)
     must(world.budget.used <= bytes);
 }
 
-/* Files are in this process's own folder, preferably in memory: TMPDIR. */
+/* Files are in this process's own folder, which is in memory if possible: TMPDIR. */
 static char folder[256];
 
 static void remove_folder(void)

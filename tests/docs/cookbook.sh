@@ -10,9 +10,9 @@ PATH=$TMPDIR/bin:$PATH
 gzip -dc examples/data/urls.txt.gz >"$TMPDIR/given/links.txt"
 sort -u "$TMPDIR/given/links.txt" >"$TMPDIR/given/urls.txt"
 
-# ------------------------------------------------------------------------------------- what is used
+# ----------------------------------------------------------------------------- what recipes need
 
-# ./dev test --all and ./dev test docs/ install what a registry has, and it stays.
+# ./dev test --all and ./dev test docs/ install packages from registries, and keep them.
 installed() { # installed FOLDER...
     for folder; do
         [ -z "${PETAL_INSTALL-}" ] && [ ! -d "$interop/$folder" ] || continue
@@ -116,8 +116,8 @@ ssh_here() { # ssh HOST COMMAND... runs it here, in the folder HOST
     chmod +x "$TMPDIR/bin/ssh"
 }
 
-# Provides what the recipe with this title needs, in its folder; false, after a skip, if that is
-# impossible.
+# Provides what the recipe with this title needs, in its folder. If that is impossible, prints a
+# skip and returns false.
 provide() { # provide TITLE HERE
     case $1 in
     *'inside SQLite'*) sqlite "$2" ;;

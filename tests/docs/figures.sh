@@ -1,7 +1,7 @@
 #!/bin/sh
-# figures.sh - scripts/check-figures fails if code was changed after a page of bench/results was
-# measured. Changes of comments, white space and documents, and changes that the page excuses, are
-# accepted. Uses a repository of its own.
+# figures.sh - scripts/check-figures fails if code has changed since a page of bench/results was
+# measured. It accepts changes of comments, white space and documents, and changes that the page
+# excuses. The test uses its own repository.
 set -u
 . tests/install/lib/tap.sh
 needs git python3 || finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # format.sh - the reader printed in docs/format.md gives the tool's answers for every file of
-# vectors/petal and vectors/static, and rejects those of vectors/reject. The page's numbers are the
-# source's.
+# vectors/petal and vectors/static, and rejects the files of vectors/reject. The numbers on the page
+# are those in the sources.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
-# index.sh - a reader and a writer in Python, made from docs/index-format.md alone, agree with the
-# tool: on the answers of the files in vectors/index, which that writer made, and on every byte of
-# an index of the same filters.
+# index.sh - a reader and a writer in Python, written from docs/index-format.md alone, agree with
+# the tool on the answers of the files in vectors/index, which that writer made, and on every byte
+# of an index of the same filters.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh

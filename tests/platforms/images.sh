@@ -1,7 +1,7 @@
 #!/bin/sh
-# The same keys give the same bytes in every format on other platforms: big-endian and 64-bit ARM,
-# under emulation, and here with each of this CPU's kernels. ARM fuses multiplication and addition
-# where C allows it; even so, a grid of plans has the same sizes.
+# The same keys give the same bytes in every format on other platforms: big-endian and 64-bit ARM
+# under emulation, and this machine with each kernel of its CPU. ARM fuses multiplications and
+# additions if C allows it. Even so, a grid of plans has the same sizes.
 set -u
 . tests/install/lib/tap.sh
 top=$PWD
@@ -21,7 +21,7 @@ made() { # made PROGRAM PLATFORM: compiles it, and writes its output to PROGRAM.
 }
 same() { made "$@" && diff "$TMPDIR/$1.here" "$TMPDIR/$1.$2"; }
 
-# Without this machine's headers, except xxHash's.
+# Uses no headers of this machine except xxHash's.
 mkdir -p "$TMPDIR/include"
 cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a build leaves out is left out cleanly. Without zlib, all formats exist except gzip's;
-# without files, memory works; with a list of formats, only these exist; a read-only build reads.
+# A build can leave out parts cleanly. Without zlib, all formats exist except gzip's. Without files,
+# memory works. With a list of formats, only these exist. A read-only build reads.
 set -u
 . tests/install/lib/tap.sh
 

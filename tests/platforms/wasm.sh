@@ -1,6 +1,6 @@
 #!/bin/sh
-# WebAssembly, under Node: the vectors of every format except gzip's are read, answered and written
-# as in a native build, and calls that need a file report that there are none.
+# WebAssembly under Node: the vectors of every format except gzip's are read, queried and written as
+# in a native build, and calls that need a file report that there are no files.
 set -u
 . tests/install/lib/tap.sh
 needs clang wasm-ld wasi node || finish
@@ -8,7 +8,7 @@ lib=$PWD/tests/platforms/lib
 top=$PWD
 xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhash.h$')
 
-# Without this machine's headers, except xxHash's.
+# Uses no headers of this machine except xxHash's.
 mkdir "$TMPDIR/include" "$TMPDIR/objects"
 cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 

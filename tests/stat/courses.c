@@ -15,7 +15,7 @@
 #include "../amount.h"
 #include "../unit/support.h"
 
-#define FILTERS 400 /* per format and size, in ./dev nightly */
+#define FILTERS 400 /* for each format and size in ./dev nightly */
 #define QUERIES 40000
 #define BATCH 4096
 #define KEY_BYTES 16
@@ -25,7 +25,7 @@
 
 static const uint64_t sizes[] = {30, 100, 1000};
 
-static uint64_t unknown; /* rates that the library doesn't give */
+static uint64_t unknown; /* number of rates that the library doesn't give */
 
 static void make_keys(uint8_t (*bytes)[KEY_BYTES], size_t count, uint64_t *random)
 {
@@ -126,7 +126,7 @@ static void small_filters_of_all_formats_are_wrong_as_often_as_they_say(void **s
 
 /* ---- formats without a rate ------------------------------------------------------------------ */
 
-/* For many keys the prediction is that of k independent positions, for every kind: there the
+/* With many keys, the prediction of every kind equals that for k independent positions, so the
  * textbook's formula is good enough. */
 static void large_filters_are_as_good_as_independent(void **state)
 {

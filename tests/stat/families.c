@@ -1,21 +1,21 @@
 /* families.c - proves that keys of every shape that people use are as good as random ones: no
- * family of keys, however similar they are, raises the false-positive rate or causes a missing key.
+ * family of keys, however similar, raises the false-positive rate or causes a missing key.
  *
- * Weak hashes fail on keys that differ little. Each family is a numbered list of distinct keys; the
- * first ones are added, and the ones after them are queried. Given the bits, hits are binomial with
- * the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6 fails
- * by chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The test
- * also checks that a family's keys are distinct, because most apparent hash bugs are keys that
+ * Weak hashes fail on keys that differ little. Each family is a numbered list of distinct keys. The
+ * first keys are added, and later ones are queried. Given the bits, hits are binomial with the
+ * exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6 fails by
+ * chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The test
+ * also checks that the keys of a family are distinct, because most apparent hash bugs are keys that
  * occur twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define LONGEST 2100
-#define SOME ((uint64_t)1 << 40) /* as many as requested */
+#define SOME ((uint64_t)1 << 40) /* as many keys as requested */
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5};
 
-/* ---- families: key number i into `key`, its size back ---------------------------------------- */
+/* ---- families: each writes key number i to `key` and returns its size ------------------------ */
 
 static size_t big_endian(uint64_t number, size_t size, uint8_t *key)
 {
@@ -70,7 +70,7 @@ static size_t hexadecimals(uint64_t i, uint8_t *key)
     return text(key, "%llx", i);
 }
 
-/* Base64 of the number's 6 big-endian bytes, without a library. */
+/* Encodes the 6 big-endian bytes of the number in base64, without a library. */
 static size_t base64(uint64_t i, uint8_t *key)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -87,7 +87,7 @@ static size_t uuid_4(uint64_t i, uint8_t *key)
                             (unsigned long long)(b & 0xffffffffffff));
 }
 
-/* Time in front, 40 keys per millisecond, random bits at the end. */
+/* The key begins with the time, 40 keys per millisecond, and ends with random bits. */
 static size_t uuid_7(uint64_t i, uint8_t *key)
 {
     uint64_t time = 1700000000000u + i / 40, random = mix(i + 1);
@@ -119,7 +119,7 @@ static size_t mail_addresses(uint64_t i, uint8_t *key)
     return text(key, "user%llu@example.org", i);
 }
 
-/* All strings of 0 to 3 bytes, shortest first. */
+/* Gives all strings of 0 to 3 bytes, shortest first. */
 static size_t short_strings(uint64_t i, uint8_t *key)
 {
     size_t size = 0;
@@ -129,7 +129,7 @@ static size_t short_strings(uint64_t i, uint8_t *key)
 
 #define SHORT_STRINGS (1 + 256 + 65536 + 16777216)
 
-/* Keys of 1 to 64 zero bytes with one bit set: every bit of every length. */
+/* Gives keys of 1 to 64 zero bytes with one bit set, for every bit and every length. */
 static size_t one_bit_set(uint64_t i, uint8_t *key)
 {
     size_t size = 1;
@@ -141,7 +141,7 @@ static size_t one_bit_set(uint64_t i, uint8_t *key)
 
 #define ONE_BIT_SET (8 * 64 * 65 / 2)
 
-/* 64 zero bytes with two bits set. */
+/* Gives 64 zero bytes with two bits set. */
 static size_t two_bits_set(uint64_t i, uint8_t *key)
 {
     uint64_t high = 1;
@@ -160,7 +160,7 @@ static size_t zeros_of_all_lengths(uint64_t i, uint8_t *key)
     return i;
 }
 
-/* Lengths 8 to 1,024, around every boundary of the hashes, with a number in the last bytes. */
+/* Gives lengths 8 to 1,024, around every boundary of the hashes. The last bytes are a number. */
 static size_t lengths_to_1024(uint64_t i, uint8_t *key)
 {
     size_t size = 8 + i % 1017;
@@ -224,8 +224,8 @@ static size_t doubles(uint64_t i, uint8_t *key)
     return 8;
 }
 
-/* Even numbers are added and odd ones queried: each absent key is one bit away from a member (see
- * `interleaved`). */
+/* Even numbers are added and odd ones queried. So each absent key differs from a member by one bit
+ * (see `interleaved`). */
 static size_t neighbours(uint64_t i, uint8_t *key)
 {
     memset(key, 0xaa, 40);
@@ -237,7 +237,7 @@ static const struct family {
     const char *name;
     size_t (*key)(uint64_t i, uint8_t *key);
     uint64_t count;   /* number of keys */
-    bool interleaved; /* even keys are added, odd ones queried */
+    bool interleaved; /* even numbers are added, odd ones queried */
 } families[] = {
     {"u32 little-endian", u32_little, (uint64_t)1 << 32, false},
     {"u32 big-endian", u32_big, (uint64_t)1 << 32, false},
@@ -299,7 +299,7 @@ static uint64_t queries_of(const struct family *family)
     return left < 300000 ? left : 300000;
 }
 
-/* The number of the i-th member, and of the i-th absent key. */
+/* Return the number of the i-th member, and of the i-th absent key. */
 static uint64_t member(const struct family *family, uint64_t i)
 {
     return family->interleaved ? 2 * i : i;
@@ -325,7 +325,7 @@ static double z_of(double hits, double queries, double rate)
     return (hits - queries * rate) / sqrt(queries * rate * (1 - rate));
 }
 
-/* The family's z; the filter may contain another family's keys. */
+/* Returns the z of the family. The filter may contain the keys of another family. */
 static double ask(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -374,7 +374,7 @@ static void no_family_of_keys_is_worse_than_random_under_siphash(void **state)
     run_all(true);
 }
 
-/* How often a filter contains the members of a family, as z. */
+/* Returns how often a filter contains the members of a family, as a z. */
 static double z_of_members(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -384,11 +384,11 @@ static double z_of_members(const petal_filter *filter, const struct family *fami
     return z_of((double)hits, (double)asked, rate);
 }
 
-/* Two filters with one seed: the keys of one must look random to the other. */
+/* If two filters have the same seed, the keys of one must look random to the other. */
 static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void **state)
 {
     (void)state;
-    const struct family *mine = &families[13]; /* mail addresses: no other family has such keys */
+    const struct family *mine = &families[13]; /* no other family has mail addresses */
     for (size_t l = 0; l < COUNT(layouts); l++) {
         petal_filter *filter = filter_for(&layouts[l], false, members_of(mine));
         fill(filter, mine);
@@ -401,7 +401,7 @@ static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void
     }
 }
 
-/* The whole space of short strings: hits among all that are not members. */
+/* Queries all short strings, and counts the hits that are not members. */
 static void all_strings_of_0_to_3_bytes_are_asked(void **state)
 {
     (void)state;

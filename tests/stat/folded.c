@@ -1,5 +1,5 @@
-/* folded.c - proves that a filter folded to a rate keeps it: absent keys are queried, and the hits
- * are binomial with the model's rate for the keys present.
+/* folded.c - proves that a filter folded to a rate keeps the rate. It queries absent keys. Their
+ * hits are binomial with the model's rate for the keys present.
  *
  * z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the spread of p between filters,
  * taken as 3 % of p. |z| < 5 fails by chance with probability 6e-7; seeds are fixed. */

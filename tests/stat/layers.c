@@ -1,17 +1,17 @@
-/* layers.c - proves that filters of several layers as a whole keep the requested rate: filters that
- * grow from 1,000 keys to 10^7, and windows of 10^6 keys through which 10^8 keys pass (./dev
- * nightly; otherwise 10^7 keys through windows of 10^5).
+/* layers.c - proves that filters of several layers keep the requested rate: filters that grow from
+ * 1,000 keys to 10^7, and windows of 10^6 keys to which 10^8 keys are added (in ./dev nightly;
+ * otherwise windows of 10^5 and 10^7 keys).
  *
- * Queries millions of absent keys. Given the bits, the hits are binomial with a rate between 1 -
- * prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. A key that an older layer seems
- * to contain is not added to later ones, so the layers are not quite independent: later layers pass
- * slightly more of the keys that older layers stop. Each bound is widened by 5 sd. The promise is
- * 1.02 times the requested rate, plus 5 sd. */
+ * The tests query millions of absent keys. Given the bits, the hits are binomial with a rate
+ * between 1 - prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. If an older layer
+ * seems to contain a key, the key is not added to later layers. So the layers are not quite
+ * independent, and later layers pass slightly more of the keys that older layers stop. Each bound
+ * is widened by 5 sd. The promise is 1.02 times the requested rate, plus 5 sd. */
 #include "../amount.h"
 #include "statistics.h"
 
 #define BATCH 65536
-#define ABSENT ((int64_t)1 << 40) /* absent keys are the integers from here on */
+#define ABSENT ((int64_t)1 << 40) /* from here on, integers are absent */
 
 static int64_t keys[BATCH];
 
@@ -39,7 +39,8 @@ static uint64_t ask_batch(petal_filter *filter, size_t count)
     return contains_numbers(filter, keys, count, NULL);
 }
 
-/* The rates that the bits allow: if layers are independent, and if no key passes two layers. */
+/* Bounds of the rate, given the bits: if layers are independent, and if no key passes two
+ * layers. */
 struct bounds {
     double low, high;
 };
@@ -58,7 +59,7 @@ static struct bounds bounds_of(const petal_filter *filter, uint32_t layers)
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* A layout, and the sums of its bits per key over n = 1,000, 2,000, ... */
+/* A layout, and the sum of its bits per key over n = 1,000, 2,000, ... */
 struct growth {
     const char *name;
     uint32_t scheme;
@@ -68,11 +69,11 @@ struct growth {
 
 static double ideal_bits(double rate)
 {
-    return -log2(rate); /* the minimum for any structure with this rate of false positives */
+    return -log2(rate); /* the minimum for any structure with this false-positive rate */
 }
 
-/* RedisBloom's rule: half the rate for the first layer, half of that for each next layer of twice
- * the size; bits per key by its formula -ln p / (ln 2)^2. */
+/* RedisBloom's rule: the first layer has half the rate, and each next layer has twice the size and
+ * half the rate. The bits per key are -ln p / (ln 2)^2. */
 static double redisbloom_bits(double rate, uint64_t first, uint64_t wanted)
 {
     double bits = 0, capacity = (double)first, room = 0;
@@ -108,8 +109,8 @@ static void judge_growth(const struct growth *growth, petal_filter *filter, uint
     require_that(fabs(info_stats.estimated_rate - bounds.low), <=, 1e-9 * bounds.low);
 }
 
-/* At every power of two: with growth 2, the layers of 1,000, 2,000, ... keys are exactly full
- * there, and the last one is almost empty. */
+/* Measures at every power of two. With growth 2, the layers of 1,000, 2,000, ... keys are exactly
+ * full at that moment, and the last one is almost empty. */
 static void grow(const struct growth *growth)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -150,13 +151,14 @@ a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_o
 
 struct stream {
     petal_filter *filter;
-    uint64_t in, generation, generations; /* keys so far; keys per generation */
-    uint64_t asked, passed;               /* keys that must be forgotten */
+    uint64_t in, generation, generations; /* keys so far; keys per generation; generations */
+    /* Queries of keys that must be forgotten, and those that passed. */
+    uint64_t asked, passed;
     uint64_t random;
 };
 
-/* All keys of the last window are present; those older than a window and a generation pass only at
- * the rate. */
+/* All keys of the last window must be present. Keys older than a window and a generation may pass
+ * only at the rate. */
 static void look_back(struct stream *stream)
 {
     uint64_t window = stream->in < WINDOW ? stream->in : WINDOW,
@@ -181,8 +183,8 @@ static void save_and_open(struct stream *stream)
                    petal_open(temporary("stream.petal"), &options, &stream->filter, &error), error);
 }
 
-/* Batches of random size, so that generations end anywhere within them. New keys are reported as
- * new, except at the rate. */
+/* Adds batches of random size, so that generations end anywhere within them. New keys must be
+ * reported as new, except at the rate. */
 static uint64_t feed(struct stream *stream, uint64_t count)
 {
     uint64_t fresh = 0;
@@ -219,8 +221,8 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
         "passed; of new keys %.4f %% were dropped\n",
         info.layers, (unsigned long long)stream.generation, (double)info.bits / (double)WINDOW,
         (unsigned long long)looks, (unsigned long long)stream.asked, 100 * rate, 100 * dropped);
-    /* Averaged over many states between G - 1 and G full generations; 5 sd of a filter's own
-     * variation are below 1 % at this size. */
+    /* It is averaged over many states between G - 1 and G full generations. At this size, 5 sd of a
+     * filter's own variation are below 1 %. */
     require_that(rate, <=, 1.02 * options.rate);
     require_that(rate, >, 0.7 * options.rate);
     require_that(dropped, <=, 1.02 * options.rate);
@@ -234,7 +236,7 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
 #define DAY_KEYS ((uint64_t)200000)
 #define QUERIES ((uint64_t)1 << 20)
 
-/* Batches of keys with times. No window holds more than DAY_KEYS. */
+/* Batches of keys with times. No window has more than DAY_KEYS. */
 struct days {
     const char *name;
     petal_filter *filter;
@@ -267,7 +269,8 @@ static void come(struct days *days, uint64_t at, uint64_t count)
     days->batch_end[days->batches++] = days->added;
 }
 
-/* All keys of the last window are present; absent and expired keys pass at the rate. */
+/* All keys of the last window must be present. Absent and expired keys may pass only at the
+ * rate. */
 static void look_at_days(struct days *days, double rate)
 {
     uint64_t first = days->batches, gone = 0;
@@ -305,7 +308,7 @@ static void end_days(struct days *days, double rate)
     petal_free(days->filter);
 }
 
-/* All keys of a window at one moment, again and again. */
+/* Adds all keys of a window at the same moment, again and again. */
 static void bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {
@@ -316,7 +319,8 @@ static void bursts(struct days *days)
     }
 }
 
-/* The same number every five minutes; a window of whole minutes contains 289 of these moments. */
+/* Adds the same number of keys every five minutes. A window of whole minutes contains 289 of these
+ * moments. */
 static void steady(struct days *days)
 {
     for (uint64_t i = 0; i < 4 * 288; i++) {
@@ -325,7 +329,8 @@ static void steady(struct days *days)
     }
 }
 
-/* Half at the beginning of a window and half at its end, so that two halves meet. */
+/* Adds half of the keys at the beginning of a window and half at its end, so that two halves come
+ * together. */
 static void both_ends(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {
@@ -336,7 +341,7 @@ static void both_ends(struct days *days)
     }
 }
 
-/* One key in each span, which opens as many generations as time can, and then the rest in one
+/* Adds one key in each span, which opens as many generations as possible, and then the rest in one
  * burst. */
 static void late_bursts(struct days *days)
 {
@@ -370,8 +375,8 @@ static void a_window_of_time_keeps_its_rate_however_its_keys_come(void **state)
         }
 }
 
-/* Two to five times the planned keys: none is lost, the filter reports it, and the reported rate is
- * the real one. */
+/* Adds two to five times the planned keys. No key may be lost, and the filter must report that it
+ * is overfull, with its actual rate. */
 static void an_overfull_window_of_time_loses_nothing_and_says_its_rate(void **state)
 {
     (void)state;

@@ -1,13 +1,12 @@
 /* members.c - proves that every added key is found: at every k, at every size near powers of two
- * and limits, and after everything that can be done to a filter. There are no statistics: not a
- * single miss is allowed. */
+ * and limits, and after everything that can be done to a filter. Not a single miss is allowed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static uint64_t asked; /* members queried, in total */
+static uint64_t asked; /* members queried in total */
 
-/* Queries all keys so far, one by one and in a batch. */
+/* Queries all keys added so far, one by one and in a batch. */
 static void require_all(const petal_filter *filter, const uint64_t *hashes, size_t count,
                         const char *after)
 {
@@ -27,7 +26,7 @@ static void require_all(const petal_filter *filter, const uint64_t *hashes, size
 
 #define KEYS 100
 
-/* After each added key, queries all keys before it again. */
+/* After each added key, queries all earlier keys again. */
 static void add_and_ask(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lines)
 {
     uint64_t hashes[KEYS], random = bits * 131 + k;
@@ -42,7 +41,7 @@ static void add_and_ask(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lin
     petal_free(filter);
 }
 
-/* 1 .. 70, and each power of two with both neighbours. */
+/* Tests 1 .. 70, and each power of two with both neighbours. */
 static void classic_at_every_k_and_around_every_power_of_two(void **state)
 {
     (void)state;
@@ -127,7 +126,7 @@ static void travel_by_memory(const petal_filter *filter, const uint64_t *hashes)
     free(image.data);
 }
 
-/* Half of the keys in each of two filters: the union contains all of them, and so does the
+/* Adds half of the keys to each of two filters. Their union must contain all keys, and so must the
  * intersection of two filters with all keys. */
 static void travel_by_algebra(const struct journey *journey, const petal_filter *filter,
                               const uint64_t *hashes)
@@ -171,7 +170,7 @@ static void members_are_found_after_save_load_map_view_clone_merge_and_intersect
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* 3 million keys in each layout, far above its capacity: even an overfull filter must not miss
+/* Adds 3 million keys in each layout, far above the capacity. Even an overfull filter must not miss
  * any. */
 static void three_million_members_of_an_overfull_filter_are_all_found(void **state)
 {
@@ -194,7 +193,7 @@ static void no_member_of_more_than_100_million_asked_was_missed(void **state)
 {
     (void)state;
     printf("# %llu members asked for, 0 missed\n", (unsigned long long)asked);
-    require_that(asked, >, 100000000); /* the tests above did run */
+    require_that(asked, >, 100000000); /* shows that the tests above ran */
 }
 
 int main(void)

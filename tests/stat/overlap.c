@@ -1,5 +1,5 @@
-/* overlap.c - proves that petal_compare() is right on average, and as accurate as it claims: all
- * layouts, six fills, every estimate.
+/* overlap.c - proves that petal_compare() is right on average and as accurate as it claims, for all
+ * layouts, six fills and every estimate.
  *
  * N seeds per case (4,000 in ./dev nightly, otherwise 400), each with two filters: of 7 equal parts
  * of the keys A has 5 and B has 4, 2 of them in common. (One case is lopsided: B is small.) If an
@@ -13,7 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SEEDS nightly_amount(4000)
 
-/* Keys only in A, only in B, and in both. */
+/* Numbers of keys only in A, only in B, and in both. */
 struct overlap {
     uint64_t a, b, common;
 };
@@ -21,7 +21,7 @@ struct overlap {
 struct layout {
     uint32_t scheme;
     uint32_t hashes, lines_per_key;
-    const char *format; /* another library's format; NULL: Petal's own */
+    const char *format; /* another library's format; NULL: one of Petal's own */
 };
 
 static const struct layout layouts[] = {
@@ -30,7 +30,7 @@ static const struct layout layouts[] = {
     {PETAL_SCHEME_BLOCKED, 13, 2, NULL},
 };
 
-/* Positions nearly uniform, in split blocks, and in lines. */
+/* Layouts with nearly uniform positions, with split blocks, and with lines. */
 static const struct layout foreign_layouts[] = {
     {0, 7, 0, "guava"},
     {0, 8, 0, "parquet"},
@@ -79,7 +79,7 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     require_that(add_number_batch(filter, values, (size_t)count, NULL, NULL), >=, 0);
 }
 
-/* The integers from `first` on: A's, the common ones, B's. */
+/* Adds the integers from `first` on: those only in A, the common ones, those only in B. */
 static petal_comparison try_seed(const struct layout *layout, const struct overlap *of,
                                  uint64_t seed)
 {
@@ -88,7 +88,7 @@ static petal_comparison try_seed(const struct layout *layout, const struct overl
     if (layout->format) {
         options.scheme = PETAL_SCHEME_DEFAULT;
         options.format = layout->format;
-        first = seed << 32; /* most formats have no seed: different keys serve as well */
+        first = seed << 32; /* most formats have no seed, but different keys have the same effect */
     } else {
         options.seed = seed;
     }
@@ -147,7 +147,7 @@ static void try_case(const struct layout *layout, double fill, const struct over
     }
 }
 
-/* The number of keys that sets this share of the bits. */
+/* Returns the number of keys that sets this share of the bits. */
 static uint64_t keys_of_fill(const struct layout *layout, double fill)
 {
     return (uint64_t)(log1p(-fill) / (layout->hashes * log1p(-1.0 / BITS)));

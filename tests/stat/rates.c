@@ -1,7 +1,7 @@
-/* rates.c - proves that filters have the false-positive rates that they report: n from 10 to 10^7
- * keys, rates from 0.3 to 1e-5, all layouts. (10^7 only in ./dev nightly.)
+/* rates.c - proves that filters have the false-positive rates that they report, for 10 to 10^7 keys
+ * (10^7 only in ./dev nightly), rates from 0.3 to 1e-5, and all layouts.
  *
- * There are three steps, each free of the noise of the previous one.
+ * There are three steps. None of them has the noise of the previous one.
  *  1. Bits. The number X of set bits is compared with its exact mean and sd. This needs no queries,
  *  and would show a wrong width, a weak hash or an unreachable part of the array.
  *  2. Rate given the bits. N absent keys are queried. Given the bits, the hits are binomial with
@@ -16,7 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BATCH 4096
-#define ABSENT ((uint64_t)1 << 40) /* absent keys are the integers from here on */
+#define ABSENT ((uint64_t)1 << 40) /* from here on, integers are absent */
 
 static const double asked_rates[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3};
 
@@ -25,7 +25,7 @@ static const struct size {
 } sizes[] = {{10, 4000},  {100, 1000},  {1000, 200},  {10000, 40},
              {100000, 8}, {1000000, 3}, {10000000, 1}};
 
-/* Passes the integers from .. from+count-1 to `each` in batches. Returns the sum of its results. */
+/* Passes the integers from .. from+count-1 to `each` in batches. Returns the sum of the results. */
 static uint64_t in_batches(petal_filter *filter, uint64_t from, uint64_t count,
                            size_t (*each)(petal_filter *, const petal_key *, size_t))
 {
@@ -56,14 +56,14 @@ static size_t ask_batch(petal_filter *filter, const petal_key *keys, size_t coun
     return contains_keys(filter, keys, count, NULL);
 }
 
-/* One layout at one size and rate, over all its seeds. */
+/* One layout at one size and rate, with all its seeds. */
 struct cell {
     petal_info plan;
-    uint64_t keys, seeds, queries; /* queries per seed */
+    uint64_t keys, seeds, queries; /* queries are per seed */
     double asked;
     struct moments bits;
     struct sample bits_z, rates; /* one value per seed */
-    double sd_of_one;            /* sd of one filter's rate */
+    double sd_of_one;            /* sd of the rate of one filter */
     double hits, expected_hits, variance_of_hits;
 };
 
@@ -78,8 +78,8 @@ static const char *name_of(const struct cell *cell)
     return name_text;
 }
 
-/* Are the bits spread over the whole array? Compares 1,024 slices with their own mean and sd: |z| <
- * 5.5, chance 4e-8 each. */
+/* Checks that the bits are spread over the whole array. Compares 1,024 slices with their own mean
+ * and sd: |z| < 5.5, which fails by chance with probability 4e-8 each. */
 static void require_even_slices(const struct cell *cell, const uint8_t *payload)
 {
     uint64_t unit = cell->plan.scheme == PETAL_SCHEME_BLOCKED ? 512 : 1,
@@ -93,8 +93,8 @@ static void require_even_slices(const struct cell *cell, const uint8_t *payload)
     }
 }
 
-/* Checks the bits of the first seed: their slices, the library's own rate, and the spread to expect
- * from other seeds. */
+/* Checks the bits of the first seed: their slices, the rate that the library reports, and how much
+ * the rate varies between seeds. */
 static void look_at_bits(struct cell *cell, const petal_filter *filter, const petal_info *info)
 {
     double estimated = stats_of(filter).estimated_rate;
@@ -104,7 +104,7 @@ static void look_at_bits(struct cell *cell, const petal_filter *filter, const pe
     if (cell->keys >= 1000000) require_even_slices(cell, payload_of(image));
     free(image.data);
     cell->sd_of_one = own.sd;
-    /* above 16 MiB the library samples lines, with an error below 1 % */
+    /* Above 16 MiB the library samples lines, with an error below 1 %. */
     require(off < (info->bytes <= 1 << 24 ? 1e-9 : 0.01), "%s: stats say %g, the bits %g",
             name_of(cell), estimated, own.rate);
 }
@@ -126,7 +126,7 @@ static void run_seed(struct cell *cell, uint64_t seed)
     if (seed == 0) look_at_bits(cell, filter, &info);
     take(&cell->bits_z, z);
     take(&cell->rates, rate);
-    /* with few keys X takes few values and is not normal, but its mean over many seeds is */
+    /* With few keys, X has few values and is not normal, but its mean over many seeds is. */
     require(cell->keys < 1000 || fabs(z) < 5.5,
             "%s, seed %llu: %llu bits are set, mean %.1f, sd %.1f", name_of(cell),
             (unsigned long long)options.seed, (unsigned long long)info_stats.bits_set,
@@ -153,18 +153,19 @@ static void judge(const struct cell *cell)
             (unsigned long long)cell->seeds);
     require(fabs(cell->hits - cell->expected_hits) < 5 * sd_of_hits + 5,
             "%s: %.0f hits, expected %.1f, sd %.1f", name_of(cell), cell->hits, cell->expected_hits,
-            sd_of_hits); /* + 5: for cells that expect almost none */
+            sd_of_hits); /* the 5 is for cells that expect almost no hits */
     require(rate < 1.02 * cell->asked + 4 * error, "%s: %g, standard error %g", name_of(cell), rate,
             error);
     require(cell->hits < 1.02 * asked_hits + 4 * sqrt(asked_hits), "%s: %.0f hits, asked %.1f",
             name_of(cell), cell->hits, asked_hits);
-    /* Below that, equal patterns matter (2^-32 per key of a line), which the bits don't show. */
+    /* At lower rates, equal patterns matter (2^-32 per key of a line), and the bits don't show
+     * them. */
     if (predicted > 1e-8)
         require(fabs(rate - predicted) < 5 * error, "%s: %g, model %g, standard error %g",
                 name_of(cell), rate, predicted, error);
 }
 
-/* If the smallest filter serves several rates, only the lowest is tried. */
+/* If the smallest filter serves several rates, only the lowest rate is tested. */
 static void run_cell(uint32_t scheme, uint32_t lines, double asked, const struct size *size)
 {
     static petal_info last;
@@ -192,7 +193,7 @@ static void run_layout(uint32_t scheme, uint32_t lines)
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (size_t j = 0; j < COUNT(asked_rates); j++)
             if (sizes[i].keys < 10000000 || (is_nightly() && j % 2 == 1))
-                run_cell(scheme, lines, asked_rates[j], &sizes[i]); /* time */
+                run_cell(scheme, lines, asked_rates[j], &sizes[i]); /* skipped to save time */
 }
 
 static void classic_is_wrong_as_often_as_it_says(void **state)

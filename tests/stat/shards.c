@@ -1,15 +1,15 @@
-/* shards.c - proves that a set can be split into eight shards: the shards are equally large, each
- * has the false-positive rate of a single filter, and none misses a key.
+/* shards.c - proves that a set can be split into eight shards. The shards must be equally large,
+ * each must have the false-positive rate of a single filter, and none may miss a key.
  *
- * What could go wrong: if a key's shard determined anything about its place in the filter, the
- * shard's keys would crowd into a part of the filter. With mulhi64(fmix64(g), N), for example, a
- * shard's keys would share the high bits of fmix64(h), and so part of their second lines. So all
- * layouts are tried, and the rate is measured over absent keys of the same shard. */
+ * If a key's shard determined anything about its position in the filter, the keys of a shard would
+ * crowd into a part of the filter. With mulhi64(fmix64(g), N), for example, the keys of a shard
+ * would share the high bits of fmix64(h), so their second lines would be close together. Therefore
+ * all layouts are tested, and the rate is measured with absent keys of the same shard. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SHARDS 8
-#define KEYS 400000 /* in all shards: the integers from 0 on */
+#define KEYS 400000 /* in all shards together: the integers from 0 on */
 #define ABSENT ((int64_t)1 << 40)
 
 static uint32_t shard_of(int64_t value)
@@ -19,7 +19,8 @@ static uint32_t shard_of(int64_t value)
     return petal_shard_of(key, sizeof key, SHARDS);
 }
 
-/* A shard's share of n even keys is binomial. |z| < 4.5: chance 7e-6 each. */
+/* The number of keys in a shard is binomial. |z| < 4.5 fails by chance with probability 7e-6
+ * each. */
 static void shards_are_even(void **state)
 {
     (void)state;
@@ -48,7 +49,7 @@ struct cell {
     double rate;
 };
 
-/* Filters for the mean share plus six standard deviations, as in docs/choosing.md. */
+/* Makes filters for the mean share plus six standard deviations, as in docs/choosing.md. */
 static void make_shards(const struct cell *cell, petal_filter *filters[SHARDS])
 {
     petal_options options = PETAL_OPTIONS_INIT;

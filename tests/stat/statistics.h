@@ -1,8 +1,8 @@
-/* statistics.h - what the statistical tests share: exact moments of the number of set bits, the
- * rate given the bits, z.
+/* statistics.h - what the statistical tests share: the exact moments of the number of set bits, the
+ * rate given the bits, and z.
  *
- * Each derivation is next to its function. All seeds are fixed, so a test that passes once always
- * passes; the bounds say how unlikely a false alarm was when the seeds were chosen. */
+ * Each derivation is next to its function. All seeds are fixed, so if a test passes once, it always
+ * passes. The bounds say how likely a false alarm was when the seeds were chosen. */
 #ifndef PETAL_TESTS_STATISTICS_H
 #define PETAL_TESTS_STATISTICS_H
 
@@ -12,8 +12,8 @@
 #define STRIDES 8
 #define PATTERNS (WORDS * STRIDES)
 
-/* The set of words that a pattern of k touches: a start and an odd stride (docs/format.md, section
- * 2). */
+/* Returns the set of words that a pattern of k touches, which is given by a start and an odd stride
+ * (docs/format.md, section 2). */
 static inline uint32_t words_of_pattern(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
@@ -28,17 +28,17 @@ struct moments {
     double mean, sd;
 };
 
-/* How much less likely than independent two bits are to be both clear after one throw. A throw sets
- * a bit with probability a, and both with probability `both`: P(neither) / (1 - a)^2 - 1 = (both -
- * a^2) / (1 - a)^2, as a logarithm. */
+/* Says how much less likely it is than for independent bits that two bits are both clear after one
+ * throw. A throw sets a bit with probability a, and both bits with probability `both`: P(neither) /
+ * (1 - a)^2 - 1 = (both - a^2) / (1 - a)^2. The result is a logarithm. */
 static inline double log_excess(double a, double both)
 {
     return log1p((both - a * a) / ((1 - a) * (1 - a)));
 }
 
-/* For `part` of the m bits of a classic filter with n keys: kn independent throws, each sets a bit
- * with probability 1/m. With q = (1 - 1/m)^(kn) the mean is part * (1 - q), and the variance part q
- * (1 - q) + part (part - 1) cov. */
+/* Computes the moments for `part` of the m bits of a classic filter with n keys. There are kn
+ * independent throws, and each sets a bit with probability 1/m. With q = (1 - 1/m)^(kn), the mean
+ * is part * (1 - q), and the variance is part q (1 - q) + part (part - 1) cov. */
 static inline struct moments classic_moments(double m, double k, double n, double part)
 {
     if (m == 1) return (struct moments){part, 0};
@@ -48,12 +48,12 @@ static inline struct moments classic_moments(double m, double k, double n, doubl
                             sqrt(fmax(0, part * q * (1 - q) + part * (part - 1) * cov))};
 }
 
-/* For `part` (whole lines) of a blocked filter's bits. Each key throws a pattern of k1 words into
- * one of L lines and, with two lines per key, a pattern of k2 words into another. A pattern sets a
- * given bit with probability a = k / m. It sets two given bits in different words of a line with
- * probability share / (32^2 L), where `share` is the share of the 128 patterns that touch both
- * words, and depends only on the distance of the words. It never sets two bits in the same word or
- * in different lines. */
+/* Computes the moments for `part` (whole lines) of a blocked filter's bits. Each key throws a
+ * pattern of k1 words into one of L lines and, with two lines per key, a pattern of k2 words into
+ * another. A pattern sets a given bit with probability a = k / m. It sets two given bits in
+ * different words of a line with probability share / (32^2 L). `share` is the share of the 128
+ * patterns that touch both words, and depends only on the distance of the words. A pattern never
+ * sets two bits in the same word or in different lines. */
 static inline struct moments blocked_moments(double m, const uint32_t k[2], double n, double part)
 {
     double lines = m / 512, part_lines = part / 512, a[2] = {k[0] / m, k[1] / m};
@@ -118,8 +118,9 @@ static inline double sd_of(const struct sample *sample)
 
 /* ---- the rate given the bits ----------------------------------------------------------------- */
 
-/* A query of k words hits any pattern of words, and any bit of each word: the mean of the products
- * of the words' fills. Strides s and 16 - s touch the same sets, so every second one is enough. */
+/* A query of k words hits any pattern of words and any bit of each word. So the rate is the mean of
+ * the products of the words' fills. Strides s and 16 - s touch the same sets, so every second
+ * stride suffices. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;
@@ -134,14 +135,14 @@ static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_
     return sum / (PATTERNS / 2.0);
 }
 
-/* An absent key's rate given the bits, and the spread of that rate between filters with the same
- * number of keys. */
+/* The rate of an absent key given the bits, and the spread of that rate between filters with the
+ * same number of keys. */
 struct rate {
     double rate, sd;
 };
 
-/* The mean over all lines. They fill almost independently, so the spread of the mean is that of one
- * line divided by sqrt(lines). */
+/* Computes the mean over all lines. They fill almost independently, so the spread of the mean is
+ * that of one line divided by sqrt(lines). */
 static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, uint32_t k)
 {
     struct sample sample = {0, 0, 0};
@@ -149,8 +150,8 @@ static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, 
     return (struct rate){mean_of(&sample), sd_of(&sample) / sqrt((double)lines)};
 }
 
-/* classic: (X/m)^k, whose relative spread is k times that of X. blocked: a key's two lines are
- * independent. */
+/* In classic the rate is (X/m)^k, whose relative spread is k times that of X. In blocked, a key's
+ * two lines are independent. */
 static inline struct rate rate_given_bits(const petal_info *info, const uint8_t *payload,
                                           double keys)
 {
@@ -165,7 +166,7 @@ static inline struct rate rate_given_bits(const petal_info *info, const uint8_t 
     struct rate a = rate_of_lines(payload, info->bits / 512, first), b = {1, 0};
     if (second) b = rate_of_lines(payload, info->bits / 512, second);
     return (struct rate){a.rate * b.rate,
-                         a.rate * b.sd + b.rate * a.sd}; /* the same lines are full for both */
+                         a.rate * b.sd + b.rate * a.sd}; /* the same lines are full in both */
 }
 
 #endif

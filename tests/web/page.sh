@@ -3,8 +3,8 @@
 # and from file:, in English and Chinese, by keyboard and on a phone. It loads nothing from
 # elsewhere, and axe-core finds no serious problem.
 #
-# Its needs (web/needs, page/needs) stay in build/interop. ./dev test --all and ./dev test web/
-# install them; without them, this is a skip.
+# The packages that it needs (web/needs, page/needs) stay in build/interop. ./dev test --all and
+# ./dev test web/ install them. Without them, the test is skipped.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh

@@ -1,10 +1,12 @@
-# blocks.sh - runs a document's blocks and compares what they show. Sourced by a script that has
-# ok(), a scratch folder TMPDIR, and the document's name relative to $top.
+# blocks.sh - runs the blocks of a document, and compares their output with what it shows. It is
+# sourced by a script that has ok(), a scratch folder TMPDIR, and the document's name relative to
+# $top.
 #
-# A block whose first line is a comment with a file's name becomes that file. A ```console block is
-# a terminal: lines that begin with "$ " are commands, a "\" at the end of a line continues the
-# command, and all others are the output (stderr too). All blocks are typed into one shell, as a
-# reader would: a folder that one command enters is still current in the next block.
+# If the first line of a block is a comment with a file's name, the block becomes that file. A
+# ```console block is a terminal: lines that begin with "$ " are commands, a "\" at the end of a
+# line continues the command, and all other lines are the output (including stderr). All blocks run
+# in one shell, as a reader would type them. So if a command changes the folder, the next block
+# starts in it.
 
 # run_blocks DOCUMENT [FIRST LAST]: runs the blocks that begin between these lines, here.
 run_blocks() {

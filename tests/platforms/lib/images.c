@@ -1,6 +1,6 @@
-/* images.c - prints checksum and size of the file images of several filters of every kind, then
- * checks a golden file. If the output differs between platforms, something depends on byte order,
- * word size or instructions. */
+/* images.c - prints the checksum and the size of the file images of several filters of every kind,
+ * and then checks a golden file. If the output differs between platforms, something depends on byte
+ * order, word size or instructions. */
 #include "../../keys.h"
 #include "../../save_as.h"
 #include "../../values.h"
@@ -12,7 +12,7 @@
 
 #define KEYS 3000
 
-/* FNV-1a, so that a defect in the library's own hashes can't hide itself. */
+/* FNV-1a, so that a defect in the library's own hashes shows. */
 static uint64_t checksum(const uint8_t *bytes, size_t size)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -112,7 +112,7 @@ static int print_formats(void)
     return bad;
 }
 
-/* A file written elsewhere opens, verifies and answers. */
+/* A file written on another platform must open, verify and answer. */
 static int ask_golden(const char *path)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,4 +1,5 @@
-/* no_files.c - a build without files refuses them with one clear line, and works in memory. */
+/* no_files.c - proves that a build without files refuses them with one clear line, and works in
+ * memory. */
 #include <petal/petal.h>
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* read_only.c - a read-only library opens a filter and queries it. Calls that create or change one
- * say that the build leaves them out, and results that need the model of rates are NAN. */
+/* read_only.c - proves that a read-only library opens a filter and queries it. If a call would
+ * create or change a filter, it says that the build leaves it out. Results that need the model of
+ * rates are NAN. */
 #include <petal/petal_build.h>
 #include <petal/petal_inline.h>
 

@@ -1,12 +1,12 @@
 /* harness.js - what the tests of the page share: TAP, a static server, Chromium, and a page that
- * records every error message and every request. */
+ * records all error messages and requests. */
 'use strict';
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
-const PATIENCE = 240000; // ms; only catches what never happens, doesn't measure speed
+const PATIENCE = 240000; // in ms; it only catches what never happens, and doesn't measure speed
 
 let count = 0, failed = 0;
 const only = new RegExp(process.argv[3] || '');
@@ -50,7 +50,8 @@ function launch() {
     });
 }
 
-/* A page in its own context; `page.complaints` and `page.requests` collect while it runs. */
+/* Opens a page in its own context. `page.complaints` and `page.requests` collect messages and
+ * requests while it runs. */
 async function open(browser, url, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
     context.setDefaultTimeout(PATIENCE);
@@ -63,7 +64,7 @@ async function open(browser, url, options = {}) {
     await page.goto(url);
     return page;
 }
-/* Closes the page, and checks that it reported no error and loaded nothing from elsewhere. */
+/* Closes the page, and checks that it has reported no error and loaded nothing from elsewhere. */
 async function close(page, base) {
     const elsewhere = page.requests.filter((url) => !url.startsWith(base) && !/^(blob|data):/.test(url));
     await page.context().close();

@@ -1,1 +1,1 @@
-/* setjmp.h - empty: WASI has none, and only cmocka needs it. */
+/* setjmp.h - empty: WASI has no setjmp(), and only cmocka needs it. */
