@@ -3,9 +3,9 @@
  *
  * There are two filters: `full` is the filter to be measured, and is queried for absent keys;
  * `work` is an emptied copy, which is filled and queried for its keys. A round measures everything
- * once, so that if the machine slows down, all measures suffer alike. The result is the median over
- * the rounds. Keys come from a counter through a bijection: all are different, and the absent ones
- * were never added. */
+ * once, so that a slowdown of the machine affects all measures. The result is the median over the
+ * rounds. Keys come from a counter through a bijection: all are different, and the absent ones were
+ * never added. */
 #define _DEFAULT_SOURCE /* madvise() */
 
 #include "commands/commands.h"

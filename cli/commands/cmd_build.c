@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How much of its rate a growing filter leaves for later layers: the default of growth_ratio. */
+/* The share of its rate that a growing filter leaves for later layers: the default of
+ * growth_ratio. */
 #define LATER_LAYERS 0.85
 
 #define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
@@ -158,7 +159,7 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Can the filter be folded to the rate later? */
+/* True if the filter can be folded to the rate later. */
 static bool can_fold_later(const petal_options *options)
 {
     return !options->format && options->scheme <= PETAL_SCHEME_CLASSIC && !options->bits &&

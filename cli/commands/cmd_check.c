@@ -1,4 +1,4 @@
-/* cmd_check.c - petal check: grep for a set. */
+/* cmd_check.c - petal check: prints the lines that are probably in a set, like grep. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"

@@ -1,5 +1,5 @@
-/* cmd_index.c - petal index: puts many filters into one file, all of which `petal which` queries at
- * once. It copies filters; with --keys, it builds one from each file of keys. */
+/* cmd_index.c - petal index: puts many filters into one file, so that `petal which` queries all of
+ * them together. It copies filters; with --keys, it builds one from each file of keys. */
 #include "commands/build_static.h"
 #include "commands/commands.h"
 #include "commands/many.h"
@@ -33,7 +33,7 @@ static bool add_keys(struct indexing *indexing, const char *path)
     char *file = (char *)(uintptr_t)path;
     petal_static_builder *builder = NULL;
     struct args args = *indexing->args;
-    args.literal_count = 0; /* they are names */
+    args.literal_count = 0; /* operands are names here */
     if (keys_open(&reader, &args, &file, 1, false)) {
         progress_start(args.progress, false);
         builder = collect_for_index(&reader, &indexing->request.options);
@@ -129,7 +129,8 @@ static void summarise(const struct indexing *indexing)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-/* Is the file that will be replaced also read? Then no other process may replace it meanwhile. */
+/* True if the file that will be replaced is also read. Then no other process may replace it
+ * meanwhile. */
 static bool reads_output(const struct many *many, const struct args *args)
 {
     for (size_t i = 0; i < many->count; i++)

@@ -44,8 +44,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* Is the failure specific to the scheme? If so, the scheme is left out with a remark. It is an
- * error only if no scheme remains. */
+/* True if the failure is specific to the scheme. Then the scheme is left out with a remark; it is
+ * an error only if no scheme remains. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;

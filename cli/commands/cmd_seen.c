@@ -54,8 +54,8 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* What the rate is one of. With --min a line may be dropped though some of its keys are new, so how
- * many lines are wrong depends on the lines. */
+/* Says to what the rate applies. With --min a line may be dropped although some of its keys are
+ * new, so how many lines are dropped by mistake depends on the lines. */
 static const char *lost(const struct args *args)
 {
     return args->share > 0 && args->share < 1 ? "keys count as seen" : "lines are dropped";
@@ -140,7 +140,7 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* Is --min of the row's keys in the filter? */
+/* True if the share --min of the row's keys is in the filter. */
 static bool is_seen(const struct seen *seen, struct key_run *run, size_t row)
 {
     uint64_t found = 0, all = 0;
@@ -274,8 +274,8 @@ static bool make_file(const struct args *args)
 
 /* ---- options for an existing FILE ------------------------------------------------------------ */
 
-/* Would these options create a filter of this size? Used for options that can't be compared with
- * the file one by one. */
+/* True if these options would create a filter of this size. Used for options that can't be compared
+ * with the file one by one. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
@@ -363,7 +363,7 @@ static bool agrees_with_file(const struct seen *seen)
 
 /* ---- the filter that is saved ---------------------------------------------------------------- */
 
-/* Would two filters of this size use at most half of the machine's memory? */
+/* True if two filters of this size use at most half of the machine's memory. */
 static bool is_affordable(uint64_t bytes)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -150,7 +150,7 @@ static void find_shards(void *context, struct key_block *block)
     }
 }
 
-/* Including its separator. */
+/* A row, including its separator. */
 static void put_line(const petal_key *line, FILE *out)
 {
     fwrite(line->data, 1, line->size_bytes + 1, out);
@@ -236,7 +236,7 @@ static int split(struct sharding *sharding)
     struct key_reader reader;
     bool to_files = args->output != NULL;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
-    if (to_files) catch_stop_signals(); /* so that a signal leaves no drafts */
+    if (to_files) catch_stop_signals(); /* so that a signal leaves no draft files */
     bool good = (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) &&
                 (!to_files || finish_parts(sharding));
     keys_close(&reader);

@@ -161,7 +161,7 @@ static petal_status status_of(const char *path)
     return status;
 }
 
-/* A clean file whose blocks don't match their checksums. */
+/* Handles a clean file whose blocks don't match their checksums. */
 static bool has_damaged_bits(const char *path, const struct args *args)
 {
     petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);

@@ -352,7 +352,7 @@ static bool deliver(void *context, struct key_block *block)
     return false;
 }
 
-/* Without a share, one key or row is enough. */
+/* If no share is requested, one key or row is enough. */
 static bool is_wanted(const struct which *which, uint64_t found)
 {
     double share = which->args->share;

@@ -143,8 +143,8 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* Must the filter stay open? A filter from a pipe can't be opened again. One that another process
- * is changing could, but with a remark each time. */
+/* True if the filter must stay open. A filter from a pipe can't be opened again. One that another
+ * process is changing could be, but with a remark each time. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;

@@ -9,7 +9,7 @@
 
 #include <petal/petal.h>
 
-/* Should remarks for people be printed? True on a terminal, or with --verbose. */
+/* True if remarks for people should be printed: on a terminal, or with --verbose. */
 bool is_verbose(const struct args *args);
 
 /* Warns on stderr if the filter holds more keys than planned, or has saturated counters. */

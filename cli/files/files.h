@@ -24,7 +24,7 @@ petal_filter *open_live(const char *path, const struct args *args);
  * its header, as a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args);
 
-/* May the filter that was opened from `path` be written back to it? False: reported. */
+/* True if the filter that was opened from `path` may be written back to it. False: reported. */
 bool is_file_of_its_own(const char *path, const struct args *args);
 
 /* Call it before any work is done: checks may_write(), and that no other process is changing the
@@ -48,7 +48,7 @@ bool replace_file(const petal_filter *filter, const char *path, const struct arg
 bool update_file(petal_filter *filter, const char *path, const struct args *args,
                  const char *way_out);
 
-/* Is this a regular file that begins like an index of filters? */
+/* True if this is a regular file that begins like an index of filters. */
 bool is_index_file(const char *path);
 
 /* Opens an index like open_filter(), and saves one like save_filter(). */

@@ -141,7 +141,7 @@ static void list_names(const char *const *names, size_t count, char *text, size_
                                  names[i]);
 }
 
-/* Petal's name for a format that users call otherwise. */
+/* Returns Petal's name for a format that users call by another name. */
 static const char *our_word(const char *name)
 {
     static const char *const words[][2] = {

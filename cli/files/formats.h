@@ -14,16 +14,17 @@ bool complain_of(const char *path, const petal_error *error);
 petal_status last_failure(void);
 void forget_failure(void);
 
-/* Does the status mean that the file was read and is not intact: damaged, truncated, or dirty? */
+/* True if the status means that the file was read and is not intact: damaged, truncated, or
+ * dirty. */
 bool is_broken(petal_status status);
 
-/* Is this a regular file with the header of a petal file? */
+/* True if this is a regular file with the header of a petal file. */
 bool is_petal_file(const char *path);
 
-/* Does this format exist? NULL is petal. False: reported, with the existing names. */
+/* True if this format exists. NULL is petal. False: reported, with the existing names. */
 bool check_format(const char *format);
 
-/* Is the format Petal's own? NULL is. */
+/* True if the format is Petal's own. NULL is. */
 bool is_petal(const char *format);
 
 #endif

@@ -26,7 +26,7 @@ struct magic {
 /* Returns what a file with these first bytes is; NULL: unknown. 512 bytes are enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
-/* Could more bytes show that the file is one that -z unpacks? */
+/* True if more bytes could show that the file is one that -z unpacks. */
 bool magic_may_follow(const void *bytes, size_t size_bytes);
 
 #endif

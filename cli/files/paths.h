@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Call it before any work is done: may `path` be written? It must not exist unless `force` is set.
- * False: reported. */
+/* Call it before any work is done. True if `path` may be written: it must not exist unless `force`
+ * is set. False: reported. */
 bool may_write(const char *path, bool force);
 
 /* Identifies the file at a path; {0} if there is none. */
@@ -18,10 +18,10 @@ struct identity {
 
 struct identity identify(const char *path);
 
-/* Do two paths lead to the same existing file? */
+/* True if two paths lead to the same existing file. */
 bool is_same_file(const char *a, const char *b);
 
-/* Does `path` differ from the `count` input files? False: reported. */
+/* True if `path` differs from the `count` input files. False: reported. */
 bool differs_from_inputs(const char *path, char **files, size_t count);
 
 /* The bytes of a file, or of standard input ("-"), at most `max_bytes`. The caller calls free().
@@ -46,9 +46,9 @@ int open_draft(const char *path, uint64_t token);
 bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 
-/* A new file for `path`, written in pieces: begin, write, end. Each returns false on failure. The
- * first and the last report failures; the last also those of writes. If `keep` is false the file is
- * discarded. It replaces another file only with `force`. */
+/* Write a new file for `path` in pieces: begin, write, end. Each call returns false on failure. The
+ * first and the last report failures; the last also reports those of writes. If `keep` is false,
+ * the file is discarded. It replaces another file only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;

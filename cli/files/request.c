@@ -100,7 +100,7 @@ static void read_kind(const struct args *args, petal_options *o)
     o->format = is_petal(args->to) ? NULL : args->to;
 }
 
-/* A filter that grows, or has a window. Its size follows from keys and rate. */
+/* For a filter that grows or has a window, whose size follows from keys and rate. */
 static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity,
                         petal_options *o)
 {
@@ -128,8 +128,7 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
            misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
 }
 
-/* Is this a filter whose keys are counted first, and that grows only if there are too many to
- * count? */
+/* True if the filter's keys are counted first, and it grows only if there are too many to count. */
 static bool may_grow_later(const char *command, const struct args *args)
 {
     bool is_plain = is_petal(args->to) && scheme_of(args->scheme) <= PETAL_SCHEME_CLASSIC;

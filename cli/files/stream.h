@@ -5,7 +5,7 @@
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Is this name standard input, or standard output if a file is written? */
+/* True if this name stands for standard input, or for standard output if a file is written. */
 bool is_stream(const char *name);
 
 /* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
@@ -13,7 +13,8 @@ bool is_stream(const char *name);
  * fits. */
 petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 
-/* May a filter go to standard output? Not to a terminal. False: reported. */
+/* True if a filter may be written to standard output: it must not be a terminal. False:
+ * reported. */
 bool may_write_stream(void);
 
 /* Writes the filter to standard output in a format (NULL: petal). False on failure, which is

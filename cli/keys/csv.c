@@ -82,8 +82,8 @@ static const char *last_newline(const char *from, const char *end)
     return NULL;
 }
 
-/* Does another quoted field directly follow the one that this quote closes? In most files with
- * quotes it does. The next quote to search for is then the one that closes that field. */
+/* True if another quoted field directly follows the one that this quote closes, as in most files
+ * with quotes. The next quote to search for is then the one that closes that field. */
 static bool opens_next(const char *quote, const char *end, char delimiter)
 {
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');

@@ -12,7 +12,7 @@ const char *csv_field(const char *at, const char *end, char delimiter, struct fi
 /* Writes a field's value, which is no longer than its text. Returns its size. */
 size_t csv_copy(const struct field *field, char *to);
 
-/* Do two fields have the same value? */
+/* True if two fields have the same value. */
 bool csv_equal(const struct field *a, const struct field *b);
 
 /* How much of the text has been scanned for row ends. Initialize with {0} at the beginning of a

@@ -53,8 +53,8 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return true;
 }
 
-/* `end`: where the block's output begins. A repeat prints nothing, but waits for the rows before
- * it, since its first occurrence may be among them. Rows without a key are all printed. */
+/* `end` is where the block's output begins. A repeat is not printed, but waits for the rows before
+ * it, since its first occurrence may be among them. All rows without a key are printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
     if (block->count == 0) return true;

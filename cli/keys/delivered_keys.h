@@ -29,7 +29,7 @@ struct delivery {
     bool failed; /* the follower failed; reported */
 };
 
-/* Can the program find out how much of stdout was delivered? True for a file, a terminal or a
+/* True if the program can find out how much of stdout was delivered: for a file, a terminal or a
  * pipe. */
 bool delivery_is_known(void);
 

@@ -26,8 +26,8 @@ size_t drops_stretch(const struct drops *drops);
 /* `fresh` more keys were added that were new to the filter. */
 void drops_note(struct drops *drops, const petal_filter *filter, uint64_t fresh);
 
-/* After the last key: the estimate. NAN: at some point more than half of the new keys were
- * dropped. */
+/* Call it after the last key. Returns the estimate. NAN: at some point more than half of the new
+ * keys were dropped. */
 double drops_end(struct drops *drops, const petal_filter *filter);
 
 #endif

@@ -173,7 +173,7 @@ static bool is_named(const struct field *string, const struct json_step *step)
 
 struct walk {
     const char *at, *end;
-    const char *why; /* it ended; NULL: it continues */
+    const char *why; /* why it ended; NULL: it continues */
     unsigned depth;
     struct json_shape *shape; /* to be learned, or NULL */
 };

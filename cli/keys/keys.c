@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So small that a block of typical lines, with everything that belongs to it, stays in the
+/* Small enough that a block of typical lines, with everything that belongs to it, stays in the
  * second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
@@ -70,7 +70,7 @@ static struct operand operand_of(const char *shown)
 
 static const char CANNOT_OPEN[] = "cannot open it";
 
-/* Why a file can't be read, with errno or 0; NULL: it can be read. */
+/* Returns why a file can't be read, with errno or 0; NULL: it can be read. */
 static const char *find_obstacle(const char *file, int *failure)
 {
     struct stat about;
@@ -708,7 +708,7 @@ static void describe_row(const struct key_block *block, const petal_key *row, co
              data + size - (whole ? 0 : TAIL));
 }
 
-/* Could a line that is not a key be several columns, as in sha1sum's output? */
+/* True if a line that is not a key could be several columns, as in sha1sum's output. */
 static bool has_columns(const struct key_block *block, const petal_key *row)
 {
     const char *data = row->data;

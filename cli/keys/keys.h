@@ -88,7 +88,7 @@ struct key_reader {
     uint64_t threads;         /* as requested; 0: not given */
     const char *regular_file; /* one of the files is not a stream; NULL: all are */
     struct rows rows;
-    const char *fate; /* what happens to rows without a key, for remarks; NULL: no remarks */
+    const char *fate; /* what happens to rows without a key, for use in remarks; NULL: no remarks */
     /* say so if every line of a file ends in CR; callers that don't care clear it */
     bool hint_at_crlf;
     bool only_crlf; /* so far, in the file whose blocks arrive */
@@ -109,7 +109,7 @@ struct key_reader {
     enum time_form time_form; /* the open file's, once a row determined it */
     enum time_form told_form;
     uint64_t now; /* from --now; 0: the clock's */
-    bool greets;  /* tell a user at a terminal that keys are being read */
+    bool greets;  /* tells a user at a terminal that keys are being read */
     bool waiting; /* KEYS_NOT_YET was the last result; the block may be half full */
     bool ended;   /* nothing more is read */
     bool unpacks; /* compressed files */
@@ -156,7 +156,7 @@ enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
  * or stdout can't be written. */
 bool keys_wait(struct key_reader *reader);
 
-/* Was the block full when it was read? Then more input is probably available. */
+/* True if the block was full when it was read. Then more input is probably available. */
 bool keys_block_is_full(const struct key_block *block);
 
 /* Finds the lines of a block that was read, and their keys. Lines that are not keys, and running

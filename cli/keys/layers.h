@@ -35,9 +35,9 @@ void note_lateness(struct lateness *late, const uint64_t *times, size_t count, u
  * order. */
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms);
 
-/* Can a command with these options use this filter? --time-field needs a time window. Without
- * --time-field, a remark says that the lines of a file are dated now. `file`: an input that is not
- * a stream, or NULL. False: reported. */
+/* True if a command with these options can use this filter. --time-field needs a time window.
+ * Without --time-field, a remark says that the lines of a file are dated now. `file`: an input that
+ * is not a stream, or NULL. False: reported. */
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file);
 

@@ -30,10 +30,10 @@ enum { MAX_RULE_LENGTH = 1000 };
 /* False: reported. */
 bool rule_read(struct key_rule *rule, const struct args *args);
 
-/* Was --min given without a rule, so that it means nothing? If so, reports it. */
+/* True if --min was given without a rule, so that it has no meaning; reports that. */
 bool lacks_rule(const char *command, const struct args *args);
 
-/* Why a row with that text has no key; NULL: it has one. Not for UNIT_ROW. */
+/* Returns why a row with that text has no key; NULL: it has one. Not for UNIT_ROW. */
 const char *rule_refuses(const struct key_rule *rule, const petal_key *text);
 
 enum { RUN_KEYS = 4096 };
@@ -67,7 +67,7 @@ void run_free(struct key_run *run); /* NULL is allowed */
 void run_begin(struct key_run *run, size_t first, size_t count);
 bool run_next(struct key_run *run);
 
-/* Was the required share of all keys found? If `share` is 0, all must be. */
+/* True if the required share of all keys was found. If `share` is 0, all must be found. */
 bool is_enough(uint64_t found, uint64_t all, double share);
 
 #endif

@@ -66,8 +66,8 @@ static bool ends_in_return(const petal_key *key)
     return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
 }
 
-/* Do all rows end in CR, and is the CR part of their keys? It isn't if the key doesn't contain the
- * last field. In nearly all files, the first line shows that they don't. */
+/* True if all rows end in CR and the CR is part of their keys, which it isn't if the key doesn't
+ * contain the last field. In nearly all files, the first line gives the answer. */
 static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
     size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
@@ -390,7 +390,7 @@ static void split_quoted(struct splitting *splitting)
     struct key_block *block = splitting->block;
     struct marks *marks = &block->marks;
     const char *text = block->text, *end = splitting->end, *why;
-    /* There may be marks beyond it, for bytes that were moved to the next block. */
+    /* There may be marks after that, for bytes that were moved to the next block. */
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
         marks->by->csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);

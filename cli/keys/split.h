@@ -19,7 +19,7 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
  * separator if `ends`. */
 void split_piece(const struct rows *rows, struct key_block *block, bool ends);
 
-/* Does a row have no key because it has too few fields? */
+/* True if a row has no key because it has too few fields. */
 bool lacks_fields(const struct stray *stray);
 
 /* The number of the first row after this place in the text. */

@@ -1,5 +1,5 @@
-/* unpack.c - see unpack.h. A file may consist of several packed ones, as written by pigz, bgzip and
- * cat. */
+/* unpack.c - see unpack.h. A file may consist of several packed pieces, as pigz, bgzip and cat
+ * write it. */
 #include "keys/unpack.h"
 
 #include "files/magic.h"
@@ -187,7 +187,7 @@ static ssize_t read_input(struct unpacker *unpacker, int descriptor, uint64_t *t
     return got;
 }
 
-/* After a packed piece comes another one, or the end. */
+/* A packed piece is followed by another one or by the end. */
 static bool begins_piece(const struct unpacker *unpacker)
 {
     enum packer packer = recognize(unpacker->input + unpacker->from, unpacker->size_bytes);

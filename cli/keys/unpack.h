@@ -9,7 +9,7 @@
 
 struct unpacker;
 
-/* Does this build unpack zstd? It unpacks gzip if the library has zlib. */
+/* True if this build unpacks zstd. It unpacks gzip if the library has zlib. */
 bool unpacks_zstd(void);
 
 /* Makes an unpacker for any number of files, one after the other. NULL: out of memory. */
@@ -19,7 +19,7 @@ void unpack_free(struct unpacker *unpacker); /* NULL is allowed */
 /* Begins another file. */
 void unpack_begin(struct unpacker *unpacker);
 
-/* Is output available without reading? */
+/* True if output is available without reading. */
 bool unpack_is_ready(const struct unpacker *unpacker);
 
 /* Like read(2): returns the file's contents, unpacked if they are packed. -1 with EAGAIN means:

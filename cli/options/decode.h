@@ -21,8 +21,8 @@ uint32_t find_key_type(const char *name);
 /* The word for a key type: NULL for NONE. */
 const char *key_type_name(uint32_t type);
 
-/* Can lines of one type make keys of the other? hex and base64 are two ways to write bytes. A type
- * that is not recorded agrees with all. */
+/* True if lines of one type can make keys of the other: hex and base64 are two ways to write bytes.
+ * A type that is not recorded agrees with all. */
 bool key_types_agree(uint32_t a, uint32_t b);
 
 /* The decoder of a key type; NULL for text and NONE, where the line is the key. */

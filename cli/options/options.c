@@ -102,7 +102,7 @@ static const struct option *by_name(const struct command *command, const char *n
     return NULL;
 }
 
-/* Is `value` one of the words in "a|b|c"? */
+/* True if `value` is one of the words in "a|b|c". */
 static bool is_choice(const char *choices, const char *value)
 {
     size_t length = strlen(value);

@@ -16,7 +16,7 @@ petal_file_info file_info_of(const petal_filter *filter);
 /* The format of the file that the filter was opened from; NULL: made in memory. */
 const char *file_format_of(const petal_filter *filter);
 
-/* Does the filter have this ability (PETAL_CAN_)? */
+/* True if the filter has this ability (PETAL_CAN_). */
 bool can(const petal_filter *filter, uint32_t ability);
 
 #endif

@@ -63,7 +63,7 @@ void remark(const char *subject, const char *format, ...)
 
 void guard_standard_files(void)
 {
-    /* Opened the wrong way round on purpose: writing to a read-only descriptor fails with EBADF,
+    /* Opens it in the wrong mode on purpose: writing to a read-only descriptor fails with EBADF,
      * just as if it were closed. */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int descriptor = 0; descriptor <= 2; descriptor++)

@@ -33,7 +33,7 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written);
  * unknown. */
 uint64_t unread_output(void);
 
-/* Is stdout a pipe whose readers have all gone? */
+/* True if stdout is a pipe whose readers have all gone. */
 bool output_has_no_reader(void);
 
 /* Waits until a pipe's reader has read everything or has gone, or until a stop signal arrives. */

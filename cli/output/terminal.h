@@ -7,8 +7,8 @@
 
 bool is_terminal(FILE *stream);
 
-/* May a stream have colour? It must be a terminal, without NO_COLOR, and TERM must not be
- * "dumb". */
+/* True if a stream may have colour: it must be a terminal, NO_COLOR must not be set, and TERM must
+ * not be "dumb". */
 bool may_colour(FILE *stream);
 
 /* "1" and "0" of the SGR codes for bold, or "" if colour is not allowed. */

@@ -223,7 +223,7 @@ int ioctl(int descriptor, int request, struct winsize *size)
     return 0;
 }
 
-/* Is input available immediately? A console is read line by line, so it is checked last. */
+/* True if input is available immediately. A console is read line by line, so it is checked last. */
 static bool is_readable(int descriptor)
 {
     HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
