@@ -2,15 +2,15 @@
  *
  * The first byte selects how to open the rest:
  *     bits 0-1   view, view and verify, view and verify on use, the same with a little memory
- *     bit 2      make the checksums of header and tables right first, as one does who forges a file
+ *     bit 2      first correct the checksums of header and tables, as a forger would
  *     bit 3      give a secret
- *     bit 4      and those of the blocks, so that what is forged opens
- *     bit 5      the rest is no file: it says how one is made, and then which of its bytes are
- *                changed. So the fuzzer comes far from an empty corpus.
- *     bits 6-7   what is made of it: without its first filter; saved and opened again
- * An index that opens is described, queried and taken apart into a new one, which must give the
- * same answers. One that is made must give those of its filters, before and after it is saved.
- * abort() is a finding. */
+ *     bit 4      also correct those of the blocks, so that the forged file opens
+ *     bit 5      the rest is not a file: it says how to make one, and which of its bytes to change
+ *                then. So the fuzzer reaches deep even with an empty corpus.
+ *     bits 6-7   what to make from the index: one without its first filter; one saved and reopened
+ * If an index opens, it is described, queried, and made into a new index of its filters, which must
+ * give the same answers. If the target makes an index from filters, it must give their answers,
+ * before and after it is saved. abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"
 

@@ -2,9 +2,9 @@
  * which must turn one filter into another.
  *
  * The first byte:
- *     bits 0-2   which base
- *     bit 3      make it the patch's base, and all sums right first, as one does who forges a patch
- *     bit 4      the rest is no patch, but says what happens to the base until the result
+ *     bits 0-2   the base
+ *     bit 3      first write the base's id and correct sums into the patch, as a forger would
+ *     bit 4      the rest is not a patch: it says how to change the base into the result
  * abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"

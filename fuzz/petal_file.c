@@ -1,12 +1,14 @@
 /* petal_file.c - fuzz target: opens any bytes as a petal file and uses it, which must do no harm.
  *
  * The first byte selects how to open the rest:
- *     bits 0-1 load, view, load and recover, load and verify bit 2 make the checksums of header
- *     slots, metadata and origin right first, as one does who forges a file bit 3 give a secret bit
- *     4 and those of the blocks and the content id, so that what is forged opens bit 5 the rest is
- *     no file: it says how one is made, and then which of its bytes are changed. So the fuzzer
- *     comes far from an empty corpus. If a filter opens, it is queried, changed, measured,
- *     serialized, and opened again, which must give the same filter. abort() is a finding. */
+ *     bits 0-1   load, view, load and recover, load and verify
+ *     bit 2      first correct the checksums of slots, metadata and origin, as a forger would
+ *     bit 3      give a secret
+ *     bit 4      also correct those of the blocks and the content id, so that the forged file opens
+ *     bit 5      the rest is not a file: it says how to make one, and which of its bytes to change
+ *                then. So the fuzzer reaches deep even with an empty corpus.
+ * If a filter opens, it is queried, changed, measured, serialized, and opened again, which must
+ * give the same filter. abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"
 

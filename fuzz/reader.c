@@ -2,9 +2,9 @@
  * in pieces or at once.
  *
  *     byte 0      the format
- *     byte 1      bit 0: a secret; 1: recover; 2: the size is expected; 3: a limit of 16 KiB;
- *                 4: the rest changes the image of a filter, longer than any header
- *     byte 2, 3   seed of the sizes of pieces
+ *     byte 1      bit 0: give a secret; 1: recover; 2: give the size; 3: a limit of 16 KiB;
+ *                 4: the rest changes the image of a filter, which is longer than any header
+ *     byte 2, 3   seed for the sizes of the pieces
  *     the rest    the stream
  *
  * In neither case may more than the limit be allocated. abort() is a finding. */

@@ -45,7 +45,7 @@ struct origin {
     uint32_t format; /* the format's number; 0: none */
     uint32_t size_bytes;
     uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to this many bytes; zero after size_bytes */
-    /* If there are more bytes; a filter owns them, a description borrows them. */
+    /* Used if there are more bytes. A filter owns them, and a description borrows them. */
     const uint8_t *far;
 };
 

@@ -25,22 +25,23 @@
  * the last millisecond of its span. So a key is found for at least one window, and forgotten after
  * at most one window and one span.
  *
- * The rate. Assume no window holds more keys than planned, i.e. G - 1 shares. The oldest generation
- * may have begun before the window and holds at most one share; all keys of the others came after
- * its last one, within one window. So at most G shares of keys are remembered. Let r(x) be the rate
- * of a generation that holds the part x of its share. The negative logarithm of the probability of
- * passing none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since
- * -ln(1 - r(x)) is convex in x from 0 to 1. (Each key sets k bits, and a query needs all k: r grows
- * like x^k. For k = 1 the logarithm is linear.) That means G full ones: r(1) = p / G each.
- * tests/unit/layers.c checks it over many plans.
+ * The rate. Assume that no window holds more keys than planned, that is, G - 1 shares. The oldest
+ * generation may have begun before the window, and holds at most one share. All keys of the others
+ * were added after its last key, within one window. So at most G shares of keys are remembered. Let
+ * r(x) be the rate of a generation that holds x times its share. A query passes no generation with
+ * a probability whose negative logarithm is -sum ln(1 - r(x)). This sum is highest if as many
+ * generations as possible are full, since -ln(1 - r(x)) is convex in x from 0 to 1. (Each key sets
+ * k bits, and a query needs all k, so r grows like x^k. For k = 1 the logarithm is linear.) In the
+ * worst case, therefore, G generations are full, with the rate r(1) = p / G each.
+ * tests/unit/layers.c checks this for many plans.
  *
- * The number. Of the generations that began after the oldest one's last key, s were closed because
- * they were full, and t because their time was over. Each full one holds a share, so s <= G - 1;
- * and if s = G - 1, the window has no keys left for others, so t = 0. Otherwise t <= G - 1, since
- * their spans lie in one window. With the oldest and the newest that makes 2G - 1. If there are
- * that many and the newest is used up too, the window holds more keys than planned. In that case
- * the newest accepts more than its share and stays open longer: the rate rises and keys are
- * forgotten late, but none is lost. */
+ * The number. Consider the generations that began after the last key of the oldest one. Let s of
+ * them have been closed because they were full, and t because their time was over. Each full one
+ * holds a share, so s <= G - 1. If s = G - 1, the window has no keys left for others, so t = 0.
+ * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. With the oldest and
+ * the newest, there are at most 2G - 1 generations. If there are that many, and the newest is used
+ * up too, the window holds more keys than planned. In that case the newest accepts more than its
+ * share and stays open longer. The rate then rises and keys are forgotten late, but none is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"

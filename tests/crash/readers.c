@@ -211,7 +211,7 @@ static void read_on(const char *path, uint64_t seed)
     }
 }
 
-/* Seed 0: a writer; of the index if there is no path. */
+/* Starts a reader, or a writer if `seed` is 0. Without a path, the writer changes the index. */
 static pid_t in_child(const char *path, uint64_t seed)
 {
     pid_t pid = fork();

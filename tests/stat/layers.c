@@ -11,7 +11,7 @@
 #include "statistics.h"
 
 #define BATCH 65536
-#define ABSENT ((int64_t)1 << 40) /* from here on, integers are absent */
+#define ABSENT ((int64_t)1 << 40) /* the integers from here on are absent keys */
 
 static int64_t keys[BATCH];
 

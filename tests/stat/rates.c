@@ -16,7 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BATCH 4096
-#define ABSENT ((uint64_t)1 << 40) /* from here on, integers are absent */
+#define ABSENT ((uint64_t)1 << 40) /* the integers from here on are absent keys */
 
 static const double asked_rates[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3};
 

@@ -29,7 +29,7 @@
 /* The list so far, and the column that is being read. */
 struct listing {
     const uint8_t *file;
-    uint64_t footer_at; /* a filter must be before it */
+    uint64_t footer_at; /* filters must end before this offset */
     petal_parquet_filter *list;
     uint64_t list_count, count;
     bool has_row_groups, is_signed;
