@@ -41,7 +41,8 @@
  * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. With the oldest and
  * the newest, there are at most 2G - 1 generations. If there are that many, and the newest is used
  * up too, the window holds more keys than planned. In that case the newest accepts more than its
- * share and stays open longer. The rate then rises and keys are forgotten late, but none is lost. */
+ * share and stays open longer. The rate then rises and keys are forgotten late, but none is
+ * lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
