@@ -28,8 +28,8 @@ PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, co
                                   uint64_t *size_bytes, petal_error *error);
 
 /* Overwrites part of a layer's bits in a filter in memory: for hosts that store the bits in chunks
- * of their own. A layer without bits gets zeroed ones first. Bits are not verified, except that no
- * bit may be set that no key can set. Once every layer has received its first chunk, the filter
+ * of their own. A layer without bits gets zeroed ones first. The bits are not verified, but set
+ * bits that no key can set are refused. Once every layer has received its first chunk, the filter
  * answers from the bits received so far: don't query it before the last chunk.
  *   PETAL_ERR_ARGUMENT        there is no such layer, or it has fewer bytes
  *   PETAL_ERR_DAMAGED         a bit that no key can set; nothing was written

@@ -245,7 +245,7 @@ static inline struct arrays petal_filter_arrays(const petal_filter *filter, uint
     return (struct arrays){&filter->layers[from].array, sizeof *filter->layers, to - from};
 }
 
-/* Returns true if the filter has one layer and will never have another. That layer then has the
+/* Returns true if the filter has one layer and will never have another, so that this layer has the
  * bits of all keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {

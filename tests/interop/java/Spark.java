@@ -1,5 +1,5 @@
-/* Spark.java - runs the example KnownUrls as a UDF of Spark, and a broadcast filter: each row must
- * have the filter's own answer. */
+/* Spark.java - queries a filter in Spark, with the example KnownUrls as a UDF and with a broadcast
+ * filter. For each row the answer must be the same as without Spark. */
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
