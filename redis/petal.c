@@ -542,7 +542,7 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
         return server.ReplyWithError(ctx, "ERR petal: a patch is for a filter of PETAL.RESERVE or "
                                           "PETAL.LOAD, not for one of BF.*");
     const char *patch = server.StringPtrLen(argv[2], &size);
-    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had the memory */
+    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had enough memory */
     value->refused = 0;
     petal_status status = petal_apply_patch(value_filter(value), patch, size, UINT64_MAX, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)
@@ -636,7 +636,7 @@ static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     petal_info before = value_info(value, PETAL_ALL_LAYERS);
     const char *refusal = must_obey(ctx) ? NULL : check_pause(&before);
     if (refusal) return server.ReplyWithError(ctx, refusal);
-    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had the memory */
+    value->unlimited |= (uint8_t)must_obey(ctx); /* the master had enough memory */
     value->refused = 0;
     petal_status status = fold_alike(value_filter(value), &options, &folded, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)

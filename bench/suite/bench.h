@@ -36,7 +36,7 @@ enum { FLOOR = 1, NUMBERS_ONLY = 2 };
 
 struct contender {
     const char *name;
-    /* FLOOR: not a filter, but what the machine needs for the memory or the hash alone */
+    /* FLOOR: not a filter, but the machine's time for the memory access or the hash alone */
     unsigned flags;
     /* Creates an empty filter for that many keys at that many bits per key; NULL if that is
      * impossible. */

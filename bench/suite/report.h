@@ -22,7 +22,7 @@ struct run {
     const char *base; /* the contender with which times are compared */
 };
 
-/* table.c: text, while it runs. */
+/* table.c: prints text while the program runs. */
 void print_head(const struct run *run, FILE *out);
 void print_outcome(const struct outcome *outcome, const char *base, FILE *out);
 void print_rates(const struct run *run, FILE *out);

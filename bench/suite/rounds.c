@@ -26,7 +26,7 @@
 const char *const phase_names[PHASES] = {"add", "hit", "miss", "mixed", "seen"};
 
 #define MAX_AT_ONCE ((size_t)10000000) /* keys in memory, per kind */
-#define A_ROUND ((size_t)200000)       /* minimum of keys in each phase */
+#define A_ROUND ((size_t)200000)       /* minimum number of keys in each phase */
 
 static void fail(int status, const char *format, ...)
 {

@@ -104,7 +104,7 @@ static inline SCAN_TARGET uint64_t text_bits(text_part part)
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
 enum { TEXT_PARTS = 8 };
-typedef uint64_t text_part; /* as a result: each byte has its highest bit or not */
+typedef uint64_t text_part; /* as a result: the highest bit of each byte is 1 or 0 */
 
 static inline SCAN_TARGET text_part text_load(const char *at)
 {

@@ -81,7 +81,7 @@ static bool is_only_crlf(const struct rows *rows, const struct key_block *block,
 static void split_lines(const struct rows *rows, struct key_block *block)
 {
     const char *at = block->text, *end = at + block->size_bytes;
-    end += end[-1] != rows->separator; /* the one that was added to the last row */
+    end += end[-1] != rows->separator; /* not the separator that was added to the last row */
     while (at < end) {
         size_t found;
         if (block->room - block->count < FEWEST_ROWS &&
@@ -552,7 +552,7 @@ static void be_strict(struct key_block *block)
     block->count = first_row_after(block, block->strays[0].row.data);
     block->refused = block->strays[0].why;
     block->stray_count = 0;
-    block->lines[block->count] = block->strays[0].row; /* there was room for it as a row */
+    block->lines[block->count] = block->strays[0].row; /* the room for it as a row is free */
 }
 
 /* Only the first row of a block can exceed the limit. If it does, it is not a key, just as if it

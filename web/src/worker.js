@@ -351,7 +351,8 @@
 
   // ---- plans ---------------------------------------------------------------------------------------
 
-  /* The largest whole number from low on, below high, for which good() holds; null if low fails. */
+  /* Returns the largest whole number for which good() holds, from low up to high - 1; null if
+   * good(low) fails. */
   async function largest(low, high, good) {
     if (!await good(low)) return null;
     for (var top = low; top < high && await good(Math.min(high, 2 * top)); low = top) top = Math.min(high, 2 * top);
