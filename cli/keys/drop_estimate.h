@@ -23,7 +23,7 @@ void drops_begin(struct drops *drops, const petal_filter *filter, const petal_in
 /* How many keys may be added until drops_note() must be called. */
 size_t drops_stretch(const struct drops *drops);
 
-/* `fresh` more keys were added that were new to the filter. */
+/* Records that `fresh` more keys were added that were new to the filter. */
 void drops_note(struct drops *drops, const petal_filter *filter, uint64_t fresh);
 
 /* Call it after the last key. Returns the estimate. NAN: at some point more than half of the new

@@ -81,7 +81,7 @@ static bool is_only_crlf(const struct rows *rows, const struct key_block *block,
 static void split_lines(const struct rows *rows, struct key_block *block)
 {
     const char *at = block->text, *end = at + block->size_bytes;
-    end += end[-1] != rows->separator; /* not the separator that was added to the last row */
+    end += end[-1] != rows->separator; /* includes the separator added to the last row */
     while (at < end) {
         size_t found;
         if (block->room - block->count < FEWEST_ROWS &&

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why a number was refused: one line that follows "petal: -n 5x: ". */
+/* The reason why a number was refused: one line, printed after "petal: -n 5x: ". */
 struct why {
     char text[120];
 };

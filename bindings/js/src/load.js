@@ -249,7 +249,7 @@ export const readFilter = async (
     }
 };
 
-// The limit that petal_load() would apply to the complete bytes. If the source tells the length,
+// The limit that petal_load() would apply to the complete bytes. If the source gives the length,
 // the memory is allocated immediately; untouched pages cost nothing.
 const limitOf = (expected) =>
     expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));

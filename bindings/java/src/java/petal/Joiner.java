@@ -102,9 +102,8 @@ final class Joiner {
     }
 
     /**
-     * Like texts(), but the piece is known to contain this many '?', which is more than the keys
-     * contain if a string is invalid.
-     */
+     * Like texts(), for a piece that contains this many '?'. If the keys contain fewer, a string is
+     * invalid. */
     int texts(int marks) {
         int expected = otherMarks;
         for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
