@@ -103,7 +103,8 @@ final class Joiner {
 
     /**
      * Like texts(), for a piece that contains this many '?'. If the keys contain fewer, a string is
-     * invalid. */
+     * invalid.
+     */
     int texts(int marks) {
         int expected = otherMarks;
         for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
