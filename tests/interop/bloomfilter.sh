@@ -12,7 +12,7 @@ if node_packages bloomfilter-1.1.0 bloomfilter@1.1.0; then
     alike 'bloomfilter 1.1.0' bloomfilter text 3001 0.03
 fi
 
-# New filters of ours have the new form, which the old version reads too; a file in the old form
+# Our new filters have the new form, which the old version can read too. A file in the old form
 # keeps it.
 if node_packages bloomfilter-0.0.21 bloomfilter@0.0.21; then
     ran bloomfilter 0.0.21 'npm bloomfilter' bloomfilter

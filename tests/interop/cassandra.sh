@@ -19,7 +19,7 @@ try() { # try VERSION FORMAT...
 }
 
 if try 5.0.9 cassandra; then
-    # It still reads the files of 3.x, but no longer writes them.
+    # This version can read the files of 3.x, but not write them.
     at=$TMPDIR/old
     ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
     ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"

@@ -21,7 +21,7 @@ for size in '2000 0.01' '3001 0.03'; do
     alike 'DCSO bloom' dcso text $size
 done
 
-# Two gzip writers compress differently: the decompressed bytes are compared.
+# Two gzip writers compress differently, so the test compares the decompressed bytes.
 keys text
 packed=$TMPDIR/packed
 unpacked_alike() { gzip -dc "$packed.theirs" >"$packed.1" && gzip -dc "$packed.ours" >"$packed.2" && cmp "$packed.1" "$packed.2"; }

@@ -1,13 +1,13 @@
 #!/bin/sh
-# guava.sh - Google Guava's BloomFilter and Petal read, answer, fill and write each other's files
-# alike.
+# guava.sh - Google Guava's BloomFilter and Petal read, query, fill and write each other's files in
+# the same way.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
 theirs() { java_run "$@"; }
 
-# For few keys, Guava computes k differently since 33.4.0; Petal sizes as it did before. Given bits
-# and hashes, Petal creates either.
+# Since 33.4.0, Guava computes k differently for few keys. Petal computes it as before. If bits and
+# hashes are given, Petal can create both.
 few_keys() { # few_keys N P HASHES
     head -n "$1" "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
     theirs make guava text "$TMPDIR/few.keys" "$1" "$2" "$TMPDIR/few.theirs" &&

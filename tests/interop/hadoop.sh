@@ -9,12 +9,12 @@ maven hadoop-3.5.0 org.apache.hadoop:hadoop-client-api:3.5.0 org.slf4j:slf4j-nop
 ran Hadoop 3.5.0 'Maven org.apache.hadoop:hadoop-client-api' hadoop
 java_driver tests/interop/hadoop/Driver.java
 
-# It refuses an empty key, and the caller chooses sizes.
+# The class refuses an empty key, and leaves the size to its caller.
 no_empty=yes make=size
 for type in text hex; do alike 'Hadoop 3.5.0' hadoop $type 19177 7; done
 alike 'Hadoop 3.5.0' hadoop text 16384 5
 
-# Petal creates Murmur.
+# Petal creates only Murmur.
 HADOOP_HASH=0
 export HADOOP_HASH
 for type in text hex; do theirs_to_us 'Hadoop 3.5.0 (Jenkins)' hadoop $type 19177 7; done

@@ -13,7 +13,7 @@ java_driver tests/interop/hbase/Driver.java
 for type in text hex; do alike 'HBase 2.6.4' hbase $type 2000 0.01; done
 alike 'HBase 2.6.4' hbase text 3000 0.05
 
-# Petal creates Murmur, HBase's default.
+# Petal creates only Murmur, HBase's default.
 for HBASE_HASH in 0 2; do
     export HBASE_HASH
     for type in text hex; do theirs_to_us "HBase 2.6.4 (hash $HBASE_HASH)" hbase $type 2000 0.01; done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# java.sh - Petal's jar compared with Guava and Spark: it reads, queries, fills and writes their
-# filters as they do, and answers as a UDF in a running Spark.
+# java.sh - Petal's jar reads, queries, fills and writes filters of Guava and Spark as these do, and
+# works as a UDF in a running Spark.
 set -u
 . tests/interop/lib/interop.sh
 needs java javac mvn cmake || finish

@@ -9,7 +9,8 @@ version=$(dpkg-query -W -f '${Version}' libleveldb-dev 2>/dev/null || echo unkno
 ran LevelDB "$version" 'Debian libleveldb-dev' leveldb
 ok 'the driver compiles' c++ tests/interop/leveldb/driver.cc -lleveldb -o "$TMPDIR/driver"
 
-# k is bits per key * 0.69, 1 to 30; the filter has at least 64 bits, in whole bytes.
+# k is bits per key * 0.69, from 1 to 30. The filter has at least 64 bits, rounded up to whole
+# bytes.
 at_bits_per_key() { # at_bits_per_key TYPE BITS_PER_KEY
     said="LevelDB, $1, $2 bits per key" at=$TMPDIR/$1.$2
     k=$(($2 * 69 / 100)) n=$(wc -l <"$TMPDIR/$1.keys")
@@ -22,7 +23,7 @@ at_bits_per_key() { # at_bits_per_key TYPE BITS_PER_KEY
     ok "$said: they read ours, and answer alike" asked_alike "$1" "$at.ours"
     ok "$said: into a petal file and back" through_petal leveldb "$at.theirs"
 }
-# At 60 bits per key no absent key passes; at one, a third do.
+# At 60 bits per key no absent key passes. At one bit per key, a third of them do.
 asked_alike() {
     theirs ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.theirs" && ours ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.ours" &&
         grep -q 1 "$2.theirs" && grep -q 0 "$2.theirs" && cmp "$2.theirs" "$2.ours"

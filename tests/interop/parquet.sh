@@ -7,7 +7,7 @@ set -u
 needs python3 pip || finish
 driver() { python3 tests/interop/parquet/driver.py "$@"; }
 
-# A query takes DuckDB half a millisecond, so there are only 4,000 absent keys.
+# DuckDB takes half a millisecond per query, so there are only 4,000 absent keys.
 few_queries() { keys "$1" && head -n $(($(wc -l <"$TMPDIR/$1.keys") + 4000)) "$TMPDIR/$1.queries" >"$TMPDIR/$1.few"; }
 asked_of_duckdb() { # asked_of_duckdb TYPE FILE FILTER
     driver duckdb ask "$1" "$2" "$TMPDIR/$1.few" >"$2.theirs" && ours ask parquet "$1" "$3" "$TMPDIR/$1.few" >"$2.ours" &&
@@ -24,7 +24,7 @@ implant() { # implant TYPE FILE N P OUT
         put "$5.filter" "$2" "$5"
 }
 
-# The same, with a filter created 8 times as large and folded to the original's size.
+# The same with a filter that was created 8 times as large and folded to the original's size.
 bits_of() { petal info --json --from parquet "$1" | sed 's/.*"bits":\([0-9]*\).*/\1/'; }
 implant_folded() { # implant_folded TYPE FILE N P OUT
     bits=$(bits_of "$2.filter") && ours make parquet "$1" "$TMPDIR/$1.odd" $((8 * $3)) "$4" "$5.large" &&

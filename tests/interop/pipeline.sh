@@ -10,7 +10,7 @@ languages='c shell python go kotlin csharp node'
 work=$TMPDIR/work
 mkdir "$work"
 
-# Each is built from this tree. If a package is unreachable, its part is skipped, with the reason.
+# Builds each part from this tree. If a package is unreachable, the part is skipped with the reason.
 prepare() { examples/pipeline/"$1"/prepare "$work/$1" >"$work/$1.said"; }
 prepared=
 for language in $languages pyspark; do
@@ -26,12 +26,12 @@ is_prepared() { case " $prepared " in *" $1 "*) ;; *) false ;; esac }
 
 # ---- the filters of others -----------------------------------------------------------------------
 
-# Every second address is added. All of them are queried, and as many unknown ones.
+# Every second address is added. The queries are all addresses, and as many unknown ones.
 gzip -dc examples/data/urls.txt.gz | LC_ALL=C sort -u >"$work/urls"
 awk 'NR % 2' "$work/urls" >"$work/members"
 awk '{ print; print $0 "?" }' "$work/urls" >"$work/asked"
 
-# Every member is found; most others are not, but some are false positives.
+# Checks that every member is found, and that most others are not, but some are false positives.
 telling() { # telling ANSWERS
     awk 'NR == FNR { member[$0]; next }
         FNR == 1 { file++ }

@@ -7,8 +7,8 @@ theirs() { python3 tests/interop/pybloom/driver.py "$@"; }
 
 python_packages pybloom_live-4.0.0 pybloom_live==4.0.0 || finish
 ran pybloom_live 4.0.0 'pip pybloom-live' 'pybloom, pybloom-scalable'
-# Rate and size choose the hash: in this order xxh3, SHA-1, xxh3, SHA-256, SHA-384 and SHA-512.
-# shellcheck disable=SC2086 # two words
+# The rate and the size determine the hash. In this order they give xxh3, SHA-1, xxh3, SHA-256,
+# SHA-384 and SHA-512.
 for size in '2001 0.01' '2001 0.003' '3000 0.3'; do alike 'pybloom_live 4.0.0' pybloom text $size; done
 mistakes=no
 # shellcheck disable=SC2086 # two words

@@ -1,5 +1,5 @@
 #!/bin/sh
-# recipes.sh - what docs/interop.md shows is true: its programs are run with the real libraries, and
+# recipes.sh - what docs/interop.md shows is true. Its programs are run with the real libraries, and
 # its transcripts are compared.
 set -u
 . tests/interop/lib/interop.sh
@@ -18,8 +18,8 @@ python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH &&
     python_packages duckdb-2.0.0 duckdb==2.0.0 && all=$all:$PYTHONPATH && redis_packages || finish
 PYTHONPATH=$PYTHONPATH$all
 
-# What the page assumes: Petal is installed; the distinct URLs, Guava's jar, and in Redis two
-# filters with their keys.
+# The page assumes that Petal is installed, and that there are the distinct URLs, Guava's jar, and
+# two filters with their keys in Redis.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
 PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include
 LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib

@@ -10,7 +10,7 @@ maven rocksdb-11.8.1 org.rocksdb:rocksdbjni:11.8.1 || finish
 ran RocksDB 11.8.1 'Maven org.rocksdb:rocksdbjni' rocksdb
 java_driver tests/interop/rocksdb/Driver.java
 
-# Five bytes of numbers follow the bits; the third is the number of hashes.
+# Five bytes of numbers follow the bits. The third is the number of hashes.
 size_of() {
     bits=$((($(wc -c <"$1") - 5) * 8))
     hashes=$(tail -c 3 "$1" | od -An -tu1 | awk '{ print $1 }')

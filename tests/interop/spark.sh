@@ -12,7 +12,7 @@ if maven spark-4.2.0 org.apache.spark:spark-sketch_2.13:4.2.0; then
     for format in spark spark-v1; do
         for type in text i64 hex; do alike 'Spark 4.2.0' $format $type 2000 0.01; done
     done
-    # An int is widened to a long: Petal's i64.
+    # An int is widened to a long, which is Petal's i64.
     keys i32
     ints() {
         theirs make spark i32 "$TMPDIR/i32.keys" 2000 0.03 "$TMPDIR/ints" &&
@@ -29,7 +29,7 @@ if maven spark-4.2.0 org.apache.spark:spark-sketch_2.13:4.2.0; then
     unset SPARK_SEED PETAL_SEED
 fi
 
-# Before version 2.
+# This version is from before version 2 of the format.
 if maven spark-3.5.9 org.apache.spark:spark-sketch_2.13:3.5.9; then
     ran 'Spark sketch' 3.5.9 'Maven org.apache.spark:spark-sketch_2.13' spark-v1
     java_driver tests/interop/spark/Driver.java

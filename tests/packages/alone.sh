@@ -1,14 +1,14 @@
 #!/bin/sh
-# alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone in which nothing else was
-# made, and gives the same bytes as together with the others. So does every other command that makes
-# something from the tree.
+# alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone in which nothing else has
+# been made, and gives the same bytes as when all packages are made together. So does every other
+# command that makes something from the tree.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli sqlite3ext.h || finish
 needs_zig
 
-# What was downloaded from registries and servers is not downloaded again. The compiler's cache is
-# shared: it is indexed by content.
+# Downloads from registries and servers are not repeated. The compiler's cache is shared, since it
+# is indexed by content.
 fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
     clone=$TMPDIR/$1
     git clone -q "file://$PWD" "$clone" &&

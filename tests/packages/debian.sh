@@ -1,6 +1,6 @@
 #!/bin/sh
 # debian.sh - the Debian packages pass lintian, install in a system with nothing else, and do the
-# main job there without a compiler. With a compiler, a program builds against libpetal-dev. The
+# main job there without a compiler. If there is a compiler, a program builds with libpetal-dev. The
 # static tool does the job in an empty root.
 set -u
 . tests/packages/lib/packages.sh

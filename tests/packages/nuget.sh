@@ -87,7 +87,7 @@ install packages-windows-net '.NET 8 for Windows' "$PWD/tests/packages/lib/windo
     "$(grep == bindings/dotnet/needs)" || finish
 windows_net=$interop/packages-windows-net/dnv/net/runtime/.net/dotnet.exe
 net_project "$project/Tests.exe" win-x64 libpetal.dll
-# Under Wine, .NET 8 hangs if an exception is thrown, so these tests cause none.
+# Under Wine, .NET 8 hangs if an exception is thrown. So these tests cause none.
 in_wine() {
     piped "$windows_net" exec --additionalprobingpath "Z:$TMPDIR/packages" "Z:$project/Tests.exe" \
         plans inside golden_files hashes_are shards_are

@@ -12,7 +12,7 @@ install packages-arm-python 'Python for 64-bit ARM' "$PWD/tests/packages/lib/arm
 there=$interop/packages-arm-python
 site=$TMPDIR/site
 runs_python() { printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$there" "$there/usr/bin/python3" >"$TMPDIR/python" && chmod +x "$TMPDIR/python"; }
-# Does what pip would do, since pip is not installed.
+# pip is not installed, so this does what pip would do.
 unpacks() { python3 -m zipfile -e "$(wheel_of manylinux2014_aarch64)" "$site"; }
 is_arm() { "$TMPDIR/python" -c 'import platform; print(platform.machine())' | grep -x aarch64; }
 ten() { (cd "$TMPDIR" && PYTHONPATH=$site "$TMPDIR/python" "$OLDPWD/examples/ten-lines/ten.py" | tr '\n' ' ' | grep -x 'False True '); }

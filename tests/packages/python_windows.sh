@@ -11,8 +11,8 @@ install packages-windows-python 'Python for Windows' "$PWD/tests/packages/lib/wi
 
 there=$interop/packages-windows-python
 site=$TMPDIR/site
-# Makes python3.dll, which that Python lacks, in the same way as CPython: each name of the stable
-# ABI forwards to the same name in python311.dll.
+# This Python lacks python3.dll. Makes it in the same way as CPython: each name of the stable ABI
+# forwards to the same name in python311.dll.
 forwards() {
     nm "$there/libs/python3.lib" | sed -n 's/.* __imp_\(_*Py\)/\1/p' | sort -u >"$TMPDIR/names"
     {
@@ -24,7 +24,7 @@ forwards() {
     mkdir "$TMPDIR/python3" &&
         cross windows-x86_64 -shared -s -nostdlib -Wl,-e,entry "$TMPDIR/python3.c" -o "$TMPDIR/python3/python3.dll"
 }
-# A folder of its own, with python3.dll beside python.exe. That Python starts only if its streams
+# Uses its own folder, with python3.dll beside python.exe. This Python starts only if its streams
 # are pipes, since it rejects Wine's handles of other files.
 runs_python() {
     mkdir "$TMPDIR/python" && cp "$there"/*.exe "$there"/*.dll "$TMPDIR/python3/python3.dll" "$TMPDIR/python" &&

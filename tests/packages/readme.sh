@@ -1,7 +1,7 @@
 #!/bin/sh
-# readme.sh - a reader with only a new Debian can do what the documents say. Each block of commands
-# that begins with `apt-get install` is run there word for word, at the top of a clone, as root.
-# README's table of languages has no command outside such a block.
+# readme.sh - a reader who has only a new Debian can do what the documents say. Each block of
+# commands that begins with `apt-get install` is run in a new Debian word for word, at the top of a
+# clone, as root. All commands of README's table of languages are in such blocks.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -9,7 +9,7 @@ needs debootstrap git || finish
 
 # ---- the blocks ----------------------------------------------------------------------------------
 
-# Writes each block to a file, named DOCUMENT:LINE; a repeated block counts once.
+# Writes each block to a file named DOCUMENT:LINE. A repeated block counts once.
 mkdir "$TMPDIR/blocks"
 for document in *.md docs/*.md bindings/*/README.md web/README.md; do
     awk -v stem="$TMPDIR/blocks/$(printf '%s' "$document" | tr / _)" '
@@ -45,7 +45,7 @@ clone() {
 }
 ok 'the lists of packages' inside apt-get update
 ok 'a clone' clone
-# With this machine's environment, which says where certificates are, but without variables that
+# Uses this machine's environment, which says where certificates are, but without variables that
 # choose compilers and generators, since ./dev sets some of these itself. Only these processes see
 # the mounts.
 choices=$(env | sed -n 's/^\(CMAKE_[A-Z_]*\|CC\|CXX\|[A-Z]*FLAGS\|PETAL_[A-Z_]*\)=.*/-u \1/p')

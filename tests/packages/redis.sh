@@ -1,7 +1,8 @@
 #!/bin/sh
-# redis.sh - the module for Redis and Valkey that ./dev package makes. Debian's package installs in
-# a system that has only redis-server, and the line on the page loads it. A server here loads each
-# CPU's file, the one for ARM under QEMU. The container recipe copies existing files.
+# redis.sh - tests the module for Redis and Valkey that ./dev package makes. Debian's package
+# installs in a system that has only redis-server, and the line in the documents loads it. A server
+# on this machine loads the file of each CPU (the one for ARM under QEMU). The container recipe
+# copies files that exist.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -13,7 +14,7 @@ architecture=$(dpkg --print-architecture)
 file=redis-petal_$version-1_$architecture.deb
 line='loadmodule /usr/lib/redis/modules/petal.so'
 
-# serves SOCKET: the server has the module, which adds and finds keys.
+# serves SOCKET: succeeds if the server has the module, which adds and finds keys.
 serves() {
     tries=0
     until redis-cli -s "$1" ping 2>/dev/null | grep -q PONG; do

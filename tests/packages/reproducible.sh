@@ -1,6 +1,6 @@
 #!/bin/sh
-# reproducible.sh - everybody who builds a commit gets the same packages byte for byte: they are
-# built a second time, in another folder, and compared.
+# reproducible.sh - everybody who builds a commit gets the same packages, byte for byte. The test
+# builds them a second time, in another folder, and compares.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git || finish
@@ -11,7 +11,7 @@ mkdir -p "$elsewhere"
 copies() {
     git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$elsewhere"
 }
-# zig's own libraries are compiled only once; our code is compiled again.
+# zig's own libraries are compiled only once. Our code is compiled again.
 makes() {
     date=$(git log -1 --format=%ct)
     (

@@ -1,6 +1,6 @@
 #!/bin/sh
 # sqlite.sh - the extension for SQLite that ./dev package sqlite makes needs glibc 2.17 or later and
-# no other library. SQLite here loads the file of each CPU, the one for ARM under QEMU.
+# no other library. SQLite on this machine loads the file of each CPU (the one for ARM under QEMU).
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -25,7 +25,7 @@ select petal_contains('vectors/petal/blocked.petal', 'key-980');
 select petal_contains('vectors/petal/blocked.petal', 'key-981');
 select hex(petal_build(value, 0.01, 1000)) from generate_series(1, 1000);
 SQL
-# The bytes are those of the extension that is built here.
+# The bytes must equal those of the extension that was built on this machine.
 loads() { # loads FOLDER SQLITE...
     folder=$1
     shift

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tool.sh - the static tool for Linux needs only a kernel, on x86-64 and on 64-bit ARM; makes the
-# same files as the one built here; and uses the best instructions of its CPU.
+# tool.sh - the static tool for Linux needs only a kernel, on x86-64 and on 64-bit ARM. It makes the
+# same files as the tool built on this machine, and uses the best instructions of its CPU.
 set -u
 . tests/packages/lib/packages.sh
 needs qemu-aarch64 qemu-x86_64 readelf || finish
@@ -48,7 +48,7 @@ for system in linux-x86_64 linux-aarch64; do
     ok "$system: the demonstration on real addresses" demo $system
 done
 
-# The choice is made at run time: each of these CPUs supports more than the one before.
+# The tool chooses at run time. Each of these CPUs supports more than the previous one.
 chooses() { qemu-x86_64 -cpu "$1" "$TMPDIR/petal-$version-linux-x86_64/bin/petal" --version | tee /dev/stderr | grep -q "$2 on this CPU"; }
 ok 'on a first x86-64: the portable kernel' chooses qemu64 generic
 ok 'on one of 2008: SSE4.1' chooses Nehalem sse4

@@ -1,6 +1,6 @@
 #!/bin/sh
-# windows.sh - under Wine, petal.exe makes the same files as the tool built here and does the main
-# job; the library's tests pass; and a file that another process writes or reads is safe.
+# windows.sh - under Wine, petal.exe does the main job and makes the same files as the tool built on
+# this machine. The library's tests pass. A file that another process writes or reads is safe.
 set -u
 . tests/packages/lib/packages.sh
 needs_wine
@@ -14,7 +14,7 @@ has_all() {
         [ -s "$folder/$file" ] || { echo "lacks $file"; return 1; }
     done
 }
-# In Wine, reading Linux's /dev/null never ends, so an empty pipe is used instead. Wine also assumes
+# In Wine, reading Linux's /dev/null never ends, so the test uses an empty pipe. Wine also assumes
 # that names and arguments are in the locale's encoding.
 command_of_wine() {
     mkdir -p "$TMPDIR/bin"
@@ -68,7 +68,8 @@ remembers() {
     "$exe" seen -f "$TMPDIR/seen.petal" -n 1000 "$TMPDIR/some" | cmp - "$TMPDIR/some" &&
         ! "$exe" seen -f "$TMPDIR/seen.petal" "$TMPDIR/some" | grep . && petal verify "$TMPDIR/seen.petal"
 }
-# A writer that waits for more keys holds the lock: another writer is refused, but a reader is not.
+# A writer that waits for more keys holds the lock. A second writer must be refused, but not a
+# reader.
 one_writer() {
     "$exe" create --force -n 1000 -o "$TMPDIR/busy.petal" && mkfifo "$TMPDIR/more" || return 1
     "$exe" add "$TMPDIR/busy.petal" <"$TMPDIR/more" &
@@ -105,7 +106,7 @@ for test in files locks sharing threads; do
     skip "unit/$test" 'this machine: calls of POSIX in the test, which Windows has not'
 done
 
-# The tool's tests that need neither POSIX's signals, fifos and modes nor many calls.
+# These tests of the tool need neither POSIX's signals, fifos and modes nor many calls.
 clis() { PETAL=$exe bats --tap "tests/cli/$1.bats"; }
 for name in compare convert formats merge numbers; do ok "tests/cli/$name.bats passes" clis $name; done
 skip 'the rest of tests/cli, tests/crash' \

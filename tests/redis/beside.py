@@ -27,7 +27,7 @@ def modules(client):
 
 
 def fill(client):
-    """Values of all types; RedisBloom's answers are compared before and after."""
+    """Adds values of all types. RedisBloom's answers are compared before and after."""
     client("BF.RESERVE", "crawled", 0.01, 1000)
     client("BF.MADD", "crawled", *KEYS)
     client("CF.RESERVE", "cuckoo", 1000)

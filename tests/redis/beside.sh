@@ -1,6 +1,6 @@
 #!/bin/sh
-# With COMMANDS petal, the module serves only PETAL.* and runs in the same server as RedisBloom,
-# whose filters are moved to it with the commands of docs/redis/from-redisbloom.md and
+# With COMMANDS petal, the module serves only PETAL.* and runs in the same server as RedisBloom.
+# RedisBloom's filters are moved to it with the commands of docs/redis/from-redisbloom.md and
 # from-redis-8.md.
 set -u
 . tests/redis/lib/servers.sh

@@ -85,7 +85,7 @@ def command(rng):
 
 
 def whole(client, key):
-    """The output of BF.SCANDUMP, pair by pair; or the error."""
+    """Returns the output of BF.SCANDUMP, pair by pair, or the error."""
     reply = client("BF.SCANDUMP", key, 0)
     pairs = [reply]
     while not isinstance(reply, Error) and reply[0]:
@@ -99,7 +99,7 @@ def values(client):
 
 
 def stream(ours, theirs, rng, count, pairs):
-    """Appends what differed."""
+    """Appends the differences."""
     for done in range(0, count, 200):
         commands = [command(rng) for _ in range(200)]
         for words, one, two in zip(commands, ours.pipeline(commands), theirs.pipeline(commands)):
@@ -125,7 +125,7 @@ def check_streams(tap, program, count):
 
 
 def fill(client):
-    """Creates filters of many forms; returns their keys."""
+    """Creates filters of many forms. Returns their keys."""
     made = []
     for number, words in enumerate([
         ["0.01", 100], ["0.01", 100, "NONSCALING"], ["0.001", 7, "EXPANSION", 3], ["0.25", 1],
@@ -141,7 +141,7 @@ def fill(client):
 
 
 def check_values(tap, program):
-    """Each module loads the other's DUMP and SCANDUMP, and dumps the same bytes again."""
+    """Each module loads the other's DUMP and SCANDUMP, and must dump the same bytes again."""
     with Server(program) as one, Server(program, module=REDISBLOOM) as two:
         sides = {"RedisBloom's": (two.connect(), one.connect()),
                  "ours": (one.connect(), two.connect())}
@@ -197,11 +197,11 @@ def check_files(tap, program):
                   lambda client: None, ["appendonlydir"])
 
 
-SMALL = 3000  # filters created alike
+SMALL = 3000  # filters created in the same way
 
 
 def fill_alike(client, rng):
-    """Filters with the same parameters, used in turn, and some of them grow."""
+    """Uses filters with the same parameters in turn. Some of them grow."""
     names = [f"small{i}" for i in range(SMALL)]
     for _ in range(10):
         words = [["BF.ADD", rng.choice(names), rng.randrange(10000)] for _ in range(SMALL)]
@@ -212,7 +212,7 @@ def fill_alike(client, rng):
 
 
 def fill_apart(client, count):
-    """Filters with different parameters, all used, and some of them grow."""
+    """Uses filters with different parameters. Some of them grow."""
     for at in range(0, count, 1000):
         names = range(at, min(at + 1000, count))
         client.pipeline([["BF.RESERVE", f"own{i}", repr(0.001 + i * 1e-7), 20 + i % 90, "EXPANSION",
@@ -263,7 +263,7 @@ def check_memory(tap, program):
         tap.ok(f"{SMALL} filters that were created alike, bytes each: {taken[0]:.0f}, "
                f"RedisBloom's {taken[1]:.0f}", taken[0] <= 1.01 * taken[1])
         tap.ok("and they are the same, byte for byte", dumps[0] == dumps[1])
-        for _ in range(20):  # another thread frees it while similar ones are created
+        for _ in range(20):  # another thread frees it while similar filters are created
             ours("FLUSHALL", "ASYNC")
             again = fill_alike(ours, random.Random(SEED))
         theirs("FLUSHALL"), fill_alike(theirs, random.Random(SEED))

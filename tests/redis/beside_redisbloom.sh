@@ -2,7 +2,7 @@
 # This module and RedisBloom 2.8.2 get the same random commands, and must give equal replies and
 # equal bytes. Each loads what the other wrote.
 #
-# PETAL_COMMANDS: how many commands per stream (2,000; ./dev nightly gives 100,000 in all).
+# PETAL_COMMANDS: the number of commands per stream (2,000; ./dev nightly: 100,000 in total).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -88,7 +88,7 @@ def check_redis_cli(tap, server, protocol):
 
 
 def check_suite(tap, server, suite, protocol):
-    """The tests of BF.*. A few also use RedisBloom's other types, which are missing here."""
+    """Runs the tests of BF.*. A few also use RedisBloom's other types, which this module lacks."""
     source = next(name for name in os.listdir(suite) if re.fullmatch(r"redis-[\d.]+", name))
     url = f"redis://127.0.0.1:{server.port}"
     run = subprocess.run(

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Other people's clients work with the module: redis-py and redis-cli, in RESP2 and RESP3. It also
+# The clients redis-py and redis-cli work with the module, in RESP2 and RESP3. The module also
 # passes redis-py's own tests of Bloom filters, from its source package.
 set -u
 . tests/redis/lib/servers.sh

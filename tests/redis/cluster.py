@@ -18,7 +18,7 @@ OPTIONS = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
 
 
 def redis_cli(*words):
-    """The output, if the command failed."""
+    """Returns the output if the command failed."""
     run = subprocess.run(["redis-cli", *map(str, words)], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
     return "" if run.returncode == 0 else run.stdout[-500:] or "failed"

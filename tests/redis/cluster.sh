@@ -19,7 +19,7 @@ petal_wheel "$TMPDIR/wheel" || finish
 ok 'it is unpacked' python3 -m zipfile -e "$TMPDIR"/wheel/*.whl "$TMPDIR/site"
 PYTHONPATH=$TMPDIR/site:$PYTHONPATH
 for server in $(servers); do
-    [ "${server%%=*}" != redis-7.0 ] || continue # which was already tested
+    [ "${server%%=*}" != redis-7.0 ] || continue # this one has already been tested
     relay python3 tests/redis/cluster.py "${server%%=*}" "${server#*=}"
 done
 finish

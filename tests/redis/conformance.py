@@ -32,7 +32,7 @@ def default_line(size):
 
 
 def run_cases(client, cases):
-    """Each runs on a server whose key k is empty and whose key s holds a string."""
+    """Each command runs on a server whose key k is empty and whose key s holds a string."""
     for line, wanted in cases:
         client("DEL", "k")
         yield client(*line.split()), wanted, line

@@ -1,6 +1,6 @@
 #!/bin/sh
 # redis/guard.sh: a filter in front of a real PostgreSQL saves the queries for names that don't
-# exist, except for its false positives, and misses no account.
+# exist (except for false positives), and misses no account.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cmake --install installs a module that each server loads and that works, and a tool that runs.
+# cmake --install installs a tool that runs, and a module that works in each server.
 set -u
 . tests/redis/lib/servers.sh
 

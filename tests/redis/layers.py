@@ -20,7 +20,7 @@ AOF = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
 
 
 def header_of(layers, capacity, rate, options=5, growth=1):
-    """Full layers, all for the same rate; none of their bits is set."""
+    """Returns the header of full layers with the same rate. None of their bits is set."""
     per_item = -(math.log(rate) / 0.480453013918201)
     bits = (int(capacity * per_item) + 63) // 64 * 64
     hashes = math.ceil(0.693147180559945 * per_item)
@@ -65,7 +65,8 @@ def rewrite(client):
 
 
 def hand_over(program, first, second, options, save, file):
-    """The items of every key, and which of them a server with the other module finds."""
+    """Fills filters in one server and loads its file in another. Returns, for every key, what
+    items_in() finds there and the number of items."""
     with Server(program, *options, module=first) as server, \
             Server(program, *options, module=None) as other:
         client = server.connect()
@@ -83,7 +84,7 @@ def hand_over(program, first, second, options, save, file):
 
 
 def fill(client):
-    """Filters that grow with EXPANSION 1 and 2, by commands with one item and with many."""
+    """Makes filters that grow with EXPANSION 1 and 2, by commands with one item and with many."""
     rng = random.Random(SEED)
     items = {"hundred": list(range(10000)), "many": list(range(5000, 6500)), "two": list(range(900))}
     client("BF.RESERVE", "hundred", "0.01", 100, "EXPANSION", 1)
@@ -101,7 +102,7 @@ def fill(client):
 
 
 def check_original(tap, program):
-    """RedisBloom's own."""
+    """Tests RedisBloom's own chains."""
     for name, first, second in (("RedisBloom's", REDISBLOOM, MODULE), ("ours", MODULE, MODULE)):
         if not first:
             print(f"ok 0 - {tap.about}: RedisBloom's chains # SKIP RedisBloom is not installed")
@@ -130,7 +131,7 @@ def check_original(tap, program):
 
 
 def check_last_layer(tap, program):
-    """The next layer's rate would be 0."""
+    """The rate of the next layer would be 0."""
     ends = []
     for module in filter(None, (MODULE, REDISBLOOM)):
         with Server(program, module=module) as server:

@@ -46,7 +46,7 @@ def children(pid):
 
 
 def max_private(server, is_done):
-    """The most private memory that the server's child had, sampled until it ends."""
+    """Returns the maximum of the private memory of the server's child, sampled until it ends."""
     most, looks = 0, 0
 
     def look():
@@ -64,7 +64,7 @@ def check_saving(tap, program, size_mib):
         client = server.connect()
         make_big(client, "big", size_mib * MIB)
         before = digest(client, "big")
-        client.close()  # otherwise the server frees its buffers and only the child still has them
+        client.close()  # or the server frees its buffers, and only the child still has them
         client = server.connect()
         client("MEMORY", "PURGE")
         client("BGSAVE")
@@ -125,7 +125,7 @@ def check_growing(tap, program, size_mib):
 
 
 def check_zeros(tap, program):
-    """Memory of a freed filter is reused, and has none of its bits."""
+    """The memory of a freed filter is reused, and has none of its bits."""
     with Server(program) as server:
         client = server.connect()
         bad = []

@@ -1,10 +1,10 @@
 #!/bin/sh
-# A server's use of memory: the child process that saves a large filter needs no additional memory,
-# and RESTORE needs only the payload and the filter; creating and deleting filters leaks nothing;
-# defragmentation moves filters.
+# Tests how much memory a server uses. The child process that saves a large filter needs no
+# additional memory, and RESTORE needs only the payload and the filter. Creating and deleting
+# filters leaks nothing. Defragmentation moves filters.
 #
-# PETAL_MIB: the large filter (256); PETAL_FILTERS: how many are created and deleted (100,000; ./dev
-# nightly: 1,000,000).
+# PETAL_MIB: size of the large filter (256). PETAL_FILTERS: the number of filters created and
+# deleted (100,000; ./dev nightly: 1,000,000).
 set -u
 . tests/redis/lib/servers.sh
 

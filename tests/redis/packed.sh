@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples/packed: packed batches from Python, Go and JavaScript, sent by other authors' clients,
+# examples/packed: packed batches from Python, Go and JavaScript, sent with other authors' clients,
 # give the same results as single items.
 set -u
 . tests/redis/lib/servers.sh

@@ -45,7 +45,8 @@ def push_or_pull(verb, address, key, path, *options):
 
 
 def check_kinds(tap, server, client, folder):
-    """Creates by commands and pulls: the content equals that of the file that the tool makes."""
+    """Creates a filter by commands and pulls it. Its content must equal that of the file that the
+    tool makes."""
     lines = "\n".join(KEYS) + "\n"
     for kind, (words, options) in KINDS.items():
         capacity = 1000 if kind == "growing" else 3000
@@ -495,7 +496,7 @@ def check_corrupt(tap, program, count, folder):
         taken = unusable = 0
         for _ in range(count):
             value, version = rng.choice(payloads)
-            head = rng.random() < 0.5  # the header is a small share of it
+            head = rng.random() < 0.5  # the header is a small part of the payload
             changed = mutate(rng, value[:200]) + value[200:] if head else mutate(rng, value)
             if client("RESTORE", "k", 0, rdb.seal(changed, version)) == "OK":
                 taken += 1

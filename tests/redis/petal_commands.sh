@@ -1,8 +1,8 @@
 #!/bin/sh
-# PETAL.*: filters of each kind equal the tool's, pushed and pulled; files in pieces, packed
-# batches; replicas, restarts and corrupted values of those kinds.
+# Tests PETAL.*. Filters of each kind, pushed and pulled, equal the tool's. Also tests files in
+# pieces, packed batches, and replicas, restarts and corrupted values of those kinds.
 #
-# PETAL_COMMANDS: how many corrupt values per server (2,000).
+# PETAL_COMMANDS: the number of corrupted values per server (2,000).
 set -u
 . tests/redis/lib/servers.sh
 

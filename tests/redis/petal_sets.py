@@ -244,7 +244,8 @@ def check_other_kind(tap, client):
 
 
 def check_huge_batch(tap, server, client):
-    """The memory for a batch of a million items, in the module and the connection, is freed."""
+    """The memory for a batch of a million items, in the module and in the connection, must be
+    freed."""
     def used():
         return int(info(client, "memory")["used_memory"])
 
@@ -278,7 +279,7 @@ def check_categories(tap, client):
 
 
 class Model:
-    """A filter and the items that must be in it; for counting filters a multiset."""
+    """A filter, and the items that must be in it. For counting filters they are a multiset."""
 
     def __init__(self, rng, key):
         self.key, self.rng = key, rng

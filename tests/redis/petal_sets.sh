@@ -1,9 +1,9 @@
 #!/bin/sh
-# PETAL.* as Redis users expect: growing and full filters, windows that forget when they are
-# queried, merging, BF.EXISTS, counts, categories; and random commands on filters with distinct
-# parameters, compared with sets, also on a replica and through the AOF.
+# PETAL.* works as Redis users expect: growing and full filters, windows that forget when they are
+# queried, merging, BF.EXISTS, counts, categories. Random commands on filters with different
+# parameters are compared with sets, also on a replica and after loading the AOF.
 #
-# PETAL_COMMANDS: how many random commands per server (3,000; ./dev nightly: 60,000).
+# PETAL_COMMANDS: the number of random commands per server (3,000; ./dev nightly: 60,000).
 set -u
 . tests/redis/lib/servers.sh
 

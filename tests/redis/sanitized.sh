@@ -2,8 +2,9 @@
 # In a real server, the module causes no memory error that AddressSanitizer finds, whatever the
 # commands and stored values are.
 #
-# Runs in Debian's Redis, whose allocator the sanitizer can replace, with the build of ./dev asan
-# and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000; of valkey-bloom's 100,000).
+# The test runs in Debian's Redis, whose allocator the sanitizer can replace, with the build of
+# ./dev asan and ./dev nightly. PETAL_COMMANDS: the number of corrupted values (10,000; for
+# valkey-bloom 100,000).
 set -u
 . tests/redis/lib/servers.sh
 
@@ -24,7 +25,7 @@ relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-1
 relay python3 tests/redis/valkey_bloom.py sanitized "$redis7" "${PETAL_COMMANDS-100000}"
 relay python3 tests/redis/petal_sets.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 relay python3 tests/redis/petal_commands.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
-# Lengths in corrupted values may exceed the memory; the server itself refuses those.
+# Lengths in corrupted values may exceed the memory. The server itself refuses those.
 reports() { cat "$TMPDIR"/report.* | grep -v 'WARNING: AddressSanitizer failed to allocate'; }
 has_none() { ! reports; }
 ok 'nothing is reported' has_none

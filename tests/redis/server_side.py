@@ -17,7 +17,7 @@ SEED = 14
 
 
 def option(client, name, value):
-    """RedisBloom's options have a prefix before Redis 8."""
+    """Before Redis 8, RedisBloom's options have a prefix."""
     if isinstance(client("CONFIG", "SET", name, value), Error):
         assert client("CONFIG", "SET", "bf." + name, value) == "OK"
 
@@ -61,8 +61,7 @@ def check_replication(tap, program):
                       ["BF.INSERT", "inserted", "ITEMS", "x"], ["BF.ADD", "once", "new"],
                       ["BF.MADD", "once", "new"], ["BF.RESERVE", "added", "0.1", "10"]) * 20:
             master(*words)
-        # What the server sends by itself, pings and requests for acknowledgement, is only a few
-        # bytes.
+        # What the server sends by itself (pings, requests for acknowledgement) is only a few bytes.
         sent = int(info(master, "replication")["master_repl_offset"]) - offset
         tap.ok("what changes nothing is not sent", sent < 500, sent)
         with Server(program, port=True) as three:
@@ -255,7 +254,7 @@ def check_loading(tap, program):
 
 
 def is_usable(client, key):
-    """The value answers, accepts keys, and can be saved and loaded."""
+    """The value must answer, accept keys, and be saved and loaded."""
     for words in (["BF.MEXISTS", key, "a", "b"], ["BF.MADD", key, "a", "b", "c"], ["BF.INFO", key],
                   ["BF.DEBUG", key], ["BF.SCANDUMP", key, 0], ["BF.SCANDUMP", key, 1]):
         client(*words)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Tests what a server does with filters apart from commands: replication, persistence, events, COPY,
-# digests, memory, options. Corrupt values with valid checksums are refused or usable.
+# digests, memory, options. Corrupted values with valid checksums must be refused or usable.
 #
-# PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev nightly gives 100,000
-# in all).
+# PETAL_COMMANDS: the number of corrupted values per server (2,000; ./dev nightly: 100,000 in
+# total).
 set -u
 . tests/redis/lib/servers.sh
 

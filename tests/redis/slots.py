@@ -11,7 +11,7 @@ import time
 from effects import digest
 from servers import Error, Server, Tap, wait_for
 
-FILTERS = {  # name: the command that creates it; each has a slot of its own
+FILTERS = {  # name: the command that creates the filter; each has its own slot
     "layers": ["BF.RESERVE", "layers", 0.01, 300, "EXPANSION", 1],
     "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # in three pieces of up to 16 MiB
     "fixed": ["BF.RESERVE", "fixed", 0.001, 200_000, "NONSCALING"],
@@ -22,7 +22,7 @@ FILTERS = {  # name: the command that creates it; each has a slot of its own
     "of-keys": ["PETAL.RESERVE", "of-keys", 0.01, 200_000, "WINDOW", "GENERATIONS", 6],
     "of-time": ["PETAL.RESERVE", "of-time", 0.01, 200_000, "WINDOWMS", 3_600_000],
 }
-ENOUGH = 500  # keys per filter that are added before, during and after a move
+ENOUGH = 500  # number of keys per filter that are added before, during and after a move
 
 
 def family(name):
@@ -30,7 +30,7 @@ def family(name):
 
 
 class Masters:
-    """Two servers, and a client that sends a command to its key's server."""
+    """Two servers, and a client that sends each command to the server of its key."""
 
     def __init__(self, servers):
         self.servers = servers
@@ -48,7 +48,7 @@ class Masters:
 
 
 class Writer(threading.Thread):
-    """Adds keys to all filters until it is stopped, and remembers those that were acknowledged."""
+    """Adds keys to all filters until it is stopped. Remembers the acknowledged keys."""
 
     def __init__(self, servers):
         super().__init__()
@@ -65,7 +65,7 @@ class Writer(threading.Thread):
                 else:
                     added += items
             self.rounds += 1
-            time.sleep(0.01)  # so that there are a few layers, not hundreds
+            time.sleep(0.01)  # so that there are a few layers and not hundreds
 
     def goes_on(self):
         goal = self.rounds + ENOUGH // 10
@@ -78,7 +78,7 @@ def missing(client, added):
 
 
 def form(servers):
-    """Servers, the first of which has all slots."""
+    """Sets up servers. The first of them has all slots."""
     first, second = (server.connect() for server in servers)
     assert first("CLUSTER", "ADDSLOTSRANGE", 0, 16383) == "OK"
     assert first("CLUSTER", "SET-CONFIG-EPOCH", 1) == "OK"
@@ -89,13 +89,13 @@ def form(servers):
 
 
 def moves(client):
-    """By name, the states of the moves known to this server."""
+    """Returns the states of the moves that this server knows, by name."""
     jobs = [dict(zip(job[::2], job[1::2])) for job in client("CLUSTER", "GETSLOTMIGRATIONS")]
     return {job[b"name"]: (job[b"state"], job[b"message"]) for job in jobs}
 
 
 def move(source, target, slots):
-    """The error, or the final state."""
+    """Returns the error, or the final state."""
     ranges, known = [word for slot in slots for word in (slot, slot)], moves(source)
     reply = source("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", *ranges, "NODE",
                    target("CLUSTER", "MYID"))

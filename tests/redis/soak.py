@@ -29,7 +29,7 @@ KINDS = [("BF.RESERVE", "BF.MADD", []), ("PETAL.RESERVE", "PETAL.MADD", []),
 
 
 class Failed(Exception):
-    """There was no answer, or one that says to try again."""
+    """There was no answer, or one that says "try again"."""
 
 
 class Client:
@@ -80,7 +80,7 @@ class Client:
         return replies
 
     def __call__(self, key, *words, acknowledged=False):
-        """The reply; if acknowledged=True, one that a replica has too."""
+        """Returns the reply. With acknowledged=True, a replica must have the command too."""
         commands = [words, ("WAIT", 1, 5000)] if acknowledged else [words]
         while True:
             with contextlib.suppress(Failed):
@@ -152,7 +152,7 @@ class Writer(threading.Thread):
 
 
 class Cache(threading.Thread):
-    """Writes keys with a TTL, more than fit into memory."""
+    """Writes more keys with a TTL than fit into memory."""
 
     def __init__(self, servers, stop):
         super().__init__(daemon=True)
@@ -172,7 +172,7 @@ class Cache(threading.Thread):
 
 
 def ask(server, *words):
-    """OSError comes from a server that does not answer, or is still loading its files."""
+    """OSError: the server does not answer, or is still loading its files."""
     connection = Connection(server.port)
     connection.socket.settimeout(20)
     try:
@@ -185,7 +185,7 @@ def ask(server, *words):
 
 
 def masters(servers):
-    """id and port of the masters that have slots."""
+    """Returns id and port of the masters that have slots."""
     for server in servers:
         with contextlib.suppress(OSError, ValueError):
             lines = [line.split() for line in ask(server, "CLUSTER", "NODES").decode().splitlines()]
@@ -200,7 +200,8 @@ def replication(servers):
 
 
 def is_well(servers):
-    """All slots are served, and each master has a replica with everything that it sent."""
+    """Returns True if all slots are served, and each master has a replica with everything that it
+    sent."""
     try:
         up = all(b"cluster_state:ok" in ask(server, "CLUSTER", "INFO") for server in servers)
         roles = replication(servers)
@@ -214,7 +215,7 @@ def is_well(servers):
 
 
 def replicas_hold(servers):
-    """What the masters have now must reach their replicas."""
+    """Everything that the masters have now must reach their replicas."""
     offsets = {str(server.port): int(about["master_repl_offset"])
                for server, about in zip(servers, replication(servers))
                if about["role"] == "master"}
@@ -227,7 +228,7 @@ def replicas_hold(servers):
 
 
 def kill_a_master(servers, rng):
-    """Did its replica take over?"""
+    """Kills a master. Returns True if its replica took over."""
     port = rng.choice(masters(servers))[1]
     killed = next(server for server in servers if server.port == port)
     killed.stop(signal.SIGKILL)
@@ -273,7 +274,7 @@ def soak(tap, servers, minutes):
         reshards += reshard(servers, rng)
         well = wait_for(lambda: is_well(servers), 120, 0.5)
         time.sleep(max(0, min(began + SECONDS_BETWEEN_KILLS, end) - time.time()))
-        gone = evicted(servers)  # the killed server's count starts anew
+        gone = evicted(servers)  # the killed server's count begins at 0 again
         takeovers += kill_a_master(servers, rng)
         kills += 1
         well = well and wait_for(lambda: is_well(servers), 180, 0.5)

@@ -4,9 +4,9 @@
 # are evicted. `./dev soak redis [MINUTES]` runs it for 20 minutes or the given time, ./dev nightly
 # for 3. PETAL_SERVER names the server; the default is Debian's.
 #
-# An item is acknowledged once both BF.MADD or PETAL.MADD (with `appendfsync always`) and the WAIT 1
-# after it have been answered: it is then on the master's disk, and the replica has it. No kill
-# interrupts a reshard, because MIGRATE doesn't wait for the target's replica.
+# An item is acknowledged when both BF.MADD or PETAL.MADD (with `appendfsync always`) and the WAIT 1
+# after it have been answered. It is then on the master's disk, and the replica has it. No master is
+# killed during a reshard, because MIGRATE doesn't wait for the target's replica.
 set -u
 . tests/redis/lib/servers.sh
 

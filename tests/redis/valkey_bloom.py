@@ -44,7 +44,7 @@ def arity(command):
 
 
 def read_vectors():
-    """{file: (its bytes, the keys in it)}"""
+    """Returns {file: (its bytes, the keys in it)}."""
     files, name = {}, ""
     with open(f"{VECTORS}/vectors.txt", encoding="ascii") as lines:
         for line in map(str.split, lines):
@@ -76,7 +76,7 @@ def layers_of(payload):
 
 
 def length(number):
-    """A length as in RDB files: 6, 14, 32 or 64 bits."""
+    """Encodes a length as in RDB files: 6, 14, 32 or 64 bits."""
     if number < 64:
         return bytes([number])
     if number < 1 << 14:
@@ -93,7 +93,7 @@ def unsigned(number):
 
 
 def value_of(payload, name="bloomfltr", encoding=1):
-    """A value as in valkey-bloom's RDB files."""
+    """Makes a value as in valkey-bloom's RDB files."""
     head, layers = layers_of(payload)
     kind = 0
     for letter in name:
@@ -109,7 +109,7 @@ def value_of(payload, name="bloomfltr", encoding=1):
 
 
 def load_commands(server):
-    """The payloads of BF.LOAD in a rewritten AOF, by key."""
+    """Returns the payloads of BF.LOAD in a rewritten AOF, by key."""
     found = {}
     for path in glob.glob(server.folder + "/**/*.aof", recursive=True):
         with open(path, "rb") as file:
@@ -158,7 +158,7 @@ def check_vectors(tap, program):
 
 
 def check_rebuilding(tap, program):
-    """Here the same commands give its crates' files with the fixed seed."""
+    """The same commands must give the files that its crates made with the fixed seed."""
     files = {name: file for name, file in read_vectors().items() if name.startswith("fixed")}
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
         client = server.connect()
@@ -326,7 +326,7 @@ LOADS = [
 
 
 def check_words(tap, program):
-    with Server(program, *FIXED) as server:  # or an item may be a false positive
+    with Server(program, *FIXED) as server:  # with another seed, an item may be a false positive
         client = server.connect()
         prepare(client)
         pairs = []
@@ -370,7 +370,7 @@ def check_words(tap, program):
 
 
 def fill(client):
-    """{key: how many of 0, 1, 2, ... are in it}"""
+    """Returns {key: how many of 0, 1, 2, ... are in it}."""
     counts = {"grown": 20000, "chain": 3000, "full": 5, "given": 300, "once": 1}
     client("BF.RESERVE", "chain", "0.000001", 3, "EXPANSION", 1)
     client("BF.INSERT", "full", "CAPACITY", 9, "NONSCALING")
@@ -469,7 +469,7 @@ def check_replicas(tap, program):
 
 
 def check_sent(tap, program):
-    """Creation is replicated with all parameters of the filter, as valkey-bloom sends it."""
+    """Creating a filter is replicated with all its parameters, as valkey-bloom does."""
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no",
                 "--appendfsync", "always") as server:
         client = server.connect()

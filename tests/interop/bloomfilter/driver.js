@@ -1,9 +1,9 @@
-// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own: the driver collects its
-// parts as its README shows.
+// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own, so the driver assembles it
+// from the parts, as its README shows.
 'use strict'
 const path = require.resolve('bloomfilter')
 
-// Since 1.0 it is an ES module.
+// Since 1.0 the package is an ES module.
 import(path).then((module) => {
     const { BloomFilter } = module.default || module
     let filter

@@ -33,7 +33,7 @@ class Driver implements Interop {
         }
     }
 
-    /* Only code inside the package can choose the strategy: programs get MITZ_32 by reading an old
+    /* Only code in Guava's package can choose the strategy. Programs get MITZ_32 by reading an old
      * file. */
     @SuppressWarnings("unchecked")
     public void create(long n, double p) throws Exception {

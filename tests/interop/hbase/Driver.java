@@ -1,6 +1,7 @@
-/* Driver.java - one chunk of HBase's Bloom filters. HBASE_HASH selects its hash: 0 Jenkins, 1
- * Murmur, 2 Murmur3. An HFile stores a chunk's numbers apart from its bits; this driver writes them
- * in front. Package-private members of HBase are called by reflection. See ../lib/interop.sh. */
+/* Driver.java - one chunk of HBase's Bloom filters. HBASE_HASH selects its hash: 0 is Jenkins, 1 is
+ * Murmur, 2 is Murmur3. An HFile stores the numbers of a chunk apart from its bits; this driver
+ * writes the numbers first. It calls package-private members of HBase by reflection. See
+ * ../lib/interop.sh. */
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.InputStream;

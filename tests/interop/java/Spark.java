@@ -38,7 +38,7 @@ class Spark {
         Set<String> exact = new HashSet<>(urls(0, 10_000));
         Dataset<String> frame = spark.createDataset(visits, Encoders.STRING()).repartition(5);
 
-        /* One filter per worker, merged as bytes. */
+        /* Each worker makes one filter. They are merged as bytes. */
         byte[] built = frame.filter((FilterFunction<String>) exact::contains).mapPartitions((MapPartitionsFunction<String, byte[]>) rows -> {
             BloomFilter part = BloomFilter.create(10_000, 0.05); // of all keys, so that parts can
                                                                  // be merged

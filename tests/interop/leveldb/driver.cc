@@ -1,5 +1,5 @@
-/* driver.cc - one filter of LevelDB's Bloom filter policy. See ../lib/interop.sh, except that P is
- * the bits per key and `add` is missing, since the policy takes all keys in one call. */
+/* driver.cc - one filter of LevelDB's Bloom filter policy. See ../lib/interop.sh. P is the bits per
+ * key. There is no `add`, since the policy takes all keys in one call. */
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 

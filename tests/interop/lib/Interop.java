@@ -1,5 +1,5 @@
-/* Interop.java - the command language of the drivers on the JVM (interop.sh); a Driver implements
- * it for its library. */
+/* Interop.java - the command language of the drivers on the JVM (interop.sh). Each Driver
+ * implements it for its library. */
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;

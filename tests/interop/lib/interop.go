@@ -1,5 +1,5 @@
-// interop.go - the command language of the drivers in Go (interop.sh); a driver implements it for
-// its library.
+// interop.go - the command language of the drivers in Go (interop.sh). Each driver implements it
+// for its library.
 package main
 
 import (

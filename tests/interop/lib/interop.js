@@ -1,9 +1,9 @@
-// interop.js - the command language of the drivers in JavaScript (interop.sh); a driver implements
-// it for its library.
+// interop.js - the command language of the drivers in JavaScript (interop.sh). Each driver
+// implements it for its library.
 'use strict'
 const fs = require('fs')
 
-// text: String; wtf8: String, which may hold lone surrogates
+// text: String; wtf8: String, which may contain lone surrogates
 function key(text, type) {
     if (type !== 'wtf8') return text
     return (text.match(/..../g) || []).map((unit) => String.fromCharCode(parseInt(unit, 16))).join('')
@@ -17,7 +17,7 @@ function answer(driver, queries) {
     fs.writeSync(1, queries.map((query) => (driver.has(query) ? '1\n' : '0\n')).join(''))
 }
 
-// driver has create(n, p), read(text), write() -> text, add(key) and has(key)
+// The driver has create(n, p), read(text), write() -> text, add(key) and has(key).
 exports.run = (driver) => {
     const [verb, , type, ...rest] = process.argv.slice(2)
     if (verb === 'make') driver.create(Number(rest[1]), Number(rest[2]))

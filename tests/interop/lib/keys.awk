@@ -2,12 +2,12 @@
 #
 #   awk -v type=TYPE -v part=keys|absent -f keys.awk
 #
-# One key per line, as TYPE writes it: text (UTF-8), i32 and i64 (decimal), hex (any bytes), units
-# (hex of UTF-16 code units, lone surrogates among them). About 2,000 keys, and 20,000 others that
-# no list of keys has. The first line of the types that have one is the empty key.
+# One key per line, in the notation of TYPE: text (UTF-8), i32 and i64 (decimal), hex (any bytes),
+# units (hex of UTF-16 code units, including lone surrogates). There are about 2,000 keys, and
+# 20,000 others that no list of keys has. If a type has an empty key, it is on the first line.
 
-# The texts differ only in their number. Their lengths and last bytes cover every case that a hash
-# distinguishes in its tail.
+# The texts differ only in their number. Their lengths and last bytes cover every case in which a
+# hash treats its tail differently.
 function text(i,    shape) {
     shape = i % 12
     if (shape == 0) return "key " i
@@ -24,13 +24,14 @@ function text(i,    shape) {
     return "-" i ".5e-3,\342\200\250" i
 }
 
-# Park and Miller's generator: its products stay below 2^53, so every awk computes the same.
+# Park and Miller's generator. Its products stay below 2^53, so every awk computes the same numbers.
 function random(below) {
     state = state * 16807 % 2147483647
     return state % below
 }
 
-# The number at the end makes keys distinct; a random number of random bytes comes before it.
+# The number at the end makes the keys distinct. Before it, there are a random number of random
+# bytes.
 function bytes(i,    n, out) {
     out = ""
     for (n = random(24); n > 0; n--) out = out sprintf("%02x", random(256))

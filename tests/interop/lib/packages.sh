@@ -1,21 +1,22 @@
 # packages.sh - installs other libraries with their own package clients, by name and version.
 # Sourced, not run.
 #
-# Installed packages stay in build/interop, one folder per version; `./dev clean` removes it. The
-# sourcing script defines skip() and ok(), which report what is unavailable (tap.sh,
-# bench/peers/run).
+# Installed packages stay in build/interop, with one folder per version. `./dev clean` removes it.
+# The script that sources this one defines skip() and ok(), which report what is unavailable
+# (tap.sh, bench/peers/run).
 interop=$PWD/build/interop
 top=$PWD
 mkdir -p "$interop"
 
-# What package clients print if no server answers, or if the registry refuses to serve.
+# Package clients print this if no server answers, or if the registry refuses to serve.
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
 'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
 # install FOLDER WHAT COMMAND...: runs COMMAND, which must create WHAT, in a new folder of
-# build/interop. False if it didn't: a skip if the registry is unreachable, otherwise a failure.
+# build/interop. If it doesn't, returns false after a skip if the registry is unreachable, and
+# otherwise after a failure.
 install() {
     folder=$interop/$1 what=$2
     shift 2
@@ -35,16 +36,16 @@ install() {
 }
 log_of_failure() { cat "$1" && return 1; }
 
-# may_install FOLDER WHAT TEST: is it installed, or did whoever runs the tests request that? If not,
-# a skip.
+# may_install FOLDER WHAT TEST: succeeds if it is installed, or if the user asked for installation.
+# Otherwise prints a skip.
 may_install() {
     [ ! -d "$interop/$1" ] && [ -z "${PETAL_INSTALL-}" ] || return 0
     skip "$2" "not installed: ./dev test --all or ./dev test $3 installs it"
     return 1
 }
 
-# These Maven packages' jars and those that they need. Maven's own store doesn't support two
-# writers.
+# Installs the jars of these Maven packages, and those that they need. Maven's own store doesn't
+# support two writers.
 maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
     classpath="$interop/$1/*"
     install "$1" "$2" maven_get "$@"
@@ -62,8 +63,8 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
-# Petal's own wheel, built from this tree by the Python in PATH, in OUT. Builds share their object
-# files and run one at a time.
+# Builds Petal's own wheel from this tree with the Python in PATH, in OUT. Builds share their object
+# files, so they run one at a time.
 petal_wheel() { # petal_wheel OUT
     install scikit-build-core-1.1.2 scikit-build-core petal_wheel_builders || return
     ok 'the Python package is built' petal_wheel_into "$1"
@@ -82,7 +83,7 @@ petal_wheel_into() (
         "--config-settings=build-dir=$top/build/bindings/python/shared"
 )
 
-# Petal's own jar, built from this tree; it needs what Maven needs.
+# Builds Petal's own jar from this tree. It needs what Maven needs.
 petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
     petal_pom=$top/bindings/java/pom.xml
     petal_store=java-jar-$(built_of "$petal_pom")
@@ -115,7 +116,7 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
 # If the source differs, it is another program.
 built_of() { cat "$@" | cksum | cut -d' ' -f1; }
 
-# Builds the driver with the module at that version.
+# Builds the driver with this version of the module.
 go_program() { # go_program FOLDER MODULE@VERSION SOURCE...; the program is $program
     folder=$1 module=$2
     shift 2
@@ -130,7 +131,7 @@ go_build() {
     go mod init interop && go get "$module" && go build -o driver .
 }
 
-# Builds the source with the crates at those versions.
+# Builds the source with these versions of the crates.
 rust_program() { # rust_program FOLDER SOURCE CRATE@VERSION...; the program is $program
     source=$2 folder=$1-$(built_of "$2")
     program=$interop/$folder/target/release/driver

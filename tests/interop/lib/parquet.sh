@@ -4,10 +4,10 @@
 ok 'the lister compiles' "${CC:-cc}" -std=c11 -Iinclude tests/interop/lib/petal_parquet.c \
     "$PETAL_BUILD_DIR/lib/libpetal.so" "-Wl,-rpath,$PETAL_BUILD_DIR/lib" -o "$TMPDIR/petal_parquet"
 
-# One line per filter: ROW_GROUP COLUMN TYPE OFFSET BYTES.
+# Prints one line per filter: ROW_GROUP COLUMN TYPE OFFSET BYTES.
 parquet_list() { "$TMPDIR/petal_parquet" "$1"; }
 
-# parquet_cut FILE ROW_GROUP COLUMN OUT: only the filter
+# parquet_cut FILE ROW_GROUP COLUMN OUT: extracts only the filter
 parquet_cut() {
     parquet_list "$1" | { while read -r group column _ offset bytes; do
         [ "$group $column" = "$2 $3" ] || continue
@@ -20,7 +20,7 @@ same_as_ours() { # same_as_ours FILTER TYPE KEYS N P
     ours make parquet "$2" "$3" "$4" "$5" "$1.ours" && cmp "$1" "$1.ours"
 }
 
-# Every key is present, and some absent ones pass too.
+# Checks that every key is present, and that some absent keys pass too.
 parquet_answers() { ours ask parquet "$2" "$1" "$TMPDIR/$2.queries" >"$1.answers" && telling "$2" "$1.answers"; }
 
 # parquet_filter WHAT FILE TYPE N P: the filter of the column "key", all in row group 0.

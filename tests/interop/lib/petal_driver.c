@@ -1,5 +1,5 @@
 /* petal_driver.c - Petal's side of the interop tests, using the public API. interop.sh describes
- * its language; in addition:
+ * its language. In addition, it has:
  *
  *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, by bits and hashes
  *   convert FORMAT FILE TO OUT               the same filter in another container
@@ -28,7 +28,7 @@ static void check(petal_status status)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The longest key in bytes; lines are far shorter. */
+/* The maximum size of a key. Lines are far shorter. */
 #define KEY_MAX 4096
 
 static size_t from_hex(const char *text, uint8_t *key)
@@ -78,8 +78,8 @@ static size_t put_utf8(uint8_t *key, uint32_t point)
     return 1 + more;
 }
 
-/* Converts units to UTF-8, and a lone surrogate to the three bytes that it would have: Petal's form
- * of JavaScript's strings. */
+/* Converts units to UTF-8, and a lone surrogate to the three bytes that UTF-8 would give it. This
+ * is Petal's form of JavaScript's strings. */
 static size_t wtf8(const char *text, uint8_t *key)
 {
     uint8_t units[KEY_MAX];

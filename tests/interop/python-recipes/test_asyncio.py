@@ -23,7 +23,7 @@ def crawl(site, path, stop_at=None):
 def test_each_page_once(site, tmp_path):
     path = tmp_path / "pages.petal"
     visited = crawl(site, path)
-    # So few keys in a filter for a million that none is a false positive.
+    # The filter is for a million keys and has so few that none is a false positive.
     assert sorted(visited) == sorted(site.paths())
     assert max(site.requests.values()) == 1
     site.pages += 20

@@ -16,7 +16,7 @@ NUMBERS = [random.getrandbits(63) - 2**62 for _ in range(30_000)]
 
 
 def parts(keys):
-    """10,000 known keys, and 20,000 queries, of which 5,000 are known."""
+    """Returns 10,000 known keys, and 20,000 queries, of which 5,000 are known."""
     return keys[:10_000], keys[5_000:25_000]
 
 
@@ -26,7 +26,7 @@ def judge(known, asked, kept):
     assert len(new) == 15_000
     assert not known & kept_set
     lost = len(new) - len(kept)
-    # 15,000 at 1 %: 150 +- 12; the hash is fixed; 6 sigma
+    # 15,000 at 1 % give 150 +- 12. The hash is fixed, and 6 sigma are allowed.
     assert 75 <= lost <= 225
     assert kept == [key for key in new if key in kept_set]  # in order
 

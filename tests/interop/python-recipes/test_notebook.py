@@ -14,7 +14,7 @@ def test_rate_curve(tmp_path):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
     for measured, predicted in zip(names["measured"], names["predicted"], strict=True):
-        # 200,000 queries: 6 sigma of their number, and of the varying fill of lines
+        # 6 sigma for the 200,000 queries, plus the variation of the lines' fill.
         assert abs(measured - predicted) <= 6 * (predicted / 200_000) ** 0.5 + 0.02 * predicted
     assert names["measured"][9] > 0.005
     names["figure"].savefig(tmp_path / "curve.png")

@@ -23,7 +23,8 @@ def start(site, folder, *options):
 
 
 def end(spider):
-    """Returns what it logged. A crawl that doesn't end is killed, so that none is left running."""
+    """Returns what the crawl logged. A crawl that doesn't end is killed, so that none is left
+    running."""
     try:
         return spider.communicate(timeout=120)[1]
     finally:
@@ -41,7 +42,7 @@ def crawl(site, folder, *options):
 
 
 def broken_off(site, folder, how, *options):
-    """A crawl that receives a signal after 60 requests."""
+    """Runs a crawl that receives a signal after 60 requests."""
     site.requests.clear()
     site.stop_after = 60
     spider = start(site, folder, "-s", "CONCURRENT_REQUESTS=2", *options)
@@ -61,7 +62,7 @@ def once(paths):
 
 def test_each_page_once_and_then_what_is_new(site, tmp_path):
     requests, log = crawl(site, tmp_path)
-    # the start page is not filtered, so links to it are followed once
+    # The start page is not filtered, so links to it are followed once.
     assert requests == once(site.paths()) | {"/0": 2}
     assert "'dupefilter/filtered'" in log
     found = {json.loads(line)["url"] for line in open(tmp_path / "out.jsonl")}

@@ -1,6 +1,6 @@
-/* Driver.java - the Bloom filter of a RocksDB table: writes an SST file with the keys, and extracts
- * the filter. P is the bits per key; there is only `make`, since RocksDB has no call that queries a
- * filter. See ../lib/interop.sh.
+/* Driver.java - the Bloom filter of a RocksDB table. It writes an SST file with the keys, and
+ * extracts the filter. P is the bits per key. There is only `make`, since RocksDB has no call that
+ * queries a filter. See ../lib/interop.sh.
  *
  *     SST:    blocks, each followed by 5 bytes of trailer | footer of 53 bytes
  *     footer: checksum type | handle of the metaindex block | ... | format version (4) | magic (8)

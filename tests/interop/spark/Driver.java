@@ -1,4 +1,4 @@
-/* Driver.java - BloomFilter of Spark's sketch library, in the version named by the format. See
+/* Driver.java - BloomFilter of Spark's sketch library. The format names its version. See
  * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,8 +13,8 @@ class Driver implements Interop {
         version1 = format.equals("spark-v1");
     }
 
-    /* Since 4.1 the version can be chosen; before, there was only one. SPARK_SEED is version 2's
-     * seed. */
+    /* Since 4.1 the version can be chosen. Before that, there was only one. SPARK_SEED is the seed
+     * of version 2. */
     public void create(long n, double p) throws Exception {
         String seed = System.getenv("SPARK_SEED");
         filter = BloomFilter.create(n, p);

@@ -10,7 +10,7 @@ SYMBOLS, NEEDS, NAME = 0x2, 0xC, 0xD  # LC_SYMTAB, LC_LOAD_DYLIB, LC_ID_DYLIB
 
 
 def commands(data: bytes) -> Iterator[tuple[int, int]]:
-    """Each load command's number and place."""
+    """Returns the number and the position of each load command."""
     magic, count = struct.unpack_from("<I12xI", data)
     assert magic == 0xFEEDFACF, "no 64-bit Mach-O"
     at = 32

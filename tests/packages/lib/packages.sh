@@ -2,7 +2,7 @@
 # not run.
 #
 # ./dev test packages and ./dev test --all make the packages first. If zig or Debian's sources are
-# unreachable there are none, and the test is skipped.
+# unreachable, there are no packages, and the test is skipped.
 . tests/install/lib/tap.sh
 . packaging/lib.sh
 packages=$PWD/build/packages
@@ -21,8 +21,8 @@ unpacked() {
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
-# Wine, with a folder of its own in $TMPDIR. Stops its server with the test; otherwise it would stay
-# for a while. Ends the test with a skip if there is no Wine.
+# Sets up Wine with its own folder in $TMPDIR. Stops its server with the test, since it would
+# otherwise stay for a while. If there is no Wine, ends the test with a skip.
 needs_wine() {
     wine=/usr/lib/wine/wine64
     [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
@@ -32,7 +32,7 @@ needs_wine() {
     trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
 }
 
-# piped PROGRAM ARGUMENT...: runs it under Wine with pipes as its streams. Some programs only start
+# piped PROGRAM ARGUMENT...: runs it under Wine with pipes as its streams. Some programs start only
 # with pipes, or never end if their input is Linux's /dev/null. The exit status is lost.
 piped() { : | timeout -s KILL 600 $wine "$@" 2>&1 | tr -d '\r'; }
 
@@ -46,7 +46,7 @@ python_vectors() {
     cat "$TMPDIR/said"
     ! grep -q '^not ok' "$TMPDIR/said" && [ "$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMPDIR/said")" = "$(grep -c '^ok' "$TMPDIR/said")" ]
 }
-# The separator between two folders on that system.
+# Prints the separator between two folders on that system.
 python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
 
 # command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments

@@ -2,7 +2,7 @@
 # not run. Ends the test with a skip if a program is missing.
 needs debootstrap || finish
 
-# bare_debian FOLDER: makes it there; false after a skip or a failure
+# bare_debian FOLDER: makes it in this folder. Returns false after a skip or a failure.
 bare_debian() {
     [ "$(id -u)" -eq 0 ] || { skip 'a new Debian' 'this machine: needs root'; return 1; }
     debian_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")

@@ -21,7 +21,7 @@ def follow(replica, master):
 
 
 def caught_up(master, replica):
-    """Waits until the replica has all that the master sent; both have these numbers in INFO."""
+    """Waits until the replica has everything that the master sent, by the numbers in INFO."""
     def done():
         sent = info(master, "replication")["master_repl_offset"]
         return info(replica, "replication")["slave_repl_offset"] == sent

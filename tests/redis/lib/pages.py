@@ -6,12 +6,12 @@ import subprocess
 
 from servers import MODULE
 
-PORT, OTHER_PORT = "6379", "6380"  # in the pages
+PORT, OTHER_PORT = "6379", "6380"  # in the documents
 MODULES = "/usr/lib/redis/modules/petal.so"
 
 
 def blocks(page, heading):
-    """The blocks of the section whose heading contains the word, in order."""
+    """Returns the blocks, in order, of the section whose heading contains the word."""
     with open(page, encoding="utf-8") as file:
         sections = re.split(r"(?m)^(?=## )", file.read())
     found = [section for section in sections if heading in section.splitlines()[0].lower()]

