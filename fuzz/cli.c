@@ -117,11 +117,11 @@ static void try_window(const char *text)
     }
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
-    /* Two units, which only people read. */
+    /* Times with two units are only for people. */
     if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return;
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
          other == 0);
-    /* The two largest units only. */
+    /* Only the two largest units are printed. */
     must(keys ? again == keys : again <= ms && ms - again < 3600000);
 }
 

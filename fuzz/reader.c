@@ -46,7 +46,7 @@ static petal_status read_stream(const uint8_t *bytes, size_t size_bytes, uint64_
     *filter = NULL;
     for (size_t at = 0, piece; status == PETAL_OK && at < size_bytes; at += piece) {
         piece = next_piece(&seed, size_bytes - at);
-        /* Exactly the size, so that a sanitizer finds reads past the end. */
+        /* The copy has exactly this size, so that a sanitizer finds reads past the end. */
         uint8_t *copy = malloc(piece);
         must(copy != NULL);
         memcpy(copy, bytes + at, piece);

@@ -46,7 +46,7 @@ enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
     petal_filter *filter; /* NULL: none */
-    /* What never changes; read at the beginning, because reading it takes time. */
+    /* What never changes. It is read once, because reading it takes time. */
     petal_info kind;
     struct model model;
     enum mode mode;

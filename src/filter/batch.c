@@ -106,7 +106,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
  * address space. */
 static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
 {
-    /* Avoids a division, which takes as long as hashing 8 keys. */
+    /* This avoids a division, which takes as long as hashing 8 keys. */
     uint64_t bytes = (count - 1) * stride;
     return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
            bytes <= PTRDIFF_MAX;

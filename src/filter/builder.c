@@ -40,7 +40,7 @@
 
 struct region {
     atomic_flag lock;
-    /* So that each lock has its own cache line. */
+    /* Gives each lock its own cache line. */
     uint8_t pad[PETAL_LINE_BYTES - sizeof(atomic_flag)];
 };
 

@@ -13,10 +13,10 @@ struct layer {
     double target_rate; /* NAN: not recorded */
     uint64_t items;
     uint64_t until_ms; /* rotating by time: see rotating.c; 0 until the clock is set */
-    /* Memory that holds the bits; NULL if they are borrowed or mapped. */
+    /* The memory that holds the bits. NULL if they are borrowed or mapped. */
     void *own_lines;
     uint64_t own_bytes; /* size of that memory */
-    /* The model's rate at capacity, as the bits of a double; 0: unknown. */
+    /* The model's rate at capacity, as the bits of a double. 0 if unknown. */
     _Atomic uint64_t predicted;
     /* An enum block_state per block, if the layer is in a map that is writable or guarded;
      * otherwise NULL. */
@@ -124,7 +124,7 @@ struct petal_filter {
 
     const struct key_strategy *strategy; /* see strategy.h */
     struct sharing *sharing;             /* if several threads add; NULL: one thread at a time */
-    /* Collects the keys of a static filter; NULL: it has been built. */
+    /* Collects the keys of a static filter. NULL after it has been built. */
     struct petal_static_builder *builder;
 
     petal_allocator allocator;
@@ -139,7 +139,7 @@ struct petal_filter {
     struct behind_guard behind_guard;
     bool live;      /* another process is changing the bits */
     bool read_only; /* opened or viewed read-only, or frozen */
-    /* The header of a keyed filter was opened without the secret; secret_id is then valid. */
+    /* The header of a keyed filter was opened without the secret. Then secret_id is valid. */
     bool lacks_secret;
     uint32_t secret_id;
     uint32_t key_type;

@@ -15,7 +15,7 @@ static petal_status check_removing(const petal_filter *filter, petal_error *erro
                       "only counting filters of one layer can remove keys; build one of those");
 }
 
-/* Returns for how many leading hashes the blocks in a map need no check. */
+/* Returns the number of leading hashes whose blocks in a map need no check. */
 static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, size_t count)
 {
     size_t i = 0;

@@ -23,7 +23,7 @@ static petal_status share(petal_filter *filter, petal_error *error)
                           "several threads cannot add to a %s filter%s", filter->scheme->name,
                           !petal_filter_is_single(filter) ? " of several layers" : "");
     status = petal_filter_may_write(filter, error);
-    /* Checks every block now, since threads couldn't do that later without conflicts. */
+    /* This checks every block now, since threads couldn't do that later without conflicts. */
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status != PETAL_OK) return status;
     filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);

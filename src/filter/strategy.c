@@ -60,7 +60,7 @@ petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error)
     return status == PETAL_OK ? petal_filter_may_write(filter, error) : status;
 }
 
-/* Returns for how many leading hashes the blocks need no check. */
+/* Returns the number of leading hashes whose blocks need no check. */
 static size_t count_checked(const petal_filter *filter, struct layer *layer, const uint64_t *words,
                             size_t count)
 {

@@ -21,7 +21,7 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 /* Features that a reader must support. */
 enum {
-    /* The layers have a policy; a program that doesn't know it must not add keys. */
+    /* The layers have a policy. A program that doesn't know it must not add keys. */
     FEATURE_POLICY = 1,
     FEATURE_TURNS = 2 /* a key is in only one layer, so the layers are tried in turn */
 };

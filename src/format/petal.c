@@ -16,7 +16,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    /* True even if it is damaged or newer. */
+    /* A damaged or newer file is certain to be a petal file too. */
     return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN;
 }
 

@@ -17,7 +17,7 @@ enum piece_kind {
     PIECE_SAME = 0,    /* nothing changes */
     PIECE_RISEN = 1,   /* skips `gap` clear bits, then sets one */
     PIECE_FLIPPED = 2, /* skips `gap` bits, then flips one */
-    /* Advances by `gap` counters and increments one; gap 0: the same counter again. */
+    /* Advances by `gap` counters, then increments. Gap 0 means the same counter again. */
     PIECE_RAISED = 3,
     PIECE_COUNTED = 4, /* the same, and a bit after the gap: 0 increments, 1 decrements */
     PIECE_WHOLE = 5    /* one block, byte by byte */

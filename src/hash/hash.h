@@ -111,7 +111,7 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
 static inline uint64_t petal_fold_both(v128_t x, v128_t y)
 {
     const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
-    /* First halves: low digits, then high digits. */
+    /* The first halves: low digits, then high digits. */
     v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5);
     v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* second halves */
     v128_t swapped = wasm_i64x2_shuffle(b, b, 1, 0);

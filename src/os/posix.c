@@ -390,7 +390,7 @@ void petal_os_unmap(struct mapping *map)
 void petal_os_will_read(const struct mapping *map)
 {
 #ifdef MADV_HUGEPAGE
-    /* Only a request. */
+    /* This is only a request. */
     if (map->bytes) madvise(map->bytes, (size_t)map->size_bytes, MADV_HUGEPAGE);
 #else
     (void)map;

@@ -197,7 +197,7 @@ static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
     DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    /* With the latter, it can open folders too. */
+    /* FILE_FLAG_BACKUP_SEMANTICS allows opening folders. */
     DWORD flags = FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS;
     HANDLE handle = CreateFileW(path, access, sharing, security, how, flags, NULL);
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;

@@ -39,7 +39,7 @@ struct course_number {
 struct course {
     enum course_kind kind;
     uint32_t wrap_bits;
-    /* A and b; if the course is woven, the next word has the other one. */
+    /* The numbers a and b. If the course is woven, the next word has the other one. */
     struct course_number start, step;
 };
 

@@ -384,7 +384,7 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of;
-    /* Computed once, since calling pow() for each load would take seconds. */
+    /* They are computed once, since calling pow() for each load would take seconds. */
     double powers[LINE_BITS + 1];
     empty_bins(&of, LINE_BITS);
     set_powers(LINE_BITS, hashes, powers);

@@ -232,10 +232,10 @@ struct counters {
                           uint8_t *results);
     /* These work on whole arrays, in whole lines. */
     struct counts (*count)(const uint8_t *bytes, uint64_t size_bytes);
-    /* Counters that are not zero in both. */
+    /* Counts the counters that are not zero in both. */
     uint64_t (*count_common)(const uint8_t *a, const uint8_t *b, uint64_t size_bytes);
     void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* sums */
-    /* The lower counter of each two. */
+    /* Keeps the lower counter of each two. */
     void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
     /* The scheme that has the same positions with bits, and the bits of the array in that scheme:
      * one for each nonzero counter. */

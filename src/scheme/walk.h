@@ -58,7 +58,7 @@ static inline bool is_far(const struct bit_array *array)
 }
 
 #define ADD_GROUP 16u /* keys in flight */
-/* More than for adding, since few bits are prefetched at a time. */
+/* This is more than for adding, since few bits are prefetched at a time. */
 #define ASK_GROUP 128u
 #define GROUP_POSITIONS PETAL_MAX_HASHES /* for all keys of a group together */
 #define FIRST_ROUND 2u                   /* bits prefetched for each key */

@@ -38,7 +38,7 @@ struct backing {
     bool rewrite;                  /* recovered, so it is unknown which pages are on disk */
     _Atomic uint64_t first_damage; /* number + 1 of a block that differs from its sum; 0: none */
     bool damaged;                  /* a block is damaged: no more changes are accepted */
-    /* The disk's contents are unknown: no more changes are accepted. */
+    /* The disk's contents are unknown, so no more changes are accepted. */
     bool io_failed;
     int io_errno;  /* errno of that failure */
     bool replaced; /* another file has replaced this one at its path */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 struct budget {
-    /* The caller's allocator; the one to use, whose context is this struct. */
+    /* The caller's allocator, and the one to use, whose context is this struct. */
     petal_allocator inner, bounded;
     uint64_t limit_bytes, held_bytes;
     /* The total that the first refused allocation would have reached; 0: none was refused. */

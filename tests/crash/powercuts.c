@@ -476,7 +476,7 @@ static void cut_once(const struct content *content, const size_t *sectors, unsig
 static void cut_content(const struct content *content, const struct moment *moment,
                         const char *what, unsigned depth, unsigned per_moment)
 {
-    /* One for each depth, since recoveries call this recursively. */
+    /* There is one for each depth, since recoveries call this recursively. */
     static size_t space[3][SECTORS];
     size_t *sectors = space[depth];
     unsigned count = open_sectors(content, sectors, SECTORS);

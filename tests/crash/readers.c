@@ -48,7 +48,7 @@ static uint64_t file_number;
 static void start_anew(const char *path)
 {
     petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, CAPACITY, 0.001);
-    /* Stored first, since a reader may see either file. */
+    /* This is stored first, since a reader may see either file. */
     atomic_store(&shared->synced, ++file_number << 32);
     save_or_give_up(filter, path);
     petal_free(filter);
@@ -89,7 +89,7 @@ static void write_on(const char *path)
 
 static const char *index_path;
 
-/* Saves an index of what is in the file, if there is any, and one filter more. */
+/* Saves an index of the filters in the file, if it exists, and one more filter. */
 static void save_one_more(uint64_t number)
 {
     petal_index_options options = PETAL_INDEX_OPTIONS_INIT;

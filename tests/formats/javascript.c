@@ -211,7 +211,7 @@ static void memory_is_bounded_by_the_text(void **state)
         petal_error error;
         struct bytes bytes = vector(names[i][1]);
         expect_status(load_counted(bytes, names[i][0], &count, &filter, &error), PETAL_OK, &error);
-        /* The image, the bits and the handle. */
+        /* The memory is for the image, the bits and the handle. */
         require_that(count.peak_bytes, <, 4096 + 2 * bytes.size);
         petal_free(filter);
         expect_harmless_without_memory(bytes, names[i][0]);
@@ -230,7 +230,7 @@ static void a_form_stays_when_keys_are_added(void **state)
     for (int i = 0; i < 20; i++)
         petal_add(filter, key, (size_t)snprintf(key, sizeof key, "https://example.com/%d", i));
     struct bytes bytes = written(filter, "bloomfilter");
-    /* Written like 0.0.21 writes it. */
+    /* The text must be as 0.0.21 writes it. */
     expect_same(bytes, text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n"));
     free(bytes.data);
     petal_free(filter);

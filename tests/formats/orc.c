@@ -189,14 +189,14 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"08071af8ffffff07", PETAL_ERR_DAMAGED, 3},
         {"08071af8ffffff0f", PETAL_ERR_DAMAGED, 3},
         {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7}, /* claims 256 MiB */
-        /* Packed encoding, which no writer uses. */
+        /* This is the packed encoding, which no writer uses. */
         {"080712080000000000000000", PETAL_ERR_DAMAGED, 2},
         {"0807110000000000000000190000000000000000", PETAL_ERR_DAMAGED, 11},
         {"08071100000000000000001a080000000000000000", PETAL_ERR_DAMAGED, 11}, /* both forms */
         {"0807080711", PETAL_ERR_DAMAGED, 2},
         {"1a0800000000000000000807", PETAL_ERR_NOT_A_FILTER, 0},     /* out of order */
         {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list with one entry */
-        /* The beginning of an ORC file. */
+        /* This is the beginning of an ORC file. */
         {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},
     };
     (void)state;

@@ -146,7 +146,7 @@ static void what_a_filter_without_a_key_would_need_is_not_allocated_without_boun
     assert_non_null(strstr(error.message, "make a new one"));
     assert_int_equal(count.peak_bytes, 0);
     free(bytes.data);
-    /* Large enough that the vectors don't contain it. */
+    /* This one is too large to be left out of the file, even while it is empty. */
     petal_filter *big = planned("pybloom-scalable", 2000000, 0.001);
     bytes = written(big, "pybloom-scalable");
     petal_free(big);

@@ -148,7 +148,7 @@ static struct rates rates_of(const char *format, double rate, uint64_t keys)
     options.capacity = keys;
     options.rate = rate;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
-    /* Spreads the keys over all 64 bits. */
+    /* The product spreads the keys over all 64 bits. */
     for (uint64_t i = 0; i < keys; i++) petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u));
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     require_status(PETAL_OK, petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, &error), error);

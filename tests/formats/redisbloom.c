@@ -280,7 +280,7 @@ static void nonscaling_filters_combine_and_stay_full(void **state)
     assert_true(content_of(filters[0]) == content_of(filters[2]));
     expect_status(petal_merge(filters[0], filters[2], &error), PETAL_OK, &error);
     assert_true(content_of(filters[0]) == content_of(filters[2]));
-    /* The sum of both; the filter is full and accepts no new key. */
+    /* This is the sum of both. The filter is full and accepts no new key. */
     assert_true(info_of(filters[0]).items > 100);
     struct bytes image = written(filters[0], "redisbloom");
     petal_filter *back = loaded(image, "redisbloom");

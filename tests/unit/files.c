@@ -688,7 +688,7 @@ static int save_on_a_full_disk(const char *folder)
     if (!mount_tiny(folder)) return NO_MOUNT;
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
-    /* Fills the pages, so the file has no holes. */
+    /* This fills the pages, so the file has no holes. */
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i);
     if (petal_save(a, path, NULL, &error) != PETAL_OK) return 2;
     struct bytes before = read_file(path);

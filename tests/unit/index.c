@@ -678,7 +678,7 @@ static void every_cut_off_file_is_refused(void **state)
     struct bytes file = image_of(made);
     (void)state;
     for (size_t size = 0; size < file.size; size++) {
-        /* Exactly the size, so that a tool finds a read past the end. */
+        /* Tools find a read past the end of this copy. */
         uint8_t *copy = malloc(size + 1);
         memcpy(copy, file.data, size);
         petal_status status = open_bytes(copy, size, 0, &index);

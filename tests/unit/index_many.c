@@ -145,7 +145,7 @@ static void an_index_of_ten_thousand_sets_answers_as_filters_of_its_sizes_do(voi
         planned += planned_bytes(sets[f]);
         petal_free(alone);
     }
-    /* So the comparison included false positives. */
+    /* This shows that the comparison included false positives. */
     require_that(positives, >, count * ABSENT / 1000);
     require_that(petal_index_get_info(index, &info, NULL), ==, PETAL_OK);
     require_that((double)info.bytes, <=, 1.15 * (double)planned);

@@ -535,7 +535,7 @@ static void a_window_of_keys_drops_a_generation_at_the_very_key(void **state)
     add_numbers(filter, 40, 1);
     for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
     require_numbers(filter, 10, 31);
-    /* Added again, so it stays for another window. */
+    /* The key was added again, so it stays for another window. */
     assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN);
     add_numbers(filter, 1000, 38);
     assert_true(petal_contains_i64(filter, 10));
@@ -1205,8 +1205,8 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
         kinds[k].generations = k ? 4 : 0; /* 10 keys each */
         petal_filter *filter = create(&kinds[k]);
         if (kinds[k].window_ms) tell_time(filter, HOSTILE_NOW);
-        /* Growing: layers of 10 and 20 keys; window by keys: four of 10; window by time: three of
-         * 10. */
+        /* The growing filter gets layers of 10 and 20 keys, the window by keys has four of 10, and
+         * the window by time has three of 10. */
         add_numbers(filter, 0, 25);
         struct bytes image = serialized(filter);
         petal_free(filter);
@@ -1242,7 +1242,7 @@ struct life {
     uint64_t span; /* rotating: span of a generation, in keys or ms */
     uint64_t now_ms, adds;
     bool added[UNIVERSE];
-    /* Window by keys: the key's generation; by time: when it was last added. */
+    /* In a window by keys, the key's generation; in a window by time, when it was last added. */
     uint64_t last[UNIVERSE];
     uint64_t random, operations, absent, passed, overfull;
 };
@@ -1329,7 +1329,7 @@ static void let_time_pass(struct life *life)
     uint64_t step = random_below(&life->random,
                                  random_below(&life->random, 200) ? life->span : 40 * life->span);
     if (random_below(&life->random, 3) == 0) {
-        /* Sets the clock back, which has no effect. */
+        /* This sets the clock back, which has no effect. */
         tell_time(life->filter, life->now_ms - step % life->now_ms);
         return;
     }

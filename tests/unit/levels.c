@@ -17,7 +17,7 @@ static int make_keys(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * KEYS; i++) {
         numbers[i] = (int64_t)next_random(&seed);
-        /* Covers every short length. */
+        /* The texts have every short length. */
         snprintf(texts[i], TEXT_BYTES, "%0*zu", (int)(5 + i % 150), i);
         keys[i] = (petal_key){texts[i], strlen(texts[i])};
     }

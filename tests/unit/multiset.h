@@ -119,7 +119,7 @@ static inline void step(struct multiset *set)
             (unsigned long long)key, (unsigned long long)work->seed);
     require(found || set->times[key] == 0, "false negative: %llu, seed %llu",
             (unsigned long long)key, (unsigned long long)work->seed);
-    /* Adds and removes equally often if `steady` keys are present. */
+    /* If `steady` keys are present, adding and removing are equally likely. */
     bool adds = random_below(&set->random, 2 * work->steady) >= set->in;
     if (adds && set->times[key] < work->max_each)
         step_add(set, key, positions, count);

@@ -624,7 +624,7 @@ static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes
 
 static void counters_stay_within_their_bounds(void **state)
 {
-    /* Ups: r = 0, a gap of 0, sixteen times; down: one gap of 0. */
+    /* `ups` has sixteen gaps of 0 with r = 0, and `down` has one gap of 0. */
     static const uint8_t ups[8] = {0}, down[1] = {2};
     (void)state;
     petal_filter *from = make(PETAL_SCHEME_COUNTING, 100, 3, 0), *to = more_of(from);

@@ -229,7 +229,7 @@ static inline void *counting_alloc(void *context, size_t size_bytes)
     if (count->fail_at &&
         (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
         return NULL;
-    /* The size is stored in front; 16 bytes keep malloc's alignment. */
+    /* The size is stored in front. 16 bytes keep malloc's alignment. */
     uint8_t *block = calloc(1, size_bytes + 16);
     if (!block) return NULL;
     uint64_t size = size_bytes;
