@@ -3,7 +3,7 @@
  * rewriting as commands must give the same value, and added keys must be found.
  *
  * The first byte: bit 0: as in a replica, which must accept what its master sends; bit 1: bf.compat
- * valkey. Then steps: an enum step, and its arguments. abort() is a finding. */
+ * valkey. Steps follow, each an enum step and its arguments. abort() is a finding. */
 #include "fake_server.h"
 
 enum step { LOAD, COMMAND, SAVE, MOVE, COPY, REWRITE, USE, STEPS };

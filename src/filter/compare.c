@@ -26,7 +26,7 @@
  *
  * The interval is a score interval (for a proportion, that is Wilson's). It contains each c that is
  * compatible with the estimate: if c were the true number, the estimate would differ from it by at
- * most 1.96 sd. So the interval is never empty, even if the sets seem equal or disjoint. */
+ * most 1.96 sd. So its width is never zero, even if the sets seem equal or disjoint. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"

@@ -4,7 +4,7 @@
  *     batches          by the strategy of the filter's row (strategy.c, layers.c, in_turn.c), which
  *                      calls the kernel of its scheme
  *     one key, query   through one function that hashes and tests (`direct` of the kernel, for
- *                      several layers `direct_any`), if there is one; else by the strategy
+ *                      several layers `direct_any`), or by the strategy if there is none
  *     one key, add     like a query, as far as the row allows
  *
  * If the filter has a guard, queries pass it first. */

@@ -101,7 +101,7 @@ struct format_def {
     bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
 
-    /* Does grow() always refuse? Default: no. */
+    /* Returns true if grow() always refuses. Default: false. */
     bool (*is_fixed)(const petal_filter *filter);
 };
 

@@ -120,7 +120,7 @@ petal_status petal_os_sync(const struct file *file, const struct mapping *map, u
  * disk. */
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes);
 
-/* A file that will atomically replace another. Only replace.c uses its members. */
+/* A file that will atomically replace another. Only src/os uses its members. */
 struct replacement {
     struct file old; /* locked if it exists; `path` is always the target */
     struct file temporary;

@@ -27,8 +27,8 @@ static uint64_t number_before(const char *text, const char *mark)
 }
 
 /* If the limit is too low, opening must fail and name the number of bytes needed. With that many
- * bytes it must succeed, without a leak. A file that must be decompressed may name two such
- * numbers, one after the other. */
+ * bytes it must succeed, without a leak. If the file must be decompressed, two such errors may
+ * occur, one after the other. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
     struct counting count;

@@ -85,7 +85,7 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
 }
 
 /* Two filters with equal bits contain each other. But a key may set no new bit, so their sets may
- * still differ by a few keys, and the interval is not empty. */
+ * still differ by a few keys, and the interval has a width above zero. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@
 
 #define KEYS 3000
 
-/* FNV-1a, so that a defect in the library's own hashes shows. */
+/* Uses FNV-1a, because a defect in the library's own hashes could hide itself. */
 static uint64_t checksum(const uint8_t *bytes, size_t size)
 {
     uint64_t sum = 0xcbf29ce484222325u;
