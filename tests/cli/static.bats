@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# static.bats - petal build --scheme static makes the file of a set, whatever the order of the keys.
-# What such a file cannot do is refused with a reason.
+# static.bats - petal build --scheme static makes the same file from a set in any order. Commands
+# that such a file doesn't support are refused with a reason.
 load helper
 
-@test "build --scheme static: no key is missing, and the same set is the same file" {
+@test "build --scheme static misses no key, and the same set gives the same file" {
     make_urls
     run -0 --separate-stderr petal build --scheme static -o s.petal urls.txt
     is "$output$stderr" ""
@@ -18,7 +18,7 @@ load helper
     [ "$(stat -c %s s.petal)" -lt $(($(stat -c %s blocked.petal) * 3 / 4)) ]
 }
 
-@test "static filters with a secret, a seed, metadata and key types" {
+@test "static filters can have a secret, a seed, metadata and key types" {
     seq 5000 >keys
     printf 0123456789abcdef >secret
     petal build --scheme static --secret-file secret -o k.petal keys
@@ -31,7 +31,7 @@ load helper
     is "$(cat count)" 5000
 }
 
-@test "of few keys a classic filter is smaller: it is made, and that is said" {
+@test "for few keys a classic filter is smaller, so build makes one and says so" {
     seq 300 >keys
     run -0 --separate-stderr petal build --scheme static -o f.petal keys
     contains "$stderr" "f.petal: classic, which takes 384 bytes for so few keys; a static filter would take 448"
@@ -46,7 +46,7 @@ load helper
     run -1 petal check n.petal keys
 }
 
-@test "info of a static filter" {
+@test "info describes a static filter" {
     seq 100000 >keys
     petal build --scheme static -o s.petal keys
     run -0 petal info s.petal
@@ -55,7 +55,7 @@ load helper
     contains "$output" "% now, 1 % planned"
 }
 
-@test "plan shows static where a rate is asked for" {
+@test "plan includes static if a rate is requested" {
     contains "$(petal plan -n 1M)" "static "
     is "$(petal plan -n 1M --memory 1MiB | grep -c ^static)" 0
     run -0 petal plan -n 1M --scheme static --json
@@ -65,7 +65,7 @@ load helper
     [ $((made - planned)) -lt $((made / 200)) ] && [ $((planned - made)) -lt $((made / 200)) ]
 }
 
-@test "what a static filter cannot do says why, and changes nothing" {
+@test "a command that a static filter doesn't support gives the reason and changes nothing" {
     seq 3000 >keys
     petal build --scheme static -o s.petal keys
     cp s.petal before.petal
@@ -88,7 +88,7 @@ load helper
     [ ! -e m.petal ] && [ ! -e c.petal ] && [ ! -e t.petal ] && [ ! -e p.patch ]
 }
 
-@test "damaged and cut-off static files are found" {
+@test "damaged and truncated static files are detected" {
     seq 30000 >keys
     petal build --scheme static -o s.petal keys
     for at in 100 700 1100 5000 20000; do
@@ -103,7 +103,7 @@ load helper
     done
 }
 
-@test "build --scheme static --memory: less memory, the same file, and nothing beside it" {
+@test "build --scheme static --memory needs less memory, makes the same file, and leaves no other file" {
     seq 300000 >keys
     petal build --scheme static -o s.petal keys
     mkdir spare out
@@ -118,7 +118,7 @@ load helper
     is "$(ls -A spare; ls -A out)" f.petal
 }
 
-@test "the temporary file of --memory is in TMPDIR, or else beside the output" {
+@test "the temporary file of --memory is in TMPDIR, or otherwise beside the output" {
     seq 100 >keys
     mkdir out
     run -2 --separate-stderr env TMPDIR=no/such petal build --scheme static --memory 1MiB \
@@ -136,7 +136,7 @@ load helper
     [ ! -e c.petal ]
 }
 
-@test "a build with --memory that is killed leaves no file" {
+@test "if a build with --memory is killed, it leaves no file" {
     mkdir spare out
     mkfifo pipe
     TMPDIR=spare petal build --scheme static --memory 64KiB --threads 1 -o out/f.petal pipe 3>&- &
@@ -150,7 +150,7 @@ load helper
     is "$(ls -A spare; ls -A out)" ""
 }
 
-@test "a temporary file that gets no more room is one line, and the old file stays" {
+@test "if the disk is full for the temporary file, build prints one line and leaves the old file" {
     seq 300000 >keys
     seq 10 >few
     petal build --scheme static -o f.petal few 2>remark

@@ -997,7 +997,7 @@ static uint64_t filters_in(const petal_index *index)
     return petal_index_get_info(index, &info, NULL) == PETAL_OK ? info.filters : 0;
 }
 
-/* The file has a sound index with at least the first `keys`. */
+/* Expects that the file has a sound index with at least the first `keys`. */
 static void expect_index_file(uint64_t keys)
 {
     petal_index *index;
@@ -1026,7 +1026,7 @@ static void index_create_one(enum kind kind)
     petal_index_free(new_index(path)); /* the lock is gone */
 }
 
-/* If a filter isn't added, the index is as before, and takes it later. */
+/* If a filter isn't added, the index must be unchanged, and a later call must be able to add it. */
 static void index_add_one(enum kind kind)
 {
     petal_index *index = new_index(NULL);
@@ -1101,8 +1101,8 @@ static void index_add_index_one(enum kind kind)
     petal_index_free(index);
 }
 
-/* The file has the old index or the new one; the index in memory is unchanged, can be saved later,
- * and then the lock is released with it. */
+/* The file must have the old index or the new one. The index in memory must be unchanged. A later
+ * call must be able to save it, and freeing it must release the lock. */
 static void index_save_to(enum kind kind, bool is_there, bool is_locked)
 {
     if (is_there) put_file(index_images[kind]);

@@ -3,9 +3,9 @@
  *
  * A campaign is a program with one optional argument. Without it, the campaign runs in the short
  * form, as in `./dev test`. The argument is an amount (rounds, opens, states: see each program's
- * first comment) or `full`. A campaign prints TAP, one case per promise. Its last line is "#
- * counts: ...", from which scripts/soak makes a row of docs/reliability.md. If an expectation is
- * broken, it is counted, and the campaign continues. */
+ * first comment) or `full`. A campaign prints TAP, one case per promise. At the end it prints a
+ * line "# counts: ...", from which scripts/soak makes a row of docs/reliability.md. If an
+ * expectation is broken, it is counted, and the campaign continues. */
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 

@@ -1,6 +1,6 @@
-/* static.c - proves that a static filter can be built from any set of keys, misses none of them,
- * and has bytes that depend only on the set, not on order, repeats, batches or threads. The files
- * in vectors/static are rebuilt and compared, and everything that such a filter can't do is refused
+/* static.c - proves that a static filter can be built from any set of keys and misses none of them.
+ * Its bytes depend only on the set, and not on order, repeats, batches or threads. The files in
+ * vectors/static are rebuilt and compared. Every call that such a filter doesn't support is refused
  * with a reason.
  *
  * `PETAL_UPDATE_VECTORS=1` rewrites the files in vectors/static instead of comparing them. */
@@ -93,13 +93,14 @@ static uint64_t from_the_top(uint64_t i)
     return ~i;
 }
 
-/* All have the same start in the first layer. */
+/* All of these keys have the same start in the first layer. */
 static uint64_t one_start(uint64_t i)
 {
     return UINT64_C(0x123456789a) << 24 | i;
 }
 
-/* First in one bucket and one page, then in others. */
+/* In the first layer, half of the keys are in one bucket and one page. In later layers they are
+ * spread. */
 static uint64_t crowded(uint64_t i)
 {
     return i % 2 ? mix(i) : mix(i) >> 20;
@@ -148,7 +149,7 @@ static void no_set_of_keys_fails_or_misses_one(void **state)
         }
 }
 
-/* Each rate needs another share of buckets that are a column wider. */
+/* Each rate makes another share of the buckets a column wider. */
 static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(void **state)
 {
     static const double wanted[] = {0.9, 0.4, 0.3, 0.07, 0.0156, 0.01, 0.008, 0.0078};
@@ -171,8 +172,8 @@ static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(v
     }
 }
 
-/* 10^6 sets in ./dev nightly, else 10^4, of 0 to 16,383 keys; every order of magnitude is equally
- * frequent. */
+/* Builds 10^6 sets in ./dev nightly, otherwise 10^4, of 0 to 16,383 keys. Every order of magnitude
+ * is equally frequent. */
 static void no_random_set_of_any_size_fails_or_misses_one(void **state)
 {
     uint64_t count = is_nightly() ? 1000000 : 10000;
@@ -236,7 +237,7 @@ static void run_lazily(void *context, petal_task task, void *argument, uint32_t 
     task(argument, workers - 1);
 }
 
-/* Backwards, in pieces, distributed to workers, some of them twice. */
+/* Adds the keys backwards, in pieces that are distributed to workers. Some keys are added twice. */
 static petal_filter *build_otherwise(uint64_t count, double rate, uint32_t workers, petal_run run)
 {
     petal_static_builder *builder = begin(rate, NULL, workers);
@@ -345,7 +346,7 @@ static void require_integers(const petal_filter *filter)
         require(petal_contains_i64(filter, i), "%" PRId64, i);
 }
 
-/* Mapped, mapped and verified on use, and loaded. */
+/* Tests the filter mapped, mapped with verification on use, and loaded. */
 static void saved_and_opened_in_every_way_it_is_the_same(void **state)
 {
     static const uint32_t flags[] = {0, PETAL_OPEN_VERIFY, PETAL_OPEN_VERIFY_ON_USE};
@@ -369,8 +370,8 @@ static void saved_and_opened_in_every_way_it_is_the_same(void **state)
     petal_free(filter);
 }
 
-/* Of the keys of two_pages, the queries that are answered, and those that fail, if the byte at this
- * offset from the first layer on is damaged. */
+/* Damages the byte at this offset from the first layer on. Counts how many queries for the keys of
+ * two_pages are answered, and how many fail. */
 static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
 {
     const char *path = temporary("damaged.petal");
@@ -399,8 +400,8 @@ static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
     petal_free(filter);
 }
 
-/* A page is a block: damage in one page does not affect queries of the other, nor queries that an
- * earlier layer answers. */
+/* A page is a block. Damage in one page affects neither queries of the other page nor queries that
+ * an earlier layer answers. */
 static void damage_of_a_page_is_found_and_leaves_the_others(void **state)
 {
     petal_info first = PETAL_INFO_INIT;
@@ -430,7 +431,8 @@ static petal_filter *open_header(const char *path, const struct recipe *recipe)
     return header;
 }
 
-/* The bytes of the ranges, each of which is in a block of the sums; returns how many. */
+/* Reads the bytes of the ranges, each of which is in a block with a sum. Returns their number of
+ * bytes. */
 static size_t take_ranges(const petal_filter *header, const struct bytes file, int64_t number,
                           uint8_t *bytes)
 {
@@ -462,7 +464,8 @@ static void require_in_ranges(const petal_filter *header, const petal_filter *fi
     petal_error error;
     size_t size = take_ranges(header, file, number, bytes);
     petal_encode_i64(number, key);
-    struct bytes own = copy_bytes(bytes, size); /* so that reading beyond them is noticed */
+    /* An own copy, so that a sanitizer finds reads past the end. */
+    struct bytes own = copy_bytes(bytes, size);
 #define CONTAINS(size_bytes) \
     petal_contains_in_ranges(header, key, 8, own.data, size_bytes, &answer, &error)
     require_status(PETAL_OK, CONTAINS(size), error);
@@ -472,7 +475,7 @@ static void require_in_ranges(const petal_filter *header, const petal_filter *fi
     free(own.data);
 }
 
-/* Queries layer by layer, as docs/hosts.md describes; returns the number of bytes needed. */
+/* Queries layer by layer, as docs/hosts.md describes. Returns the number of bytes needed. */
 static uint64_t ask_in_turn(const petal_filter *header, const petal_filter *filter,
                             const struct bytes file, int64_t number)
 {
@@ -514,7 +517,8 @@ static void a_query_by_ranges_reads_only_the_layers_up_to_the_one_that_answers(v
         once += size <= 1 + 16 * ((uint64_t)info.hashes + 1);
         sum += size;
     }
-    require_that(once, >=, count * 94 / 100); /* 95.5 % are not bumped: the bound is 6 sd lower */
+    /* 95.5 % of the keys are not bumped; the bound is 6 sd lower. */
+    require_that(once, >=, count * 94 / 100);
     require_that(sum, <=, count * 130);
     free(file.data);
     petal_free(header);
@@ -538,7 +542,8 @@ static void ranges_of_the_file_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* At 1 %, for any size of layer: a byte of codes and 7 columns of two blocks. */
+/* At 1 %, a query needs a byte of codes and 7 columns of two blocks, whatever the size of the
+ * layer. */
 static void a_query_by_ranges_reads_113_bytes_of_a_layer(void **state)
 {
     const char *path = temporary("ranges.petal");
@@ -693,7 +698,7 @@ static petal_filter *create_unbuilt(const struct recipe *recipe, const petal_all
     return filter;
 }
 
-/* Adds a recipe's keys one by one, and its integers in halves, in every way to add. */
+/* Adds the keys of a recipe one by one, and its integers in halves, with every call that adds. */
 static void add_recipe(petal_filter *filter, const struct recipe *recipe)
 {
     char key[16];
@@ -738,7 +743,7 @@ static void require_unbuilt(petal_status status, const petal_error *error, const
             "%s: %s: %s", call, petal_status_name(status), error->message);
 }
 
-/* Until it is frozen, every query finds its key, and calls that need bits are refused. */
+/* Until it is frozen, every query returns true, and calls that need bits are refused. */
 static void until_it_is_frozen_it_has_no_bits(void **state)
 {
     petal_filter *filter = create_unbuilt(two_pages, NULL), *made;
@@ -781,7 +786,7 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     for (int64_t i = 0; i < 1000; i++) assert_true(petal_contains_i64(filter, i));
     uint64_t positive = 0;
     for (int64_t i = -100000; i < 0; i++) positive += petal_contains_i64(filter, i);
-    require_that(positive, <, 1200); /* 1,000 expected, plus six standard deviations */
+    require_that(positive, <, 1200); /* 1,000 are expected, plus six standard deviations */
     petal_free(filter);
 }
 
@@ -811,7 +816,7 @@ static void moved_while_it_collects_keys_it_is_built_all_the_same(void **state)
     require_that(counts.bad_releases, ==, 0);
 }
 
-/* Fails each allocation in turn. A filter that could not be built still finds every key. */
+/* Fails each allocation in turn. A filter that could not be built must still find every key. */
 static void a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak(void **state)
 {
     petal_status status = PETAL_ERR_MEMORY;
@@ -879,7 +884,7 @@ static void options_that_have_no_effect_are_refused(void **state)
 
 /* ---- ways to query --------------------------------------------------------------------------- */
 
-/* A seventh of the keys are present; at this rate, many others are false positives. */
+/* A seventh of the keys are present. At this rate, many others are false positives. */
 static petal_filter *build_numbers(const int64_t *numbers, uint64_t count, const char *level)
 {
     petal_error error;
@@ -928,7 +933,7 @@ static void one_key_or_many_by_bytes_number_or_hash_the_answers_are_equal(void *
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Fails each allocation in turn: an error, and no leak. */
+/* Fails each allocation in turn. Each failure must be an error without a leak. */
 static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 {
     petal_error error;

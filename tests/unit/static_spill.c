@@ -31,7 +31,7 @@ static uint64_t itself(uint64_t i)
     return i;
 }
 
-/* Far apart, so in different runs. */
+/* Repeats are far apart, so they are in different runs. */
 static uint64_t repeated(uint64_t i)
 {
     return mix(i % 50021);
@@ -43,13 +43,13 @@ static uint64_t the_same(uint64_t i)
     return 5;
 }
 
-/* All have the same start in the first layer. */
+/* All of these keys have the same start in the first layer. */
 static uint64_t one_start(uint64_t i)
 {
     return UINT64_C(0x123456789a) << 24 | i;
 }
 
-/* Half of them are in one page at first. */
+/* At first, half of these keys are in one page. */
 static uint64_t crowded(uint64_t i)
 {
     return i % 2 ? mix(i) : mix(i) >> 20;
@@ -91,7 +91,7 @@ static petal_static_builder *begin(double rate, uint32_t workers, const petal_al
     return builder;
 }
 
-/* In pieces, which workers get in turn. */
+/* Adds the keys in pieces, which the workers get in turn. */
 static petal_status add(petal_static_builder *builder, uint64_t count, uint32_t workers,
                         petal_error *error)
 {
@@ -203,7 +203,7 @@ static void the_bytes_are_those_of_a_build_in_memory(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What is allocated, and the maximum of that. */
+/* The allocated bytes, and their maximum so far. */
 static struct {
     uint64_t held, peak;
 } bytes;
@@ -272,7 +272,7 @@ static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Every write fails in turn: a file may not get larger than `limit`. */
+/* Makes every write fail in turn: no file may become larger than `limit`. */
 static petal_status build_with_files_up_to(uint64_t limit, uint32_t workers, petal_error *error)
 {
     struct rlimit old, small;
@@ -310,11 +310,11 @@ static void every_write_that_fails_is_an_error_that_names_the_folder(void **stat
                         "%s", error.message);
         }
         require_status(PETAL_OK, status, error);
-        require_that(limit, >, 60000 * 8); /* so that many writes have failed */
+        require_that(limit, >, 60000 * 8); /* so many writes have failed */
     }
 }
 
-/* The descriptor of the temporary file: it is open and has no name. */
+/* Returns the descriptor of the temporary file, which is open and has no name. */
 static int find_file(void)
 {
     struct stat about;
