@@ -33,8 +33,8 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Arrays of at least this size get their own pages. It is two huge pages, so that rounding up
- * wastes at most half. */
+/* Arrays of at least this size get their own pages. This is the size of two huge pages, so rounding
+ * up wastes at most half. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)

@@ -138,8 +138,8 @@ static __attribute__((noinline)) void take_back(const struct bit_array *array,
 /* Returns true if some counter was zero. If a position occurs twice, this function counts it twice,
  * and its byte is now higher than the value that was first written there. To detect that, the sum
  * of the bytes is compared with the sum of the written values. No byte is lower than its written
- * value, and FILLED is more than 64 bytes can differ by. (If two positions share a byte, this looks
- * the same, and costs a little time.) */
+ * value, and FILLED is larger than the difference that 64 bytes can make. (If two positions share a
+ * byte, this looks the same, and costs a little time.) */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     struct visited visited[CLASSIC_MAX_HASHES];

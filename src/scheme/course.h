@@ -20,7 +20,7 @@ enum course_kind {
     COURSE_INDEPENDENT = 0, /* k words of a hash, or equivalent */
     COURSE_STRAIGHT,        /* a + i * b mod m; nothing wraps before the remainder */
     COURSE_WRAPPED,         /* (a + i * b) mod 2^wrap_bits mod m */
-    COURSE_HALVED,          /* the same, then halved before the remainder; the lost bit may carry */
+    COURSE_HALVED,          /* the same, but halved before the remainder; the lost bit may carry */
     COURSE_FOLDED,          /* the same, but the upper half counts downwards */
     COURSE_CURVED,          /* b changes with each step, so no two keys run in parallel */
     COURSE_WOVEN,           /* two values of a and two of b, in turn */

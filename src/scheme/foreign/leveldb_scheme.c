@@ -1,6 +1,6 @@
 /* leveldb_scheme.c - LevelDB's Bloom filter. h is the 32-bit hash, and d is h rotated right by 17.
- * k times: the position is h mod m, then h += d mod 2^32. m is a multiple of 8. It is at most 2^32,
- * since higher positions are never reached. docs/formats/leveldb.md. */
+ * Then, k times: the position is h mod m, then h += d mod 2^32. m is a multiple of 8. It is at most
+ * 2^32, since higher positions are never reached. docs/formats/leveldb.md. */
 #include "base/bytes.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
