@@ -63,7 +63,7 @@ bytes_of() { petal plan --json --scheme blocked -n 1000 --memory "$1" | field by
     [ ! -e x ]
 }
 
-@test "a rate may be a fraction, a percentage, or "one in N"" {
+@test "a rate may be a fraction, a percentage, or one in N" {
     for one_percent in 0.01 .01 1% '1 %' 1e-2 1:100 1/100 '1 in 100' '1 : 100' 10:1k; do
         is "$(rate_of "$one_percent")" 0.01
     done
