@@ -30,6 +30,7 @@ static petal_filter *filters[MAX_FILTERS];
 static int64_t questions[QUESTIONS];
 static uint8_t results[QUESTIONS];
 static uint64_t *rows, *expected;
+static volatile uint64_t sink;
 
 static double cpu_ns(void)
 {
@@ -129,7 +130,6 @@ static double ask_index(const petal_index *index, uint64_t row_words)
 
 static double ask_one_by_one(const struct setting *setting)
 {
-    static volatile uint64_t sink;
     uint64_t found = 0;
     double begin = cpu_ns();
     for (size_t i = 0; i < ONE_BY_ONE; i++)

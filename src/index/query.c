@@ -257,7 +257,8 @@ static void query_narrow(const struct group *group, const struct scheme_def *sch
 {
     const struct shape *shape = &group->kind.shape;
     uint32_t stride = (uint32_t)group->stride_bits, hashes = shape->hashes;
-    uint64_t lines = shape->bits / scheme->fold_bits, line_bytes = scheme->fold_bits / 8 * stride;
+    uint64_t lines = shape->bits / scheme->fold_bits,
+             line_bytes = scheme->fold_bits / 8 * (uint64_t)stride;
     uint64_t columns = ((uint64_t)1 << group->columns) - 1;
     uint64_t *row = piece->rows, row_words = piece->row_words;
     split_keys(scheme, group, piece);
