@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh BIN_DIR - shows what petal is for, on a real list of 58,240 web addresses.
 #
-# Every line that begins with $ is a command, which runs exactly as shown. The demo checks its
+# Every line that starts with $ is a command, which runs exactly as shown. The demo checks its
 # claims, with `sort` and `awk` if there is an exact answer. If a claim is false, it prints WRONG
 # and exits with status 1. Needs gzip and the tools of every POSIX system.
 set -eu

@@ -263,7 +263,7 @@ static void must_be_all(const struct key_block *block)
     must(at == end || at == end + 1);
 }
 
-/* However the text is split into pieces, the reader must cut it at the beginning of a row. */
+/* However the text is split into pieces, the reader must cut it at the start of a row. */
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
@@ -363,7 +363,7 @@ static void try_lines(char separator, const char *text, size_t size)
 }
 
 /* `choice` selects the options. The text of the options ends with the first newline. A tab in it
- * begins the value of --time-field. */
+ * starts the value of --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);

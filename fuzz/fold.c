@@ -56,7 +56,7 @@ static petal_options take_options(struct input *in)
 static int64_t add_keys(petal_filter *filter, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        if (petal_add_i64(filter, i * i) < 0) return i; /* there was no memory for another layer */
+        if (petal_add_i64(filter, i * i) < 0) return i; /* out of memory for another layer */
     return count;
 }
 

@@ -272,7 +272,8 @@ static void describe(const petal_index *index)
     must(!petal_index_name(index, info.filters) && !petal_index_name(index, UINT64_MAX));
 }
 
-/* A batch must give the answers of its keys alone. The bits after the last filter must be 0. */
+/* A batch must give the same answers as querying each of its keys alone. The bits after the last
+ * filter must be 0. */
 static petal_status query(const petal_index *index, const uint8_t *data, size_t size_bytes)
 {
     petal_index_info info = info_of_index(index);

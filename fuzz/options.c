@@ -137,7 +137,7 @@ static void must_keep_the_rate(const petal_options *options, const petal_info *p
         must(plan->predicted_rate > 0 && plan->predicted_rate <= 1.02 * options->rate);
 }
 
-/* A time window begins with fewer generations than planned, and may grow to that number. */
+/* A time window starts with fewer generations than planned, and may grow to that number. */
 static void begin_with_fewer(petal_info *plan, const petal_info *made)
 {
     if (plan->policy != PETAL_POLICY_WINDOW_TIME) return;

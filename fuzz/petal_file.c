@@ -287,7 +287,7 @@ static void compare(const petal_filter *filter, const petal_filter *other)
     petal_error error;
     if (petal_compare(filter, other, &of, &error) != PETAL_OK) {
         must(error.status == PETAL_ERR_UNSUPPORTED ||
-             error.status == PETAL_ERR_MISMATCH); /* the layers may differ */
+             error.status == PETAL_ERR_MISMATCH); /* the layers can differ */
         return;
     }
     must_be_sound(of.intersection, 0,
@@ -318,7 +318,7 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* Adding may fail because the filter is full or its next layer would exceed the limit. But a key
+/* Adding can fail because the filter is full or its next layer would exceed the limit. But a key
  * that was accepted must be present. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh BUILD_DIR - starts a server with the module in a temporary folder, and runs ten commands.
 #
-# Every line that begins with $ is run exactly as shown. The server listens on a socket in that
+# Every line that starts with $ is run exactly as shown. The server listens on a socket in that
 # folder, and stops when this script ends. `./dev redis` builds the module and calls this.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BUILD_DIR (the folder that holds redis/petal.so)" >&2; exit 2; }

@@ -49,8 +49,8 @@ static void *clear(void *memory, size_t size_bytes)
     return memory;
 }
 
-/* Redis 7.0 has no TryCalloc, and its Calloc aborts the server if there is no memory. Memory from
- * any of these calls counts towards maxmemory. */
+/* Redis 7.0 has no TryCalloc, and its Calloc aborts the server if memory runs out. Memory from any
+ * of these calls counts towards maxmemory. */
 static void *server_zeroed(size_t size_bytes)
 {
     if (server.TryCalloc) return server.TryCalloc(1, size_bytes);

@@ -15,7 +15,7 @@ void part_free(void *part);
 uint64_t part_size(const struct part *part);  /* bytes received */
 uint64_t part_total(const struct part *part); /* bytes expected */
 
-/* Appends a copy of these bytes. False if there is no memory. */
+/* Appends a copy of these bytes. False if out of memory. */
 int part_append(struct part *part, const char *bytes, size_t size_bytes);
 
 /* Creates the filter from the complete file. Frees each piece as soon as the filter has it, so that

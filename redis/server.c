@@ -4,7 +4,7 @@
 struct server server;
 static int is_valkey;
 
-/* Finds the API without the server's header: a context begins with a pointer to the function that
+/* Finds the API without the server's header: a context starts with a pointer to the function that
  * looks up calls by name. */
 typedef int (*get_api)(const char *name, void *function);
 

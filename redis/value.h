@@ -40,7 +40,7 @@ struct bloom_plan {
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure);
 
-/* Creates a classic value whose layers have no bits yet. NULL if there is no memory. */
+/* Creates a classic value whose layers have no bits yet. NULL if out of memory. */
 struct value *value_new_layers(int classic, uint32_t layers, int unlimited);
 
 /* Sets a layer's parameters. The value takes ownership of the bits. */
@@ -69,7 +69,7 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
                          petal_error *error);
 
 /* Returns the classic header that describes the filter's layers, or the header of a petal file, in
- * a buffer that the caller frees with server.Free(). NULL if there is no memory. */
+ * a buffer that the caller frees with server.Free(). NULL if out of memory. */
 uint8_t *value_header(const struct value *value, size_t *size_bytes);
 
 uint32_t value_layers(const struct value *value);
@@ -99,8 +99,8 @@ petal_status value_plan_next(const struct value *value, petal_lent_layer *next,
 int value_append_layer(struct value *value, const petal_lent_layer *layer,
                        const struct layer_note *note);
 
-/* Called once, before all other functions: creates the handles for classic values. False if there
- * is no memory. */
+/* Called once, before all other functions: creates the handles for classic values. False if out of
+ * memory. */
 int value_make_handles(void);
 
 /* True if the value would exceed bf.memory-limit with this many more bytes. */

@@ -243,8 +243,8 @@ static unsigned ones(uint32_t word)
     return count;
 }
 
-/* All lines of the filter, 16 words each, by the rule; compared with the library's own count of set
- * bits. */
+/* All lines of the filter, 16 words each, computed here from the rule of `blocked`; the number of
+ * set bits is checked against the library's. */
 static uint32_t *all_words(const key_list *k)
 {
     uint32_t *words = need(calloc(k->info.bits / 32, sizeof *words));

@@ -15,7 +15,7 @@
  *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
- * Key i is SplitMix64's output function of i; absent keys begin at 2^40. Texts are "http://a.io/"
+ * Key i is SplitMix64's output function of i; absent keys start at 2^40. Texts are "http://a.io/"
  * and 16 hex digits. LAST_KEY, the last absent key (a number in 16 hex digits), shows that all
  * contenders use the same keys. RATE is that of an ideal filter with the same bits per key. Keys
  * are made before the clock starts; creating the filter counts as adding.

@@ -2,7 +2,7 @@
 per command.
 
 Each module runs in its own server (the same program for both), on a Unix socket. Commands are
-encoded in advance and sent in pipelines of 64 KiB. The measure is the CPU time that the server
+encoded in advance and sent in 64 KiB pipelines. The measure is the CPU time that the server
 reports (INFO cpu), user and system. Each round uses both servers, one after the other. A row has
 the minimum of all rounds, their ratio, and the ratio by round: median (min..max). Above 1x, Petal
 is faster.
@@ -28,7 +28,7 @@ def mix(x):
 
 
 def keys(start, count):
-    """Addresses of 33 bytes."""
+    """33-byte addresses."""
     return [b"https://a.example/%015x" % (mix(start + i) >> 4) for i in range(count)]
 
 

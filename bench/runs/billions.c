@@ -216,7 +216,7 @@ static void empty(petal_filter *filter)
     if (petal_clear(filter, &error) != PETAL_OK) give_up("clear", &error);
 }
 
-/* Writes to all memory of a new filter. */
+/* Writes to all of a new filter's memory. */
 static double touch(petal_filter *filter)
 {
     double start = now();

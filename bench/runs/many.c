@@ -1,9 +1,9 @@
 /* many.c - ./dev bench many [ROUNDS]: one index of many filters beside asking the filters in turn,
  * one key at a time and in batches.
  *
- * The index is saved and mapped, the filters are in memory. Both answer the same questions, one key
+ * The index is saved and mapped, the filters are in memory. Both answer the same queries, one key
  * in eight is in one of the filters, and every answer must be the same, false positives included.
- * CPU time per key, asked of all filters; median of the rounds. A ratio is computed within each
+ * CPU time per key to query all filters; median over the rounds. A ratio is computed within each
  * round: median (least..most). */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal_index.h>

@@ -118,7 +118,7 @@ static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigne
     return slowest / (double)keys;
 }
 
-/* Creates a filter of 10 bits per key and touches its memory, so that no page faults are
+/* Creates a filter with 10 bits per key and touches its memory, so that no page faults are
  * measured. */
 static petal_filter *make_touched(uint64_t keys)
 {

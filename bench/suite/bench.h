@@ -26,7 +26,7 @@ static inline const uint8_t *key_at(const struct keys *keys, size_t i)
     return keys->bytes + i * keys->key_bytes;
 }
 
-/* Keys of 8 bytes are 8-byte aligned. */
+/* 8-byte keys are 8-byte aligned. */
 static inline const int64_t *as_numbers(const struct keys *keys)
 {
     return (const int64_t *)(const void *)keys->bytes;

@@ -139,7 +139,7 @@ static void hash_add(void *memory, const struct keys *keys)
     hash(memory, keys);
 }
 
-/* XXH3 of 8 bytes with seed 0 as a formula, which compilers vectorise. */
+/* XXH3 of an 8-byte key with seed 0 as a formula, which compilers vectorise. */
 static size_t hash_numbers(void *memory, const struct keys *keys)
 {
     const uint64_t *numbers = (const uint64_t *)(const void *)keys->bytes;

@@ -107,7 +107,7 @@ static bool is_among(const struct contender *one, const struct contender *const 
     return false;
 }
 
-/* True if the name begins with the item or, if the item begins with "=", equals the rest. */
+/* True if the name starts with the item or, if the item starts with "=", equals the rest. */
 static bool is_meant(const char *name, const char *item, size_t size)
 {
     if (size > 0 && *item == '=')

@@ -16,7 +16,7 @@ static size_t mapped_size(size_t size_bytes)
     return (size_bytes + 2 * HUGE_PAGE) & ~(HUGE_PAGE - 1);
 }
 
-/* A line of 64 bytes must not straddle two cache lines; in memory from pages it never does. */
+/* A 64-byte line must not straddle two cache lines; in memory made of whole pages it never does. */
 static void *take_plain(size_t size_bytes)
 {
     void *memory = NULL;

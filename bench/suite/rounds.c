@@ -1,6 +1,6 @@
 /* rounds.c - see rounds.h.
  *
- * Every round runs each contender once and begins with a different one each time, so that a
+ * Every round runs each contender once and starts with a different one each time, so that a
  * slowdown of the machine affects all of them; ratios are taken within a round.
  *
  *   up to 10^7 keys   Each round creates a filter, adds all keys and queries them. If the filter is

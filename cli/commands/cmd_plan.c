@@ -156,7 +156,7 @@ static void print_overfilled(const petal_info *plan)
     putchar('\n');
 }
 
-/* Formats a rate exactly, so that it can be passed to an option again. */
+/* Formats a rate exactly, so that it can be passed back as an option. */
 static struct text typed_rate(double rate)
 {
     struct text out;

@@ -1,4 +1,4 @@
-/* cmd_which.c - petal which: prints which of many filters may contain a key.
+/* cmd_which.c - petal which: prints which of many filters might contain a key.
  *
  * A key is hashed once for all filters with the same hash and seed. The answers form a matrix of
  * bits, with one column per filter and one row per key:

@@ -1,4 +1,4 @@
-/* many.c - see many.h. Each filter is opened at the beginning, so that those that can't be opened
+/* many.c - see many.h. Each filter is opened at the start, so that those that can't be opened
  * are reported. A map needs a descriptor while it is open, and any other filter keeps its bits in
  * memory. So a filter stays open only if there is room; if not, it is reopened for every block of
  * keys. */

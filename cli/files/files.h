@@ -48,7 +48,7 @@ bool replace_file(const petal_filter *filter, const char *path, const struct arg
 bool update_file(petal_filter *filter, const char *path, const struct args *args,
                  const char *way_out);
 
-/* True if this is a regular file that begins like an index of filters. */
+/* True if this is a regular file that starts like an index of filters. */
 bool is_index_file(const char *path);
 
 /* Opens an index like open_filter(), and saves one like save_filter(). */

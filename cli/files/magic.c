@@ -1,5 +1,5 @@
 /* magic.c - see magic.h. Each row is from the format's own specification. A list of words could
- * begin with a magic number that has only letters. So a control character must follow it within a
+ * start with a magic number that has only letters. So a control character must follow it within a
  * few bytes, as in every file of such a format. */
 #include "files/magic.h"
 

@@ -20,7 +20,7 @@ struct magic {
     const char *bytes;  /* '?' matches any byte */
     size_t size_bytes;
     size_t at;    /* their offset in the file */
-    bool letters; /* a text may begin with them, so a control character must follow */
+    bool letters; /* a text may start with them, so a control character must follow */
 };
 
 /* Returns what a file with these first bytes is; NULL: unknown. 512 bytes are enough. */

@@ -5,7 +5,7 @@
 #include <petal/petal_parquet.h>
 #include <stdbool.h>
 
-/* True if the file begins and ends like a Parquet file. */
+/* True if the file starts and ends like a Parquet file. */
 bool is_parquet_file(const char *path);
 
 /* Prints one line per filter in the file, or a JSON object. False: reported. */

@@ -4,7 +4,7 @@
  *      7,"Ada, ""A.""","one    so this is one row of three fields after the header
  *      two"
  *
- * A quote opens a field only at the beginning of a field; elsewhere it is text, as in Python's csv.
+ * A quote opens a field only at the start of a field; elsewhere it is text, as in Python's csv.
  * Fields are found in place, because rows are printed unchanged. A library such as libcsv copies
  * each field and calls a callback for it, which takes several times as long as splitting lines. */
 #include "keys/csv.h"

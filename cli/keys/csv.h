@@ -5,7 +5,7 @@
 #include "keys/field.h"
 #include "keys/marks.h"
 
-/* Finds the field that begins at `at`; the text ends before `end`. Returns where the field ends: at
+/* Finds the field that starts at `at`; the text ends before `end`. Returns where the field ends: at
  * a delimiter, at a newline (a CR before it is part of neither), or at `end`. */
 const char *csv_field(const char *at, const char *end, char delimiter, struct field *field);
 
@@ -15,7 +15,7 @@ size_t csv_copy(const struct field *field, char *to);
 /* True if two fields have the same value. */
 bool csv_equal(const struct field *a, const struct field *b);
 
-/* How much of the text has been scanned for row ends. Initialize with {0} at the beginning of a
+/* How much of the text has been scanned for row ends. Initialize with {0} at the start of a
  * row. */
 struct csv_scan {
     size_t at;

@@ -53,7 +53,7 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return true;
 }
 
-/* `end` is where the block's output begins. A repeat is not printed, but waits for the rows before
+/* `end` is where the block's output starts. A repeat is not printed, but waits for the rows before
  * it, since its first occurrence may be among them. All rows without a key are printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {

@@ -6,11 +6,11 @@
  *
  * In a plain filter of Petal's own schemes, the rate follows from the number of distinct keys so
  * far, including dropped keys, which set no new bits. There is no good model for filters with
- * layers, each of which has its own keys and may lose them in time, and for small filters of other
- * libraries' schemes. Those are queried for keys that are certainly absent. If x of n are found,
- * the mean of x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x +
- * 1) = p / (1 - p) (1 - p^n). As many absent keys are queried as keys arrived, until a thousand
- * were found.
+ * layers, each of which has its own keys and can lose them over time, or for small filters that use
+ * other libraries' schemes. Those are queried for keys that are certainly absent. If x of n are
+ * found, the mean of x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x /
+ * (n - x + 1) = p / (1 - p) (1 - p^n). As many absent keys are queried as keys arrived, until a
+ * thousand were found.
  *
  * If a filter finds more than half of all absent keys, nothing is reported: each of the few printed
  * keys represents many dropped ones, and the odds grow faster than they can be measured. */

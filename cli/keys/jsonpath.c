@@ -406,7 +406,7 @@ static inline const char *hide(const char *at)
  * malformed. Nothing after the separator is interpreted, because no scalar contains the separator
  * and the last piece ends with it.
  *
- * Each scalar begins where the search for the end of the previous one stopped, so the CPU would
+ * Each scalar starts where the search for the end of the previous one stopped, so the CPU would
  * have to do one search after the other. But many scalars are as long as in the previous row. If
  * the branch that tests this is predicted correctly, the next search starts immediately. That
  * halves the time. */

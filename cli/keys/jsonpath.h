@@ -19,7 +19,7 @@ struct json_path {
     size_t count;
 };
 
-/* Reads the path at the beginning of `text`, and returns what follows it. NULL: it is not a path;
+/* Reads the path at the start of `text`, and returns what follows it. NULL: it is not a path;
  * *why is the reason. */
 const char *json_path_read(const char *text, struct json_path *path, const char **why);
 

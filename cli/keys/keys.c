@@ -3,7 +3,7 @@
  *      text     |whole rows................|part of a row |
  *               0                          whole          size_bytes
  *
- * A block is filled up to a bound and cut after its last complete row; the rest begins the next
+ * A block is filled up to a bound and cut after its last complete row; the rest starts the next
  * block. If a block is a single unfinished row, it is doubled until the row ends. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -259,7 +259,7 @@ bool spool_standard_input(const struct args *args)
 
 bool rewind_standard_input(void)
 {
-    lseek(0, 0, SEEK_SET); /* if this fails, nothing reads standard input */
+    lseek(0, 0, SEEK_SET); /* can fail only if nothing reads standard input */
     return true;
 }
 
@@ -411,7 +411,7 @@ static bool read_more(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* A UTF-8 byte order mark at the beginning of a list does not belong to its first line. In CSV and
+/* A UTF-8 byte order mark at the start of a list does not belong to its first line. In CSV and
  * JSON it belongs to the row, and is printed with it. False: more bytes are needed to decide. */
 static bool drop_mark(struct key_reader *reader, struct key_block *block)
 {

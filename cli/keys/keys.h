@@ -2,8 +2,8 @@
  *
  * keys_read() reads blocks in order; then each block belongs to one holder. Splitting blocks into
  * keys takes most of the time, so several threads do it concurrently (pipeline.h). keys_arrive(),
- * again called in order, finds out what depends on earlier blocks, such as the number of the first
- * line. */
+ * which must also be called in order, fills in whatever depends on earlier blocks, such as the
+ * number of the first line. */
 #ifndef PETAL_CLI_KEYS_H
 #define PETAL_CLI_KEYS_H
 
@@ -33,7 +33,7 @@ struct key_block {
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
     bool continues;      /* its only stray is the rest of the row in which the last block ended */
-    size_t header_bytes; /* size of the header that the text begins with; 0: no header */
+    size_t header_bytes; /* size of the header that the text starts with; 0: no header */
     bool keeps_header;   /* the header belongs to the output */
     uint64_t *hashes;    /* room for `count` of each, for the holder's use */
     uint8_t *results;
@@ -50,7 +50,7 @@ struct key_block {
     bool split; /* rows are found, but their keys not decoded yet */
     bool done;  /* keys_split() has nothing left to do */
     bool is_piece;
-    const struct magic *magic; /* the kind of file that begins here; NULL: probably lines */
+    const struct magic *magic; /* the kind of file that starts here; NULL: probably lines */
     enum time_form time_form;  /* the file's; detected in this block if it was unknown before */
     uint64_t max_time;         /* later ones are refused */
     bool tells_time;           /* when it arrives, the form becomes known */

@@ -25,7 +25,7 @@ struct marker {
                 char delimiter);
 
     /* For a text that ends with a separator: its lines, until there is no room for 64 more. Returns
-     * where the next line begins, or `end`. */
+     * where the next line starts, or `end`. */
     const char *(*lines)(const char *text, const char *end, char separator, petal_key *lines,
                          size_t room, size_t *count);
 };

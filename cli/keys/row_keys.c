@@ -98,7 +98,7 @@ static void put_key(struct key_run *run, const void *data, size_t size_bytes)
 }
 
 /* The key that consists of the words from `at` on, joined by spaces. *next is where the second word
- * begins. False: there are too few. */
+ * starts. False: there are too few. */
 static bool put_ngram(struct key_run *run, const char *at, const char *end, const char **next)
 {
     size_t from = run->copied_bytes;

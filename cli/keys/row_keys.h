@@ -50,7 +50,7 @@ struct key_run {
     const struct key_rule *rule;
     const petal_key *texts; /* of the rows */
     size_t row, end;
-    const char *at, *stop; /* in the row's text; NULL: at its beginning */
+    const char *at, *stop; /* in the row's text; NULL: at its start */
     size_t valid;          /* bases before `stop` */
     uint8_t *copies;       /* of keys that don't occur in the text as they are */
     size_t copied_bytes, room_bytes;

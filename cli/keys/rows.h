@@ -57,7 +57,7 @@ bool rows_read_header(const struct rows *rows, const char *text, size_t size_byt
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);
 
-/* The size of the UTF-8 byte order mark at the beginning of a CSV or JSON file: 3, or 0 if there is
+/* The size of the UTF-8 byte order mark at the start of a CSV or JSON file: 3, or 0 if there is
  * none. The mark is part of the first row. */
 size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
 

@@ -1,5 +1,5 @@
-/* scan.h - finds which of 64 bytes of text are a comma, a quote or a newline: one bit per byte,
- * lowest first.
+/* scan.h - finds the commas, quotes and newlines in 64 bytes of text: one bit per byte, lowest
+ * first.
  *
  *      text            7,"Ada, ""A.""",x
  *      quotes          ..1....11..111...       lowest bit on the left

@@ -487,8 +487,8 @@ static int compare_strays(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Decodes the text of each key in `decoded`. A line that is not a key ends the block; a row without
- * a key is a stray one. */
+/* Decodes the text of each key in `decoded`. With `strays`, a line that can't be decoded is
+ * recorded as a stray row; without, it ends the block. */
 static void decode_keys(decoder *decode, struct key_block *block, bool strays)
 {
     size_t needed = 0, kept = 0, strays_before = block->stray_count;

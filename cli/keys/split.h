@@ -6,7 +6,7 @@
 #include "keys/rows.h"
 #include "options/decode.h"
 
-/* Reported for a block if there is no memory for it. */
+/* Reported for a block if it can't be allocated. */
 extern const char OUT_OF_MEMORY[];
 
 /* Makes room for that many rows. False: the block reports it on arrival. */
@@ -34,7 +34,7 @@ struct row_walk {
 #define NO_KEY SIZE_MAX
 const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key);
 
-/* The number of the line at which a row of the block begins. */
+/* The number of the line at which a row of the block starts. */
 uint64_t line_of_row(const struct key_block *block, const petal_key *row);
 
 #endif

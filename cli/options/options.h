@@ -74,7 +74,7 @@ struct option {
 struct command {
     const char *name;
     const char *summary; /* for `petal help` */
-    const char *usage;   /* what follows the name; a second line begins after a newline */
+    const char *usage;   /* what follows the name; a second line starts after a newline */
     const char *about;   /* one to three lines */
     const struct option *options;
     const char *example;

@@ -100,7 +100,7 @@ static bool read_number(struct reading *reading, enum time_form *form, int64_t *
 
 /* ---- dates ----------------------------------------------------------------------------------- */
 
-/* Days since 1970-01-01 in the Gregorian calendar, computed in years that begin in March, so that a
+/* Days since 1970-01-01 in the Gregorian calendar, computed in years that start in March, so that a
  * leap day is the last of its year. */
 static int64_t day_number(int64_t year, int64_t month, int64_t day)
 {
@@ -274,7 +274,7 @@ const char *time_form_name(enum time_form form)
     return names[form];
 }
 
-/* The inverse of day_number(), also in years that begin in March. */
+/* The inverse of day_number(), also in years that start in March. */
 struct text time_text(uint64_t ms)
 {
     struct text out;

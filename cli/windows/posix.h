@@ -62,7 +62,7 @@ ssize_t pread(int descriptor, void *bytes, size_t size_bytes, off_t offset);
 #define F_GETFD 1
 #define fcntl(descriptor, command) 0
 
-/* Its purpose, huge pages, is unsupported on Windows. */
+/* posix_memalign() is used only to get huge pages, which are not supported on Windows. */
 #define posix_memalign(memory, alignment, size_bytes) \
     ((*(memory) = malloc(size_bytes)) ? 0 : ENOMEM)
 

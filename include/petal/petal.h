@@ -32,7 +32,7 @@
  *   Status     PETAL_OK is 0. Positive values mean success with extra information. Negative values
  *              are failures.
  *   Errors     A petal_error pointer may always be NULL. It is written only on failure.
- *   Structs    A struct that begins with `struct_size` can grow in later versions. Initialise it
+ *   Structs    A struct that starts with `struct_size` can grow in later versions. Initialise it
  *              with its _INIT macro, in a declaration or an assignment. In every field 0 is the
  *              default. The library uses struct_size to stay compatible with programs that were
  *              compiled with an older or newer header: fields that a program does not have keep
@@ -553,8 +553,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  * Once all blocks are checked, queries cost nothing more. Any number of threads may query. If a
  * block does not match, it is damaged:
  *   - petal_contains*() returns true, never a false "certainly not". From then on
- *     petal_last_error() returns PETAL_ERR_DAMAGED, with the block's place in the file as the
- *     offset.
+ *     petal_last_error() returns PETAL_ERR_DAMAGED, with the block's offset in the file.
  *   - Batches, petal_contains_any() and petal_contains_all() fail with PETAL_ERR_DAMAGED, and
  *     error->offset is the index of the key. The results for the keys before it are valid.
  *   - petal_get_stats(), petal_compare() and petal_inline_begin() check all blocks first, and fail.
@@ -562,7 +561,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  *     checks nothing.
  * Every mode accepts the flag. It has no effect if there is nothing to compare with, or no need to:
  * LOAD, HEADER_ONLY, other formats, LIVE beside a writer, a dirty file that is being recovered.
- * petal_file_info.verifies_on_use is 1 if it has an effect. If another process begins to change
+ * petal_file_info.verifies_on_use is 1 if it has an effect. If another process starts to change
  * the file in place after it was opened, a block that differs counts as changed, not as damaged.
  * Takes one byte of memory per block. Without the flag, a map trusts its bits. */
 #define PETAL_OPEN_VERIFY_ON_USE 2048u
@@ -643,7 +642,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_sync(petal_filter *filter, petal_er
 /* Compares every block of a mapped or viewed petal file with its checksum.
  *   PETAL_UNCHECKED    there is nothing to compare with: a filter in memory, a file of another
  *                      format, or a map with changes since its last sync
- *   PETAL_ERR_DAMAGED  error->offset is where the first damaged block begins in the file
+ *   PETAL_ERR_DAMAGED  error->offset is where the first damaged block starts in the file
  *   PETAL_ERR_BUSY     another process is changing the file
  * Cost: reads all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
@@ -810,7 +809,7 @@ PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t laye
 PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *content_id,
                                         petal_error *error);
 
-/* True if the filter certainly holds more distinct keys than its capacity. Then its rate exceeds
+/* True if the filter is known to hold more distinct keys than its capacity. Then its rate exceeds
  * the planned one, and it is time for a larger filter. The estimate comes from the bits, since
  * `items` counts repeats; so it does not depend on the order of the keys. False for filters without
  * a capacity and for those that grow. Any number of threads may call it.
@@ -905,7 +904,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_
  *   PETAL_ERR_MISMATCH     scheme, hash, seed or secret, bits, hashes or lines per key differ
  *   PETAL_ERR_UNSUPPORTED  one of them grows, is a window, or has several layers, which hold the
  *                          keys of different times; or has no bits
- *   PETAL_ERR_BUSY         `other` is the map of a file that another process began to change.
+ *   PETAL_ERR_BUSY         `other` maps a file that another process has begun to change.
  *                          Either nothing changed, or `filter` has some keys of `other`
  *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
  *   PETAL_ERR_READ_ONLY
@@ -967,7 +966,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_drop_counts(const petal_filter *fil
 /* How far to fold. All fields may be 0, and the options may be NULL. */
 typedef struct petal_fold_options {
     uint32_t struct_size;
-    uint8_t by_bits;     /* 1: use estimated_items in place of items, also in *folded */
+    uint8_t by_bits;     /* 1: use estimated_items instead of items, and record it in *folded */
     uint8_t reserved[3]; /* 0 */
     double rate;         /* maximum rate at `capacity` keys; 0: the filter's target_rate */
     uint64_t capacity;   /* distinct keys to plan for, at least those in it */

@@ -46,7 +46,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_write_bits(petal_filter *filter, ui
 /* Gives this buffer to a layer without bits. The filter owns it from then on. It must come from the
  * filter's allocator and have exactly the size that petal_bits() reports later; it is fastest if
  * aligned to 64 bytes. On failure the caller still owns it.
- *   PETAL_ERR_ARGUMENT        there is no such layer, it has bits, or it needs another size
+ *   PETAL_ERR_ARGUMENT        no such layer, it already has bits, or the size is wrong
  *   PETAL_ERR_DAMAGED         a bit is set that no key can set
  *   PETAL_ERR_READ_ONLY       the bits belong to a file or a view
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET) */
@@ -139,8 +139,8 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
 /* Like petal_contains(), but answers from the bytes of these ranges, one after the other. Only the
  * number of bytes is verified: take them from blocks that passed petal_verify_block(), or trust
  * your storage. The bytes of the first layers may be enough: in a static filter, 95 % of the keys
- * need only those of the first layer. *answer is written only with PETAL_OK. Other failures and
- * cost are those of petal_key_ranges().
+ * need only those of the first layer. *answer is written only with PETAL_OK. Otherwise it fails
+ * like petal_key_ranges(), and costs the same.
  *   PETAL_ERR_TRUNCATED  not enough bytes; error->offset is the number required, including those of
  *                        the next layer
  *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
@@ -153,8 +153,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_contains_in_ranges(const petal_filt
 /* Finds the block of bits that contains this offset of that file, and its recorded checksum. A
  * range of petal_key_ranges() never crosses a block. *block is at most 64 KiB (the whole layer if
  * that is smaller). *sum is 8 bytes; in the file, all checksums come before the bits. Works for
- * every scheme, without bits and without a secret. Takes no memory. Any number of threads may call
- * it.
+ * every scheme, even if the filter's bits are not loaded or its secret is missing. Takes no memory.
+ * Any number of threads may call it.
  *   PETAL_ERR_ARGUMENT  no bits are at this offset
  *   PETAL_ERR_LIMIT     no petal file can hold that many layers
  * Cost: O(layers + metadata). */
@@ -163,7 +163,7 @@ PETAL_API petal_status petal_block_ranges(const petal_filter *filter, uint64_t o
 
 /* Compares the bytes of the block at this offset with the bytes of its checksum, both as the file
  * has them. Safe on hostile bytes. Detects accidents, not attackers.
- *   PETAL_ERR_DAMAGED   they don't match; error->offset is where the block begins in the file
+ *   PETAL_ERR_DAMAGED   they don't match; error->offset is where the block starts in the file
  *   PETAL_ERR_ARGUMENT  no bits are at this offset, or a size is not that of petal_block_ranges()
  *   PETAL_ERR_LIMIT     no petal file can hold that many layers
  * Cost: petal_block_ranges(), and one XXH3 of the block. */

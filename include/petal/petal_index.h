@@ -7,7 +7,7 @@
  *              filter 0 1 2 3 ...
  *     row 17          1 0 1 1        a key whose bits are 17, 40 and 401:
  *     row 40          1 0 0 1        17 AND 40 AND 401 = 1 0 0 1,
- *     row 401         1 1 0 1        so filters 0 and 3 may have it
+ *     row 401         1 1 0 1        so filters 0 and 3 might have it
  *
  * You make an index from filters or keys, save it to one file (extension .petals;
  * docs/index-format.md specifies it), and open it as a map, which processes share. It gives the
@@ -163,8 +163,8 @@ typedef struct petal_index_info {
 PETAL_API petal_status petal_index_get_info(const petal_index *index, petal_index_info *info,
                                             petal_error *error);
 
-/* The name of filter `number`, counted from 0 in the order of adding; borrowed until the index is
- * freed or changed. NULL: there is no such filter. */
+/* The name of filter `number`, counted from 0 in the order the filters were added; borrowed until
+ * the index is freed or changed. NULL: there is no such filter. */
 PETAL_API const char *petal_index_name(const petal_index *index, uint64_t number);
 
 /* Fills in *info for filter `number`, as petal_get_info() does; memory_bytes is 0.
@@ -173,7 +173,7 @@ PETAL_API const char *petal_index_name(const petal_index *index, uint64_t number
 PETAL_API petal_status petal_index_get_filter_info(const petal_index *index, uint64_t number,
                                                    petal_info *info, petal_error *error);
 
-/* Queries all filters for each key of a batch. Row i begins at rows + i * row_words and has
+/* Queries all filters for each key of a batch. Row i starts at rows + i * row_words and has
  * row_words 64-bit words: bit f % 64 of word f / 64 is 1 if filter f probably has key i, and 0 if
  * it certainly does not. row_words must be at least petal_index_info.row_words. The other bits of a
  * row are 0.

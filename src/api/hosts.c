@@ -247,7 +247,7 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
                       number, (unsigned long long)asked.bits, asked.lines_per_key);
 }
 
-/* Allocates a quarter more room than needed. Layer numbers have 32 bits. */
+/* make_room() allocates a quarter more than needed, and the result must still fit in 32 bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
 /* Keeps spare room for the next filter, unless it is far more than this one needs. */
@@ -408,7 +408,7 @@ static bool all_set(const struct lines *found, uint32_t width, const uint8_t *by
     return true;
 }
 
-/* The layer's answer, from ranges whose contents begin at `bytes`. Sets *taken to the number of
+/* The layer's answer, from ranges whose contents start at `bytes`. Sets *taken to the number of
  * bytes used; gives no answer if fewer bytes are present. */
 static enum turn turn_of(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
                          const uint8_t *bytes, uint64_t size_bytes, uint64_t *taken)

@@ -1,4 +1,4 @@
-/* info.c - describes a filter, lists the formats, and detects which formats bytes may be in. */
+/* info.c - describes a filter, lists the formats, and detects which formats bytes could be in. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -74,7 +74,7 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
         info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
-/* m; for the scheme static, where m has another meaning, the total number of bits */
+/* m; for the static scheme, where m means something else, the total number of bits */
 static uint64_t bits_of(const petal_filter *filter, const struct layer *layer)
 {
     return filter->scheme->is_in_turn ? layer->array.size_bytes * 8 : layer->array.shape.bits;

@@ -1,5 +1,5 @@
-/* checked.h - arithmetic on sizes from outside. It reports overflow, so a size that is too large is
- * refused and never wraps. */
+/* checked.h - overflow-checked arithmetic on untrusted sizes. It reports overflow, so a size that
+ * is too large is refused and never wraps. */
 #ifndef PETAL_BASE_CHECKED_H
 #define PETAL_BASE_CHECKED_H
 

@@ -185,7 +185,7 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
-#ifdef __wasm__ /* nothing that fails in WebAssembly sets errno, and the texts are long */
+#ifdef __wasm__ /* no call that can fail there sets errno, and the messages are long */
     petal_text(reason, sizeof reason, "error %d", system_errno);
 #else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)

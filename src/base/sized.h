@@ -1,4 +1,4 @@
-/* sized.h - structs of petal.h that begin with struct_size, exchanged with programs that were
+/* sized.h - structs of petal.h that start with struct_size, exchanged with programs that were
  * compiled against an older or a newer header. */
 #ifndef PETAL_BASE_SIZED_H
 #define PETAL_BASE_SIZED_H

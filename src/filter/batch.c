@@ -343,7 +343,7 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
-/* Small pieces stay in the first-level cache. But each piece begins with a wait for memory, so if
+/* Small pieces stay in the first-level cache. But each piece starts with a wait for memory, so if
  * the filter is not in the cache, larger pieces are used. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS

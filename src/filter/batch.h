@@ -16,7 +16,7 @@ petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_ba
 petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batch *batch,
                                     petal_error *error);
 
-/* Returns a batch of `count` keys, beginning with key `from`. */
+/* Returns a batch of `count` keys, starting with key `from`. */
 petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count);
 
 /* Returns the bytes of key i. If it is a number, they are written to `number`. Not for hashes. */

@@ -1,7 +1,7 @@
 /* failure.c - keeps the first failure of a filter's calls, for callers that don't check each
  * status.
  *
- * Several threads that read a filter may fail at the same time. The first one stores its failure.
+ * Several threads that read a filter can fail at the same time. The first one stores its failure.
  * While it does so, other threads see no failure yet. That is fine, because the failing call has
  * not returned.
  *

@@ -210,7 +210,7 @@ uint8_t *petal_layer_bits(const struct layer *layer);
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape,
                                     petal_error *error);
 
-/* Removes `count` layers, beginning with layer `from`. At least one layer must stay. */
+/* Removes `count` layers, starting with layer `from`. At least one layer must stay. */
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
 
 /* Sums over all layers, and the number of keys in one layer. */

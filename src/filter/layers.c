@@ -224,7 +224,7 @@ static petal_status add_piece_to_window(petal_filter *filter, const uint64_t *wo
 {
     uint64_t room = 0;
     petal_status status = petal_strategy_may_add(filter, error);
-    /* before a generation begins or is dropped */
+    /* before a generation starts or is dropped */
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
         status = petal_rotating_make_room(filter, &room, error);

@@ -46,8 +46,8 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 /* The same for a filter that several threads add to. One of them makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Finds out whether permission would be granted. Use this if it is not known yet what will change,
- * because it doesn't mark a file as dirty. */
+/* Finds out whether permission would be granted. Use this when you don't yet know what will change:
+ * it doesn't mark the file as dirty. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;

@@ -1,6 +1,6 @@
 /* rotating.c - see rotating.h.
  *
- * All keys are added to the newest generation. When it is used up, a new one begins. The oldest
+ * All keys are added to the newest generation. When it is used up, a new one starts. The oldest
  * generation is dropped when all of its keys are older than the window. A key is found if any
  * generation contains it. So each generation is planned for a share of the window's keys, 1 / (G -
  * 1), at the rate p / G.
@@ -14,7 +14,7 @@
  *                       |<------- window ------->|
  *
  * By time: a generation is used up when its span, 1 / (G - 1) of the window, is over, or when it
- * holds its share of keys, whichever comes first. So a burst of keys begins new generations, but no
+ * holds its share of keys, whichever comes first. So a burst of keys starts new generations, but no
  * key stays longer. A closed generation is dropped when its last key has left the window:
  *
  *     time     0        1        2        3        4             window = 3 spans, G = 4
@@ -55,8 +55,8 @@
 
 #include <string.h>
 
-/* Numbers of generations whose memory differs by less than this count as equal. The lowest of them
- * is chosen, since every query reads every generation. */
+/* Generation counts are treated as equal if their memory use is within this factor. The lowest of
+ * them is chosen, since every query reads every generation. */
 #define NEARLY 1.01
 #define MAX_WORTH_TRYING 16u /* 5 (at 10 %) to 14 (at 10^-6) need the least memory */
 #define LINE_BITS 512.0      /* a generation needs at least one line */
@@ -197,7 +197,7 @@ static void recycle_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-/* By time: begins a generation, or leaves the newest open if there are already as many as allowed.
+/* By time: starts a generation, or leaves the newest open if there are already as many as allowed.
  * Sets until_ms of the newest to the clock if it is closed now, or if it must stay open although
  * its time is over. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)

@@ -13,7 +13,7 @@
 petal_status petal_rotating_plan(const petal_options *options, struct policy *policy,
                                  uint64_t *capacity, struct shape *shape, petal_error *error);
 
-/* Returns the maximum number of layers. A window of keys always has that many. A time window begins
+/* Returns the maximum number of layers. A window of keys always has that many. A time window starts
  * with one layer. */
 uint32_t petal_rotating_max_layers(const struct policy *policy);
 
@@ -29,11 +29,11 @@ bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint3
 /* Returns how long a generation of a time window stays open, in milliseconds. */
 uint64_t petal_rotating_span(const struct policy *policy);
 
-/* Returns the last millisecond at which a generation that begins now accepts keys, or 0 before the
+/* Returns the last millisecond at which a generation that starts now accepts keys, or 0 before the
  * clock is set. */
 uint64_t petal_rotating_until(const struct policy *policy);
 
-/* Call this before adding a key. If the newest generation is used up, it begins another. *room is
+/* Call this before adding a key. If the newest generation is used up, it starts another. *room is
  * then the number of keys that the newest one accepts, at least 1. */
 petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, petal_error *error);
 

@@ -157,7 +157,7 @@ petal_status petal_format_check_tail(const struct description *about, const uint
  * valid as long as `about`. */
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);
 
-/* Makes a layer of this shape the only layer of `about`. Its bytes begin at `offset`. */
+/* Makes a layer of this shape the only layer of `about`. Its bytes start at `offset`. */
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset);
 
 static inline petal_status petal_put(const struct sink *sink, const void *bytes,

@@ -698,7 +698,7 @@ petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, u
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
-/* Returns the size of the header that begins with these bytes. If the slots are incomplete, that is
+/* Returns the size of the header that starts with these bytes. If the slots are incomplete, that is
  * a lower bound. Returns 0 if more bytes wouldn't help. */
 static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {

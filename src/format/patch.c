@@ -319,7 +319,7 @@ static bool has_clear_end(const struct layer_description *layer, uint64_t block,
     return at + size < layer->size_bytes || petal_end_is_clear(&layer->shape, at, bytes, size);
 }
 
-/* Checks one piece, which begins at this block of the layer. */
+/* Checks one piece, which starts at this block of the layer. */
 static petal_status check_piece(struct check *check, const struct layer_description *layer,
                                 const uint8_t *base, uint64_t at, uint64_t block,
                                 const struct piece *piece, petal_error *error)

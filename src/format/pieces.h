@@ -41,7 +41,7 @@ struct difference {
     bool counters; /* they have 4-bit counters */
 };
 
-/* Chooses the piece that begins at this block, except for its code_bytes. The piece covers as many
+/* Chooses the piece that starts at this block, except for its code_bytes. The piece covers as many
  * blocks as compress well together. */
 void petal_piece_choose(const struct difference *difference, uint64_t block, struct piece *piece);
 

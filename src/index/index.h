@@ -50,7 +50,7 @@ struct member {
 
 /* Where everything is in a file: see docs/index-format.md. */
 struct index_image {
-    const uint8_t *bytes; /* of an opened index: the whole file */
+    const uint8_t *bytes; /* for an opened index, the whole file */
     uint64_t filters, names_bytes;
     uint64_t group_count, blocks, bits_bytes;
     uint64_t filters_offset, names_offset, sums_offset, bits_offset, file_bytes;
@@ -129,13 +129,13 @@ petal_status petal_index_put_rows(const petal_index *index, const struct group *
                                   const uint32_t *numbers, uint8_t *room, const struct sink *sink,
                                   petal_error *error);
 
-/* The reverse: sets the bits, zeroed before, of up to 64 filters, beginning with the one at
+/* The reverse: sets the bits, zeroed before, of up to 64 filters, starting with the one at
  * `column`. */
 #define PETAL_SLICE 64u
 void petal_index_take_columns(const uint8_t *rows, const struct group *group, uint64_t column,
                               petal_filter *const *filters, uint32_t count);
 
-/* The 64 bits of the rows that begin at `bit`. Reads up to 9 bytes. */
+/* The 64 bits of the rows that start at `bit`. Reads up to 9 bytes. */
 static inline uint64_t row_word(const uint8_t *rows, uint64_t bit)
 {
     const uint8_t *at = rows + bit / 8;

@@ -47,7 +47,7 @@ struct piece {
     struct split split;
 };
 
-/* A few keys of a piece, and where their rows begin in a group. */
+/* A few keys of a piece, and where their rows start in a group. */
 struct few {
     size_t from, count;
     uint32_t places; /* per key */
@@ -121,7 +121,7 @@ static void prefetch_rows(const struct few *few, const struct group *group, cons
                 __builtin_prefetch(rows + few->bits[i][j] / 8 + at);
 }
 
-/* For rows that begin on bytes: a loop that compilers vectorise. */
+/* For rows that start on bytes: a loop that compilers vectorise. */
 static void and_words(uint64_t *all, const uint8_t *row, size_t words)
 {
     for (size_t i = 0; i < words; i++) all[i] &= load64le(row + 8 * i);

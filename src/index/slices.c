@@ -25,7 +25,7 @@ static void transpose(uint64_t block[PETAL_SLICE])
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* Rows of few filters are packed without gaps, so that a group of one filter is as small as the
- * filter. Wide ones begin on bytes, words and lines, which is faster and makes them at most 1.6 %
+ * filter. Wide ones start on bytes, words and lines, which is faster and makes them at most 1.6 %
  * larger. */
 uint64_t petal_index_stride(uint64_t columns)
 {
@@ -33,7 +33,7 @@ uint64_t petal_index_stride(uint64_t columns)
     return (columns + unit - 1) / unit * unit;
 }
 
-/* A row is read in words of 64 bits, which may begin within a byte. So zeros follow the last
+/* A row is read as 64-bit words, which can start in the middle of a byte. So zeros follow the last
  * row. */
 #define SLACK_BYTES ((uint64_t)8)
 
@@ -62,7 +62,7 @@ static void put_word(uint8_t *rows, uint64_t bit, uint64_t word)
     if (shift) at[8] |= (uint8_t)(word >> (64 - shift));
 }
 
-/* Writes 64 rows, beginning with `row`, for up to 64 filters. */
+/* Writes 64 rows, starting with `row`, for up to 64 filters. */
 static void put_slice(const petal_index *index, const uint32_t *numbers, uint64_t count,
                       uint64_t row, uint64_t stride_bits, uint64_t column, uint8_t *rows)
 {

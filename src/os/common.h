@@ -33,7 +33,7 @@ petal_status petal_os_look(const char *path, bool *exists, petal_error *error);
 char *petal_os_resolve(const char *path);
 char *petal_os_resolve_new(const char *path);
 
-/* Calls visit() for the files in the target's folder whose names begin with the prefix. If there
+/* Calls visit() for the files in the target's folder whose names start with the prefix. If there
  * are millions, it visits only some of them. */
 void petal_os_visit_beside(const char *target, const char *prefix,
                            void (*visit)(const char *target, const char *name));

@@ -283,7 +283,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 }
 
 #ifndef __APPLE__
-/* If the file system can't allocate (EOPNOTSUPP, EINVAL), the holes stay. A full disk may then kill
+/* If the file system can't allocate (EOPNOTSUPP, EINVAL), the holes stay. A full disk can then kill
  * the process with SIGBUS later. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
@@ -295,7 +295,7 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
     return PETAL_OK;
 }
 #else
-/* macOS allocates only after the end of a file. So the holes stay, and a full disk may kill the
+/* macOS allocates only after the end of a file. So the holes stay, and a full disk can kill the
  * process later. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {

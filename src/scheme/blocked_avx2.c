@@ -48,7 +48,7 @@ load_halves(const uint8_t *line)
 }
 
 /* Returns the needed bits that the line lacks, for all sixteen words, in eight lanes. The asm makes
- * the compiler finish one key before it begins the next: there are too few registers for all eight
+ * the compiler finish one key before it starts the next: there are too few registers for all eight
  * keys. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i
 missing_bits(struct halves needed, struct halves line)

@@ -275,7 +275,8 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 #define BLOCK_WORDS 8u /* number of words of starts that are examined at a time */
 #define BLOCK_BITS (64u * BLOCK_WORDS)
 #define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
-/* The maximum of values of b times words of the array. It takes several milliseconds per filter. */
+/* The most work allowed: values of b times words of the array. That much takes several milliseconds
+ * per filter. */
 #define MAX_WORK ((uint64_t)1 << 19)
 /* The number of values that are tried for each remainder mod m. They wrap differently. Values that
  * lead back after a few steps are rare, but cause most false positives. */

@@ -33,7 +33,7 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 double petal_model_split_block_rate(uint64_t blocks, double keys);
 double petal_model_split_block_sd(uint64_t blocks, double keys);
 
-/* The same for k independent bits in a line of 512. They may coincide. */
+/* The same for k independent bits in a line of 512. They can coincide. */
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys);
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
 

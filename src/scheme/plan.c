@@ -184,7 +184,7 @@ static uint64_t guess_steps(const struct inverse *of)
     return clamp(bits / (double)of->scheme->step_bits, 1, of->max);
 }
 
-/* Returns the number of hashes with which the search begins. */
+/* Returns the number of hashes with which the search starts. */
 static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from, uint32_t to)
 {
     double bits = -petal_model_log2(rate);

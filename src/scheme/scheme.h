@@ -225,7 +225,7 @@ struct counts {
 /* What a scheme needs in addition if its positions are counters and not bits. shape.bits is then
  * the number of counters. */
 struct counters {
-    uint32_t bits; /* size of a counter; counter i begins at bit i * bits of the bytes */
+    uint32_t bits; /* size of a counter; counter i starts at bit i * bits of the bytes */
     /* Decrements. Sets results[i] to 1, or to 0 for an absent key, and returns their sum. The
      * effect is the same as removing one key at a time. */
     size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,

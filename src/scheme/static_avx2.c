@@ -28,8 +28,8 @@ TARGET static inline __m256i taken(const uint8_t *first, const uint8_t *second, 
     return _mm256_xor_si256(_mm256_and_si256(a, low), _mm256_and_si256(b, high));
 }
 
-/* Eight columns in eight words of 32 bits, which are the two halves of the 64 rows added; the words
- * are in the order of columns 0 1 4 5 2 3 6 7. */
+/* Eight columns in eight 32-bit words, which are the two halves of the 64 rows added; the words are
+ * in the order of columns 0 1 4 5 2 3 6 7. */
 TARGET static inline __m256i halves(const uint8_t *first, const uint8_t *second, __m256i low,
                                     __m256i high)
 {

@@ -182,7 +182,7 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps the bytes of the layer's last line. `bytes` begins at this offset in the layer. */
+/* Keeps the bytes of the layer's last line. `bytes` starts at this offset in the layer. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -194,7 +194,7 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Stores the next bytes. They begin at this offset in the file, and end before its end. */
+/* Stores the next bytes. They start at this offset in the file, and end before its end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {

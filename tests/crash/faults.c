@@ -275,7 +275,7 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
 
 static char expected_names[512]; /* " a b " */
 
-/* Their order may differ. So every name has a blank before and after it, and can be searched with
+/* Their order can differ. So every name has a blank before and after it, and can be searched with
  * both. */
 static void list_names(char *names, size_t size)
 {
@@ -297,7 +297,7 @@ static bool is_expected(const char *names)
     return true;
 }
 
-/* A temporary file may begin with a dot, so every name except . and .. counts. */
+/* A temporary file may start with a dot, so every name except . and .. counts. */
 static bool has_hidden_names(void)
 {
     bool has = false;
@@ -462,7 +462,7 @@ static void expect_delivery(const struct job *job, const struct command *command
 }
 
 /* Counts the lines that report a failure; other lines say what was done. If the fault lasts,
- * something else may fail too, which gets its own line. */
+ * something else can fail too, which gets its own line. */
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
@@ -567,15 +567,15 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     return number;
 }
 
-/* Fails each of the first allocations. A command decides what to do by the files that it opens
- * first. */
+/* Fails each of the first ten allocations in turn. A command decides what to do by the files that
+ * it opens first. */
 static void run_first_allocations(const struct job *job)
 {
     for (uint32_t nth = 1; nth <= 10 && nth <= clean.calls[SHIM_MALLOC]; nth++)
         run_fault(job, SHIM_MALLOC, SHIM_FAIL, nth, ENOMEM);
 }
 
-/* Lets the command write stdout to a full disk. The error occurs when the C library flushes its
+/* Runs the command with stdout on a full disk. The error occurs when the C library flushes its
  * buffers. */
 static void run_full_output(const struct job *job)
 {

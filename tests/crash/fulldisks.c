@@ -332,7 +332,7 @@ static const struct {
              {"LOAD", PETAL_OPEN_LOAD},
              {"WRITABLE", PETAL_OPEN_WRITABLE}};
 
-/* Runs in a child process, since a signal may kill it. Returns 0: good; 1: failed properly; 2: keys
+/* Runs in a child process, since a signal can kill it. Returns 0: good; 1: failed properly; 2: keys
  * are missing. */
 static int use(unsigned flags)
 {

@@ -2,11 +2,11 @@
  * marked dirty.
  *
  * This test redefines the calls that write. Each of them calls the C library and records what the
- * disk certainly has (synced data) and what it may have (every 512-byte sector of each later state,
- * and a rename if the folder was not synced after it). For every moment, the test builds the files
- * that a power cut may leave: all of them if at most 12 sectors are unsynced, otherwise a random
- * selection. It opens each file. If the file is dirty, it recovers it, and cuts the recovery off in
- * the same way. The amount is the number of files checked. */
+ * disk certainly has (synced data) and what it might have (every 512-byte sector of each later
+ * state, and a rename if the folder was not synced after it). For every point in time, the test
+ * builds the files that a power cut could leave behind: all of them if at most 12 sectors are
+ * unsynced, otherwise a random selection. It opens each file. If the file is dirty, it recovers it,
+ * and cuts the recovery off in the same way. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -15,7 +15,7 @@
 
 #define SECTOR 512u
 
-/* ---- what a disk may have -------------------------------------------------------------------- */
+/* ---- what a disk might have ---------------------------------------------------------------- */
 
 #define MIDDLES 6u
 #define FILES 4u
@@ -374,7 +374,7 @@ static void judge_index(uint64_t keys)
     petal_index_free(index);
 }
 
-/* Judges a file that a power cut may leave. Records its recovery, if any, in *trail. */
+/* Judges a file that a power cut could leave. Records its recovery, if any, in *trail. */
 static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -433,8 +433,8 @@ static void take_sector(struct bytes to, struct bytes from, size_t at)
         memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
-/* Builds one of the files that a cut may leave. `choice` has one bit for each of the first sectors:
- * new or old. If it is NULL, the sectors are chosen at random from all states. */
+/* Builds one of the files that a cut could leave behind. `choice` has one bit for each of the first
+ * sectors: new or old. If it is NULL, the sectors are chosen at random from all states. */
 static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
                              const uint64_t *choice)
 {

@@ -236,7 +236,7 @@ static void judge_tool(bool is_torn, struct bytes torn)
     tool_runs += 3;
 }
 
-/* Judges a file that a crash may have left. If `trail` is not NULL, records the states of its
+/* Judges a file that a crash could have left. If `trail` is not NULL, records the states of its
  * recovery. */
 static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool,
                   struct trail *trail)

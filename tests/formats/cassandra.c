@@ -1,5 +1,5 @@
 /* cassandra.c - tests what the common vectors can't show about Cassandra's filters. Sizes equal
- * Cassandra's; the three forms begin with the same bytes but are never confused; a filter of more
+ * Cassandra's; the three forms start with the same bytes but are never confused; a filter of more
  * than 2^32 bits is queried in place. */
 #include "support.h"
 

@@ -516,7 +516,7 @@ static void columns_of_another_file_are_refused(void **state)
     assert_int_equal(
         list_made(&(struct column){.offset = FILTER_AT, .extra = "08020161"}, list, &error),
         PETAL_ERR_UNSUPPORTED);
-    size_t at = 0; /* error.offset counts from the beginning of the file */
+    size_t at = 0; /* error.offset counts from the start of the file */
     while (at + sizeof path <= made.size && memcmp(made.data + at, path, sizeof path) != 0) at++;
     assert_int_equal(error.offset, at + sizeof path);
     expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"},

@@ -449,7 +449,7 @@ static void bits_beyond_a_small_power_of_two_are_refused(void **state)
     free(file.data);
 }
 
-/* C libraries may differ in the last bit of a logarithm. A file keeps the value that was
+/* C libraries can differ in the last bit of a logarithm. A file keeps the value that was
  * written. */
 static void bits_per_entry_of_another_c_library_are_kept(void **state)
 {
@@ -779,7 +779,7 @@ static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
     }
 }
 
-/* Decoding, copying and compressing allocate memory, and each allocation may fail. */
+/* Decoding, copying and compressing allocate memory, and each allocation can fail. */
 static void without_memory_there_is_no_harm(void **state)
 {
     struct bytes dump = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");

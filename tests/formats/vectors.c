@@ -10,7 +10,7 @@
  *
  * Syntax of vectors.txt: one command per line, words separated by single spaces.
  *     format NAME                                 for the files that follow
- *     file NAME                                   begins a file, in the same folder
+ *     file NAME                                   starts a file, in the same folder
  *     plan KEYS RATE | size BITS HASHES [SEED]    how to make an equal empty filter
  *     add HEX | adds TEXT FROM TO                 keys that were added, in order; "-" is the empty
  *                                                 key or text

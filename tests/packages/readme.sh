@@ -1,6 +1,6 @@
 #!/bin/sh
 # readme.sh - a reader who has only a new Debian can do what the documents say. Each block of
-# commands that begins with `apt-get install` is run in a new Debian word for word, at the top of a
+# commands that starts with `apt-get install` is run in a new Debian word for word, at the top of a
 # clone, as root. All commands of README's table of languages are in such blocks.
 set -u
 . tests/packages/lib/packages.sh

@@ -87,7 +87,7 @@ static size_t uuid_4(uint64_t i, uint8_t *key)
                             (unsigned long long)(b & 0xffffffffffff));
 }
 
-/* The key begins with the time, 40 keys per millisecond, and ends with random bits. */
+/* The key starts with the time, 40 keys per millisecond, and ends with random bits. */
 static size_t uuid_7(uint64_t i, uint8_t *key)
 {
     uint64_t time = 1700000000000u + i / 40, random = mix(i + 1);

@@ -269,8 +269,8 @@ static void come(struct days *days, uint64_t at, uint64_t count)
     days->batch_end[days->batches++] = days->added;
 }
 
-/* All keys of the last window must be present. Absent and expired keys may pass only at the
- * rate. */
+/* All keys of the last window must be present. Absent and expired keys may pass no more often than
+ * the given false-positive rate. */
 static void look_at_days(struct days *days, double rate)
 {
     uint64_t first = days->batches, gone = 0;
@@ -329,7 +329,7 @@ static void steady(struct days *days)
     }
 }
 
-/* Adds half of the keys at the beginning of a window and half at its end, so that two halves come
+/* Adds half of the keys at the start of a window and half at its end, so that two halves come
  * together. */
 static void both_ends(struct days *days)
 {

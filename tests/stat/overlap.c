@@ -4,9 +4,9 @@
  * N seeds per case (4,000 in ./dev nightly, otherwise 400), each with two filters: of 7 equal parts
  * of the keys A has 5 and B has 4, 2 of them in common. (One case is lopsided: B is small.) If an
  * unbiased estimate has standard deviation s, the mean over N seeds has standard error s / sqrt(N);
- * it must lie within 4 of them. Of N intervals of 95 %, the share that contain the truth has
- * standard deviation sqrt(0.05 * 0.95 / N), 0.35 % for 4,000; it must lie within 5.7 of them, or 2
- * %. */
+ * it must lie within 4 of them. The share of N 95 % intervals that contain the true value has
+ * standard deviation sqrt(0.05 * 0.95 / N), which is 0.35 % for N = 4,000; it must lie within 5.7
+ * standard deviations of 95 %, which is 2 % then. */
 #include "../amount.h"
 #include "statistics.h"
 

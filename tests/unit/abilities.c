@@ -903,7 +903,7 @@ static bool is(const char *cell, const char *other)
     return strcmp(cell, other) == 0;
 }
 
-/* If the state's cell is not "=", it overrides the kind's cell. But a call may fail in any state if
+/* If the state's cell is not "=", it overrides the kind's cell. But a call can fail in any state if
  * the kind doesn't support it. */
 static bool is_as_told(size_t row, const struct recipe *recipe, const char *got)
 {

@@ -345,7 +345,7 @@ static void require_use(petal_filter *filter, petal_builder *builder, uint32_t w
 }
 
 /* Whichever allocation fails, nothing may leak and the filter must stay usable. petal_build_begin()
- * may fail only if the builder itself can't be allocated. */
+ * can fail only if the builder itself can't be allocated. */
 static void a_failed_allocation_costs_workers_at_most(void **state)
 {
     (void)state;

@@ -503,7 +503,7 @@ static struct {
     int states, clean, dirty;
 } power;
 
-/* A file that a power cut may leave: any selection of the sectors that differ. */
+/* A file that a power cut could leave: any selection of the sectors that differ. */
 static struct bytes after_a_cut(struct bytes now)
 {
     struct bytes cut = copy_bytes(power.durable.data, power.durable.size);

@@ -12,7 +12,7 @@
 #define FOLDER "vectors/hashes/"
 #define LONGEST 4096
 
-/* ---- vector files: blank-separated columns, # begins a comment ------------------------------- */
+/* ---- vector files: blank-separated columns, # starts a comment ------------------------------- */
 
 struct row {
     int number; /* line number */

@@ -18,8 +18,8 @@ static petal_open_options header_options(enum kind kind, const petal_allocator *
     return options;
 }
 
-/* Opens the header like a program that doesn't know petal files: it reads as many bytes as the call
- * asks for, until they suffice. */
+/* Opens the header as a program that knows nothing about the petal format would: it keeps reading
+ * as many bytes as the call asks for until it has enough. */
 static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
                                  size_t *header_bytes)
 {

@@ -148,7 +148,7 @@ static inline void seal_both(struct bytes image)
 
 /* ---- opening images -------------------------------------------------------------------------- */
 
-/* Loads the image and frees the filter. Returns the status of loading. */
+/* Loads the image and frees the filter. Returns the status of the load. */
 static inline petal_status status_of_loading(struct bytes image, unsigned flags, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

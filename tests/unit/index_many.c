@@ -10,7 +10,7 @@
 
 enum { ABSENT = 500, MEMBERS = 20, RATE_PERCENT = 1 };
 
-/* A set consists of `count` numbers, beginning with `first`. */
+/* A set consists of `count` numbers, starting with `first`. */
 struct set {
     int64_t first;
     uint64_t count;

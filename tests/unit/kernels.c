@@ -13,7 +13,8 @@
 
 #define KEYS 4000u
 
-/* Crowded to nearly empty filters. The largest exceeds the cache sizes at which batches change. */
+/* Filters ranging from crowded to nearly empty. The largest exceeds the cache sizes at which
+ * batches change. */
 static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
 
 static const struct kernel *generic_of(const struct scheme_def *scheme)

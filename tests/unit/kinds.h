@@ -49,7 +49,7 @@ static inline petal_options kind_options(enum kind kind)
     return options;
 }
 
-/* Adds 6000 numbers, beginning with 0. A window keeps only the newest of them. */
+/* Adds 6000 numbers, starting with 0. A window keeps only the newest of them. */
 static inline petal_filter *kind_filter(enum kind kind, const petal_allocator *allocator)
 {
     petal_options options = kind_options(kind);

@@ -635,7 +635,7 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* Counts the names in a folder that begin with the prefix of temporary files. Copies the last one
+/* Counts the names in a folder that start with the prefix of temporary files. Copies the last one
  * to `name`. */
 static int count_temporaries(const char *folder, char name[PATH_SIZE])
 {

@@ -81,7 +81,7 @@ static void the_allocator_is_copied(void **state)
     require_that(count.bad_releases, ==, 0);
 }
 
-/* An allocator guarantees only the alignment of malloc(), but the bits must begin on a cache
+/* An allocator guarantees only the alignment of malloc(), but the bits must start on a cache
  * line. */
 static void *odd_alloc(void *context, size_t size_bytes)
 {

@@ -91,7 +91,7 @@ static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
         uint32_t lines, k, keys;
     } cases[] = {{7, 6, 200}, {2, 1, 30}, {40, 13, 500}, {9, 30, 90}, {300, 20, 60}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        /* `weight` is the probability that the line has j keys. It begins with j = 0. */
+        /* `weight` is the probability that the line has j keys. It starts with j = 0. */
         long double n = cases[i].keys, others = cases[i].lines - 1, rate = 0,
                     weight = powl(others / cases[i].lines, n);
         for (uint32_t j = 0; j <= cases[i].keys && (weight > 1e-20L || j < n / (others + 1)); j++) {

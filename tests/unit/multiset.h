@@ -11,7 +11,7 @@
 struct workload {
     uint64_t counters; /* m */
     uint32_t hashes;
-    uint64_t keys;     /* integers, beginning with 0 */
+    uint64_t keys;     /* integers, starting with 0 */
     unsigned max_each; /* how many times a key may be present at most */
     uint64_t steady;   /* about how many keys are present, with repeats */
     uint64_t steps, seed;

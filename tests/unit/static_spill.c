@@ -203,7 +203,7 @@ static void the_bytes_are_those_of_a_build_in_memory(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The allocated bytes, and their maximum so far. */
+/* Bytes currently allocated, and their peak. */
 static struct {
     uint64_t held, peak;
 } bytes;

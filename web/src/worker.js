@@ -170,7 +170,8 @@
     } else {
       var format = args.format || (kind === 'petal' ? 'petal' : null);
       if (!format) {
-        // Most formats are recognized by header and size only, so all bytes are needed.
+        // Recognizing most formats means checking the header against the file size, so the whole
+        // file is passed.
         var names = await P.recognize(new Uint8Array(await file.arrayBuffer()));
         if (names.length > 1) return { formats: names };
         if (!names.length && kind === 'json') return open(Object.assign({}, args, { list: true }), signal, progress);

@@ -56,7 +56,7 @@ class Peer {
         return String.format(Locale.ROOT, "ok %.4f %.4f %.4f %d %d", add / asked, hit / asked, miss / asked, found, bits(filter));
     }
 
-    /* Guava's file has a header of 6 bytes. */
+    /* Guava's file has a 6-byte header. */
     static long bits(BloomFilter<Object> filter) throws Exception {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         filter.writeTo(file);

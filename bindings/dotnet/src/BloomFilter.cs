@@ -301,7 +301,7 @@ namespace Petal
 
         /// <summary>Releases the memory, the map and the lock, after running calls have
         /// finished.</summary>
-        /// <remarks>A writable map is synced first, which may fail like Sync().</remarks>
+        /// <remarks>A writable map is synced first, which can fail like Sync().</remarks>
         public void Dispose()
         {
             core.Close(Path);

@@ -138,7 +138,7 @@ namespace Petal
         public double EstimatedRate { get; private set; }
         /// <summary>Whether every bit is set.</summary>
         public bool Saturated { get; private set; }
-        /// <summary>Whether the filter certainly holds more keys than planned.</summary>
+        /// <summary>Whether the filter is known to hold more keys than planned.</summary>
         public bool Overfull { get; private set; }
     }
 
@@ -258,7 +258,7 @@ namespace Petal
             return id;
         }
 
-        /// <summary>Whether the filter certainly holds more distinct keys than planned.</summary>
+        /// <summary>Whether the filter is known to hold more distinct keys than planned.</summary>
         public bool IsOverfull
         {
             get {

@@ -97,8 +97,8 @@ namespace Petal
             return formats;
         }
 
-        /// <summary>The formats that these bytes may be in. This is a hint, since most formats have
-        /// no magic number.</summary>
+        /// <summary>The formats that these bytes could be in: a hint, since most formats have no
+        /// magic number.</summary>
         public static string[] Recognize(byte[] bytes)
         {
             const uint Room = 64;

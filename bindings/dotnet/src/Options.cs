@@ -67,7 +67,7 @@ namespace Petal
         public Scheme Scheme { get; set; }
         /// <summary>The seed of the hash. Only filters with equal seeds can be merged.</summary>
         public ulong Seed { get; set; }
-        /// <summary>16 bytes: creates a keyed filter, for keys that attackers may choose.</summary>
+        /// <summary>16 bytes: creates a keyed filter, for keys that attackers can choose.</summary>
         public byte[] Secret { get; set; }
         /// <summary>Your own bytes, stored in the file; at most 65,536.</summary>
         public byte[] Metadata { get; set; }

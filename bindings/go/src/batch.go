@@ -324,7 +324,7 @@ func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return join(b, keys, from, base)
 }
 
-// hash hashes keys up to the first one that is too long for it: a joined piece begins there.
+// hash hashes keys up to the first one that is too long for it: a joined piece starts there.
 func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	n, seed, list := 0, b.filter.seed, keys[from:]
 	for n < len(list) && n < pieceKeys && isHashed(list[n]) {

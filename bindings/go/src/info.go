@@ -208,7 +208,7 @@ func (f *Filter) ContentID() (uint64, error) {
 	return w[0], err
 }
 
-// IsOverfull reports whether the filter certainly holds more distinct keys than its capacity.
+// IsOverfull reports whether the filter is known to hold more distinct keys than its capacity.
 func (f *Filter) IsOverfull() (bool, error) {
 	var w words
 	err := f.ask(opOverfull, &w, nil, nil)
@@ -242,7 +242,7 @@ func Formats() []Format {
 	}
 }
 
-// Recognize names the formats that these bytes may be in, judging by header and length: a hint.
+// Recognize names the formats that these bytes could be in, judging by header and length: a hint.
 func Recognize(data []byte) []string {
 	var w words
 	var out [4096]byte

@@ -88,7 +88,7 @@ func (f *Filter) unlock(exclusive bool) {
 	}
 }
 
-// stream begins a period in which the filter does not change, though nobody holds the lock. It
+// stream starts a period in which the filter does not change, though nobody holds the lock. It
 // returns false if the filter is closed.
 func (f *Filter) stream() bool {
 	exclusive := f.share()

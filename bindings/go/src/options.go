@@ -85,7 +85,7 @@ func WithBits(bits uint64) Option { return slotOption(optionBits, bits) }
 // WithHashes sets the number of bits per key.
 func WithHashes(hashes uint32) Option { return slotOption(optionHashes, uint64(hashes)) }
 
-// WithLinesPerKey spreads a key's bits over 1 or 2 lines of 64 bytes (Blocked).
+// WithLinesPerKey spreads a key's bits over one or two 64-byte lines (Blocked).
 func WithLinesPerKey(lines uint32) Option { return slotOption(optionLinesPerKey, uint64(lines)) }
 
 // WithSeed sets the seed of the hash, so that the same keys set different bits. Only filters with
@@ -345,7 +345,7 @@ func NoReplace() SaveOption { return func(o *saveOptions) { o.flags |= 1 } }
 // SaveUnlocked makes Save take no lock: make sure that nobody else changes the file.
 func SaveUnlocked() SaveOption { return func(o *saveOptions) { o.flags |= 2 } }
 
-// NewOwner lets Save continue if the new file can't have the old one's owner.
+// NewOwner lets Save continue if the old file's owner can't be preserved.
 func NewOwner() SaveOption { return func(o *saveOptions) { o.flags |= 4 } }
 
 // AsFormat makes Save write another library's format, if that format can hold the filter.

@@ -1060,7 +1060,7 @@ export const formats = async () => {
     return all;
 };
 
-/** The formats that these bytes may be in, judging by header and length alone. */
+/** The formats that these bytes could be in, judging by header and length alone. */
 export const recognize = async (bytes) => {
     if (!isBytes(bytes)) throw new TypeError('recognize() takes a Uint8Array');
     const engine = await engineOf('full');

@@ -63,7 +63,7 @@
  *         checksum
  *     verify_block(filter, offset u64, block, size, sum, size) status
  *
- * The module `ask` (-DPETAL_READ_ONLY) has no call that creates or changes a filter, and no plans,
+ * The `ask` module (-DPETAL_READ_ONLY) has no call that creates or changes a filter, and no plans,
  * statistics or comparisons. */
 #include <petal/petal_host.h>
 
@@ -104,7 +104,7 @@ EXPORT(error) const petal_error *flat_error(void)
     return &last_error;
 }
 
-/* UTF-16 units of the character whose UTF-8 begins with this byte; 0 for continuation bytes. */
+/* UTF-16 units of the character whose UTF-8 starts with this byte; 0 for continuation bytes. */
 static uint32_t units_of(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;

@@ -17,7 +17,7 @@ const MAX_RELOADS = 3;
 
 class Changed extends Error {}
 
-// Copies a part out of bytes that begin at whole.from.
+// Copies a part out of bytes that start at whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
 // The first ranges, up to this many bytes in total.

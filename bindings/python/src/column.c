@@ -16,7 +16,7 @@
 
 enum { PIECE_KEYS = 4096, ARENA_BYTES = 1 << 18 };
 
-/* The keys of a piece, collected. */
+/* The keys collected from one piece of a column. */
 struct piece {
     const struct column *column;
     uint32_t key_type;

@@ -402,7 +402,7 @@ def test_threads_query_one_index_and_a_change_waits(each, path):
             made.add(f"more {i}", each["filter 0"])
             made.drop(f"more {i}")
 
-    # With 71 filters a row still has two words; only the added filter's bit may differ.
+    # With 71 filters a row still has two words; only the added filter's bit can differ.
     def query_made():
         mask = np.array([2**64 - 1, 2**6 - 1], "uint64")
         for _ in range(20):

@@ -48,7 +48,7 @@ __attribute__((visibility("default")))
 int sqlite3_petal_init(sqlite3 *base, char **message, const sqlite3_api_routines *api)
 {
     SQLITE_EXTENSION_INIT2(api);
-    if (sqlite3_libversion_number() < OLDEST) { /* its table of calls would be too short */
+    if (sqlite3_libversion_number() < OLDEST) { /* its table of API routines would be too short */
         *message =
             sqlite3_mprintf("petal needs SQLite 3.24 or later, not %s", sqlite3_libversion());
         return SQLITE_ERROR;

@@ -78,7 +78,7 @@ struct held *shelf_take(sqlite3_context *context, const char *path, const char *
 
 /* One per connection, owned by its functions. */
 struct shelf;
-struct shelf *shelf_create(void); /* NULL if there is no memory */
+struct shelf *shelf_create(void); /* NULL if out of memory */
 void shelf_release(void *shelf);  /* drops one reference; the last one frees the shelf */
 struct shelf *shelf_share(struct shelf *shelf);
 

@@ -63,7 +63,7 @@ static bool read_integer(sqlite3_context *context, int64_t value, bool narrow, s
     return true;
 }
 
-/* `bytes` is NULL for an empty value, and if there is no memory to convert it. */
+/* `bytes` is NULL for an empty value, and if memory runs out while converting it. */
 static bool read_bytes(sqlite3_context *context, const void *bytes, int size, struct key *key)
 {
     if (!bytes && size > 0) {

@@ -257,7 +257,7 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members with these names. But its b hardly ever begins with the length that m
+/* Other JSON may have members with these names. But its b hardly ever starts with the length that m
  * requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -325,7 +325,7 @@ static struct writing writing_of(const petal_filter *filter)
 /* 3,072 bytes are 4,096 characters, so base64 needs no padding between pieces. */
 #define PIECE_WORDS 384u
 
-/* Gets `count` words, beginning with word `from`. Word 0 is the length, and the bit set follows. */
+/* Gets `count` words, starting with word `from`. Word 0 is the length, and the bit set follows. */
 static void get_words(const struct writing *of, uint64_t from, uint64_t count, uint8_t *to)
 {
     for (uint64_t i = from; i < from + count; i++, to += 8) {

@@ -27,7 +27,7 @@
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
 #define GZIP_MAX_EXPANSION 1032u /* gzip needs at least 2 bits for 258 bytes */
-#define PACKED 0x1fu             /* the first byte of gzip; no plain file begins with it */
+#define PACKED 0x1fu             /* the first byte of gzip; no plain file starts with it */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
 

@@ -18,7 +18,7 @@
 
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
-/* Finds out what else the bytes may be, for the message. A Java object stream has the same filter
+/* Finds out what else the bytes could be, for the message. A Java object stream has the same filter
  * in another form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {

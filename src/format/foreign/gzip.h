@@ -5,7 +5,7 @@
 
 #include "format/format.h"
 
-/* Returns true if the bytes begin like a gzip file. */
+/* Returns true if the bytes start like a gzip file. */
 bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes);
 
 #ifdef PETAL_WITH_ZLIB

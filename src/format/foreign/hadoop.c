@@ -6,7 +6,7 @@
  *     | -1     | k | hash | vectorSize m  | ceil(m / 8) bytes  |
  *     +--------+---+------+---------------+--------------------+
  *
- * hash: 0 is Jenkins, 1 is Murmur. Files without a version begin with k, and always use Jenkins:
+ * hash: 0 is Jenkins, 1 is Murmur. Files without a version start with k, and always use Jenkins:
  *
  *     | k | vectorSize m | ceil(m / 8) bytes |          4 bytes each
  *
@@ -62,7 +62,7 @@ static petal_status check_header(const struct header *header, petal_error *error
     return PETAL_OK;
 }
 
-/* Hadoop's other filters begin with the same header, but their files are longer. */
+/* Hadoop's other filters start with the same header, but their files are longer. */
 static petal_status check_body(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes <= promised_bytes)

@@ -7,7 +7,7 @@
  *     +----------+---+------+------+-----------------+
  *
  * hash: 0 is Jenkins, 1 is Murmur (2), 2 is Murmur3. Bit i is bit i % 8 of byte i / 8, lowest
- * first; m = 8 * byteSize. HBase itself stores the two parts at different places of an HFile.
+ * first; m = 8 * byteSize. HBase itself stores the two parts in different places in an HFile.
  * docs/formats/hbase.md. */
 #include "base/bytes.h"
 #include "base/error.h"

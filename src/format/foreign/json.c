@@ -269,7 +269,7 @@ static petal_status read_value(struct reader *from, uint32_t depth, struct json_
     return status;
 }
 
-/* Reads the object that begins at from->at. */
+/* Reads the object that starts at from->at. */
 static petal_status read_object(struct reader *from, const struct json_names *names,
                                 struct json_object *object)
 {

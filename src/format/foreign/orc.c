@@ -103,7 +103,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     return check_bits(message->size_bytes, at, error);
 }
 
-/* Finds out what else the bytes may be, for the message. */
+/* Finds out what else the bytes could be, for the message. */
 static petal_status check_kind(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 3 && memcmp(bytes, "ORC", 3) == 0)

@@ -384,7 +384,7 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
     chain->link_count = filter->layer_count;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++) {
         status = link_of(filter, i, format, chain, error);
-        /* After a merge, numbers may be saturated, so the sum may overflow. */
+        /* After a merge, numbers may be saturated, so the sum can overflow. */
         if (!checked_add(chain->size, filter->layers[i].items, &chain->size))
             return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))

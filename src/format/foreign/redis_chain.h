@@ -34,7 +34,7 @@ struct redis_chain {
     struct redis_link links[PETAL_MAX_LAYERS];
 };
 
-/* A chain without links, as today's commands create it. Links are then added to it. */
+/* An empty chain with the options of the current commands. Links are then added to it. */
 extern const struct redis_chain petal_redis_new_chain;
 
 /* Checks the fields before the links. On success there are at most PETAL_MAX_LAYERS links. */

@@ -7,7 +7,7 @@
  *         |<------------------- the bare value ------------------>----|
  *
  * The id consists of the module's type "MBbloom--", 6 bits per letter, and the encoding, 0 to 4, in
- * its low 10 bits. Each field begins with its kind. Kind 2 is a number, stored as an RDB length;
+ * its low 10 bits. Each field starts with its kind. Kind 2 is a number, stored as an RDB length;
  * kind 4 is a double, 8 bytes; kind 5 is an RDB string. Redis may compress a string with LZF. If a
  * string looks like a decimal number, Redis stores the number. The fields are size, links, options
  * (from encoding 2), growth (from 4), and for each link: entries, error, hashes, bits per entry,

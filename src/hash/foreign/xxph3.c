@@ -6,7 +6,7 @@
  * XXH3's), and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
  * little-endian. The branch depends on the length:
  *
- *     0            a fold of the secret alone: RocksDB's own, the preview had 0
+ *     0            a fold of the secret alone (RocksDB's change; the preview returned 0)
  *     1 .. 3       three bytes and the length, one multiplication
  *     4 .. 8       the first and last 4 bytes, two multiplications
  *     9 .. 16      the first and last 8 bytes, one fold

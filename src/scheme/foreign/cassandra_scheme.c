@@ -2,9 +2,9 @@
  * each of them. Numbers are signed and have 64 bits, and the remainder has the sign of c, as in
  * Java and C. docs/formats/cassandra.md.
  *
- *     cassandra      4.0 and later    c begins with the second word of the hash; plain bytes
+ *     cassandra      4.0 and later    c starts with the second word of the hash; plain bytes
  *     cassandra-be   3.0 to 3.11      the same; big-endian words
- *     cassandra-2    1.2 to 2.2       c begins with the first word; big-endian words */
+ *     cassandra-2    1.2 to 2.2       c starts with the first word; big-endian words */
 #include "scheme/foreign/two_words.h"
 
 static inline struct walk walk_from_second(const struct bit_array *array, const uint64_t *hash)

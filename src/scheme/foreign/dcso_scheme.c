@@ -1,4 +1,4 @@
-/* dcso_scheme.c - DCSO's bloom (Go) and flor (Python). h begins as hash mod P, where P = 2^64 - 59
+/* dcso_scheme.c - DCSO's bloom (Go) and flor (Python). h starts as hash mod P, where P = 2^64 - 59
  * is the largest prime below 2^64. Then, k times: h = (h * G mod 2^64) mod P with G = 2^64 - 1469,
  * and the position is h mod m. The product wraps before it is reduced mod P. m may be any number.
  * docs/formats/dcso.md. */

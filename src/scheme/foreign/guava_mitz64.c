@@ -1,4 +1,4 @@
-/* guava_mitz64.c - Guava's MURMUR128_MITZ_64. It begins with c = h1. Then, k times: the position is
+/* guava_mitz64.c - Guava's MURMUR128_MITZ_64. It starts with c = h1. Then, k times: the position is
  * (c & (2^63 - 1)) mod m, then c += h2. The bits are in 64-bit big-endian words.
  * docs/formats/guava.md. */
 #include "hash/foreign/murmur3_x64_128.h"

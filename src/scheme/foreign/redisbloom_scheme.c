@@ -1,4 +1,4 @@
-/* redisbloom_scheme.c - RedisBloom's links. It begins with x = a. Then, k times: the position is x
+/* redisbloom_scheme.c - RedisBloom's links. It starts with x = a. Then, k times: the position is x
  * mod m, then x += b in 64 bits. a and b are the two words of the hash. m is any number of bits
  * that some version of RedisBloom used: 2^n, whole bytes, or whole words. k follows from the error
  * rate and is bounded by it: 2^-1074, the lowest double, gives k = 1074.

@@ -1,7 +1,7 @@
 /* rocksdb_scheme.c - RocksDB's FastLocalBloom, for tables with format_version 5 and later. All k
  * bits of a key are in one 64-byte line. The line is (low 32 bits of the hash) * lines >> 32. h
- * begins as the high 32 bits of the hash. Then, k times: the bit is h >> 23, then h = h * 9e3779b9
- * mod 2^32. Two bits may coincide. docs/formats/rocksdb.md. */
+ * starts as the high 32 bits of the hash. Then, k times: the bit is h >> 23, then h = h * 9e3779b9
+ * mod 2^32. Two bits can coincide. docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/popcount.h"

@@ -3,7 +3,7 @@
 # $top.
 #
 # If the first line of a block is a comment with a file's name, the block becomes that file. A
-# ```console block is a terminal: lines that begin with "$ " are commands, a "\" at the end of a
+# ```console block is a terminal: lines that start with "$ " are commands, a "\" at the end of a
 # line continues the command, and all other lines are the output (including stderr). All blocks run
 # in one shell, as a reader would type them. So if a command changes the folder, the next block
 # starts in it.

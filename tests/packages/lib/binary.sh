@@ -18,7 +18,7 @@ exports() {
 # exports_only FILE REGULAR_EXPRESSION: succeeds if every exported name matches.
 exports_only() { exports "$1" && ! grep -vxE "$2" "$TMPDIR/exports"; }
 
-# needs_only FILE NAME...: succeeds if it needs only libraries whose names begin with one of these.
+# needs_only FILE NAME...: succeeds if it needs only libraries whose names start with one of these.
 needs_only() {
     case $1 in
     *.dll | *.pyd) objdump -p "$1" | sed -n 's/.*DLL Name: //p' ;;

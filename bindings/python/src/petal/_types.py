@@ -43,7 +43,7 @@ class Info:
     #: The number of keys added, including repeats (growing: only new keys), minus those removed.
     items: int
     bits: int
-    #: The size of the bits, in whole lines of 64 bytes.
+    #: The size of the bits, in whole 64-byte lines.
     bytes: int
     #: All memory allocated; maps are not counted.
     memory_bytes: int

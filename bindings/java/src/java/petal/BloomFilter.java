@@ -83,7 +83,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- making ----
 
-    /** Creates a filter for this many distinct keys, in which other keys pass at this rate. */
+    /** Creates a filter for this many distinct keys with this false-positive rate. */
     public static BloomFilter create(long capacity, double rate) {
         return builder().capacity(capacity).rate(rate).build();
     }
@@ -977,7 +977,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new Stats(slots);
     }
 
-    /** Whether the filter certainly holds more keys than its capacity, and should be replaced. */
+    /** Whether the filter is known to hold more keys than its capacity, and should be replaced. */
     public boolean isOverfull() {
         int slot = core.enter();
         try {
@@ -1140,7 +1140,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** The names of the formats that these bytes may be in, judging by header and length alone. */
+    /** The formats that these bytes could be in, judging by header and length alone. */
     public static List<String> recognize(byte[] data) {
         String names = Texts.string(Core.recognize(Objects.requireNonNull(data, "data")));
         return names.isEmpty() ? List.of() : List.of(names.split(" "));

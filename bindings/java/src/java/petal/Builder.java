@@ -72,7 +72,7 @@ public final class Builder {
         return this;
     }
 
-    /** 16 bytes: creates a keyed filter, for keys that attackers may choose. */
+    /** 16 bytes: creates a keyed filter, for keys that attackers can choose. */
     public Builder secret(byte[] secret) {
         this.secret = checked(secret);
         return this;

@@ -100,7 +100,7 @@ public final class Info {
         return slots[Slots.INFO_BITS];
     }
 
-    /** The size of the bits, in whole lines of 64 bytes; the sum over layers. */
+    /** The size of the bits, in whole 64-byte lines; the sum over layers. */
     public long bytes() {
         return slots[Slots.INFO_BYTES];
     }

@@ -60,7 +60,7 @@ public final class OpenOptions {
         return flag(16);
     }
 
-    /** Trusts a mapped file's bits: if they are damaged, the answer for a key that was added may be
+    /** Trusts a mapped file's bits: if they are damaged, the answer for a key that was added can be
      * "certainly not". */
     public OpenOptions noVerify() {
         flags &= ~VERIFY_ON_USE;

@@ -3,8 +3,8 @@ package petal;
 import java.io.IOException;
 
 /**
- * A file or stream that can't be read or written, is in use by another process, or doesn't hold an
- * intact filter. The message is the core's.
+ * A file or stream that can't be read or written, is in use by another process, or doesn't contain
+ * an intact filter. The message is the core's.
  */
 public final class PetalIOException extends IOException {
     private static final long serialVersionUID = 1;

@@ -8,7 +8,7 @@ public enum SaveOption {
      * Takes no lock, for file systems without locks; make sure that nobody else changes the file.
      */
     NO_LOCK(2),
-    /** Saves even if the new file can't have the old one's owner. */
+    /** Saves even if the old file's owner can't be preserved. */
     NEW_OWNER(4);
 
     final int code;

@@ -2,7 +2,7 @@ package petal;
 
 /** How a hash becomes bit positions. */
 public enum Scheme {
-    /** One or two lines of 64 bytes per key: the fastest. The default. */
+    /** One or two 64-byte lines per key: the fastest. The default. */
     BLOCKED(1),
     /** A key's bits lie anywhere: the fewest bits per key. */
     CLASSIC(2),

@@ -25,7 +25,7 @@ public final class Stats {
         return saturated;
     }
 
-    /** Whether the filter certainly holds more keys than its capacity. */
+    /** Whether the filter is known to hold more keys than its capacity. */
     public boolean isOverfull() {
         return overfull;
     }

@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 /**
  * XXH3 (64 bits, with seed) for keys of {@link #LEAST} to {@link #MOST} bytes, as in xxhash.h of
  * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. A single key would
- * have to be copied for the library, which would read the copy before it has reached the cache; the
- * CPU would wait for it longer than the hash takes.
+ * have to be copied for the library, which would read the copy before it had reached the cache;
+ * that stall would cost more than the hash itself.
  */
 final class Xxh3 {
     static final int LEAST = 4;
