@@ -72,7 +72,7 @@ static struct world {
     struct slot slots[SLOTS];
     struct file files[FILES];
     struct budget budget;
-    uint64_t fail_in; /* number of allocations until one fails; 0: none fails */
+    uint64_t fail_in; /* number of allocations until one fails; 0: none fail */
     bool has_failed;
     petal_allocator allocator;
 } world;

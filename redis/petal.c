@@ -483,7 +483,7 @@ static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
     return NULL;
 }
 
-/* Merges all sources into `to`. False after an error reply; then nothing has changed. */
+/* Merges all sources into `to`. False after an error reply; in that case nothing has changed. */
 static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names, int count)
 {
     petal_error error;

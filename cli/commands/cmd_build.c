@@ -159,7 +159,7 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* True if the filter can be folded to the rate later. */
+/* True if the filter can be folded later to reach the rate. */
 static bool can_fold_later(const petal_options *options)
 {
     return !options->format && options->scheme <= PETAL_SCHEME_CLASSIC && !options->bits &&

@@ -54,7 +54,7 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Says to what the rate applies. With --min a line may be dropped although some of its keys are
+/* Says what the rate applies to. With --min a line may be dropped although some of its keys are
  * new, so how many lines are dropped by mistake depends on the lines. */
 static const char *lost(const struct args *args)
 {

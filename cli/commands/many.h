@@ -39,7 +39,7 @@ struct many {
     size_t shelf_count;
     size_t places; /* filters, with those in indexes */
     bool all_open;
-    char **lists; /* the texts of LISTs, which contain the names */
+    char **lists; /* the contents of LISTs, which contain the names */
     size_t list_count;
 };
 

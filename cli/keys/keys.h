@@ -163,8 +163,8 @@ bool keys_block_is_full(const struct key_block *block);
  * out of memory, are reported on arrival. */
 void keys_split(const struct key_reader *reader, struct key_block *block);
 
-/* Must be called for each block in the order of reading. False: the block ends in a line that is
- * not a key, which was reported; the `count` keys before it are valid. */
+/* Must be called for each block in the order in which they were read. False: the block ends in a
+ * line that is not a key, which was reported; the `count` keys before it are valid. */
 bool keys_arrive(struct key_reader *reader, struct key_block *block);
 
 /* A block starts as {0}. */

@@ -1016,11 +1016,12 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
 /* ----------------------------------------------------------------------------- several threads */
 
 /* From now on any number of threads may add to the filter (petal_add*) and query it
- * (petal_contains*) at the same time. No bit is lost, and the bits are those of adding the keys one
- * after the other. If threads add the same new key at the same time, one of them gets PETAL_OK.
- * Everything else (saving, merging, ...) must still wait until no thread adds. An add takes one
- * atomic operation, and may wait briefly for another thread. Queries are as fast as before. To fill
- * a filter that nobody queries meanwhile, a petal_builder (petal_build.h) is faster.
+ * (petal_contains*) at the same time. No bit is lost, and the result has the same bits as adding
+ * the keys one after the other. If threads add the same new key at the same time, one of them gets
+ * PETAL_OK. Everything else (saving, merging, ...) must still wait until no thread adds. An add
+ * takes one atomic operation, and may wait briefly for another thread. Queries are as fast as
+ * before. To fill a filter that nobody queries meanwhile, a petal_builder (petal_build.h) is
+ * faster.
  *   PETAL_ERR_UNSUPPORTED  filters of several layers, counting filters, most foreign schemes;
  *                          WebAssembly without threads
  *   PETAL_ERR_READ_ONLY, PETAL_ERR_MEMORY

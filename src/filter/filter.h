@@ -317,7 +317,7 @@ petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme,
 /* The same for the whole filter and its present bits. */
 petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
 
-/* Returns true if the number is certainly above `capacity`, or too large to estimate. */
+/* Returns true if the number is known to be above `capacity`, or too large to estimate. */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
 /* Sets the answer of petal_is_overfull() after the number of distinct keys has been estimated from

@@ -198,7 +198,7 @@ static petal_status check_filter(const petal_filter *filter, petal_error *error)
     return petal_filter_check_secret(filter, error);
 }
 
-/* Text is the default type. */
+/* The default type is text. */
 static uint32_t key_type_of(const petal_filter *filter)
 {
     return filter->key_type ? filter->key_type : PETAL_KEY_TYPE_TEXT;

@@ -97,8 +97,8 @@ static void note_chain(struct repeats *sum, const struct chain *chain, double we
     sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
 }
 
-/* Without wraps, for each d that divides m, phi(d) values of b have the order d, where phi is
- * Euler's function. */
+/* Without wraps, for each d that divides m, phi(d) values of b have order d, where phi is Euler's
+ * totient. */
 static void straight_repeats(struct repeats *sum, const struct chain *chain)
 {
     double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;

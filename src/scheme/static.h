@@ -92,7 +92,7 @@ extern const struct kernel petal_static_generic, petal_static_avx2, petal_static
  * False if there are not enough columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
-/* The number of starts in a layer of this many keys. */
+/* The number of starts in a layer with this many keys. */
 uint64_t petal_static_starts(uint64_t keys);
 
 /* The layer for this many keys, with the columns and wide buckets of `shape`. Returns how many of

@@ -257,7 +257,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* Returns the groups whose keys are all in FILE. *status is the status of opening it. */
+/* Returns the groups whose keys are all in FILE. *status tells whether it could be opened. */
 static unsigned groups_in_file(const char *format, unsigned flags, petal_status *status)
 {
     if (is_index(format)) return groups_in_index(status);

@@ -214,7 +214,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* Returns the groups whose keys are all in the file. *status is the status of opening it. */
+/* Returns the groups whose keys are all in the file. *status tells whether it could be opened. */
 static unsigned groups_in_file(enum set set, petal_status *status)
 {
     if (set == INDEXES) return groups_in_index(status);

@@ -158,7 +158,7 @@ struct stream {
 };
 
 /* All keys of the last window must be present. Keys older than a window and a generation may pass
- * only at the rate. */
+ * no more often than the false-positive rate. */
 static void look_back(struct stream *stream)
 {
     uint64_t window = stream->in < WINDOW ? stream->in : WINDOW,
@@ -184,7 +184,7 @@ static void save_and_open(struct stream *stream)
 }
 
 /* Adds batches of random size, so that generations end anywhere within them. New keys must be
- * reported as new, except at the rate. */
+ * reported as new, except for false positives. */
 static uint64_t feed(struct stream *stream, uint64_t count)
 {
     uint64_t fresh = 0;

@@ -87,8 +87,8 @@ static void add_burst(petal_filter *filter)
     add_100_texts(filter);
 }
 
-/* Adds the texts: ten of them twice, and one so often that its counters saturate. Then removes half
- * of them once. */
+/* Adds the strings: ten of them twice, and one so often that its counters saturate. Then removes
+ * half of them once. */
 static void add_and_remove_texts(petal_filter *filter)
 {
     char key[16];

@@ -128,7 +128,7 @@ static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t 
     return batch;
 }
 
-/* Returns the status of querying one key alone. */
+/* Queries one key alone, and returns the status. */
 static petal_status status_of_key(const petal_filter *filter, size_t i, bool *answer)
 {
     petal_batch batch = numbers_of(i, 1);

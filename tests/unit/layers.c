@@ -815,8 +815,7 @@ a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(v
     }
 }
 
-/* There is no memory for the next layer or generation. Dropping an expired generation needs
- * none. */
+/* The next layer or generation can't be allocated. Dropping an expired generation needs none. */
 static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
 {
     (void)state;

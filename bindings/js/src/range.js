@@ -228,7 +228,7 @@ export class RangeFilter {
         await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
     }
 
-    // What to fetch, and the functions that receive it. A block waits for its checksum, which
+    // What to fetch, and the functions that will receive it. A block waits for its checksum, which
     // precedes all blocks in the file and so is fetched first.
     #wanted(units, arrived, damaged) {
         if (!this.#verify)

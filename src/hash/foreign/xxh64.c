@@ -34,7 +34,7 @@ static void compute_pair(const struct hash_key *with, const void *data, size_t s
 const struct hash_def petal_hash_datasketches = {
     .id = PETAL_HASH_DATASKETCHES, .name = "xxh64-pair", .words = 2, .compute = compute_pair};
 
-/* A seed of 0 would mean that there is none, so this number replaces it. */
+/* A seed of 0 would mean that there is no seed, so this number replaces it. */
 static uint32_t real_seed(uint64_t seed)
 {
     return (uint32_t)(seed ? seed : PETAL_BLOOM_FILTERS_SEED);

@@ -44,8 +44,8 @@ public final class Builder {
         return this;
     }
 
-    /** The maximum number of bytes for the bits. Replaces the rate, which is then the best that
-     * fits, or the capacity. */
+    /** The maximum number of bytes for the bits. Use this instead of the rate, to get the lowest
+     * rate that fits, or instead of the capacity. */
     public Builder memory(long bytes) {
         return set(Slots.OPTION_MEMORY_BYTES, bytes, "memory");
     }

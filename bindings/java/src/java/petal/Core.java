@@ -69,7 +69,7 @@ final class Core extends AbstractCollection<byte[]> {
         NativeLibrary.load();
     }
 
-    /** The memory to free when the filter is no longer reachable. */
+    /** Memory to be freed when the filter is no longer reachable. */
     private static final class Memory implements Runnable {
         private final long handle;
         /** Keeps a view's memory reachable. */
@@ -343,7 +343,7 @@ final class Core extends AbstractCollection<byte[]> {
         return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
     }
 
-    /** Returns the handle; inside the gate. */
+    /** Returns the handle. Call it inside the gate. */
     long handle() {
         return handle;
     }
