@@ -142,8 +142,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A time must be read in the same way whatever follows it, and also if its form is already known.
- * Its printed form must read back as the same time. */
+/* A time must be read in the same way whatever follows it, and whether or not its form is already
+ * known. Its printed form must read back as the same time. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;

@@ -446,7 +446,7 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
                                     : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
     /* The command was valid on the server that sent it, perhaps within valkey-bloom's limits, and
      * the filter exists. A command that creates a valkey-bloom filter is recognized by its
-     * words. */
+     * arguments. */
     if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
         refusal = read_valkey_options(argv, argc, &at, &adding, &wrong_arity);
     if (refusal) return server.ReplyWithError(ctx, refusal);

@@ -221,7 +221,7 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
 }
 
 /* Returns the error, or NULL. If a filter's clock were ahead of the server's, it would stop until
- * the server's caught up, and nothing would be forgotten meanwhile. */
+ * the server's caught up, and nothing would be forgotten until then. */
 static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];

@@ -31,7 +31,7 @@ enum {
     AT_LAYERS = 22,
     HEAD_BYTES = 30
 };
-/* Offsets in what precedes a layer's bits. */
+/* Offsets in the bytes before a layer's bits. */
 enum { BITS_VERSION = 0, BITS_SIZE = 1, BITS_HASHES = 9, BITS_SEED = 13, BITS_HEAD_BYTES = 45 };
 enum { LENGTH_BYTES = 8, BACK_BYTES = 16 };
 enum { VERSION = 1 };

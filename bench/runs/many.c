@@ -1,5 +1,5 @@
-/* many.c - ./dev bench many [ROUNDS]: one index of many filters beside asking the filters in turn,
- * one key at a time and in batches.
+/* many.c - ./dev bench many [ROUNDS]: one index of many filters, compared with querying the filters
+ * in turn, one key at a time and in batches.
  *
  * The index is saved and mapped, the filters are in memory. Both answer the same queries, one key
  * in eight is in one of the filters, and every answer must be the same, false positives included.

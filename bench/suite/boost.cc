@@ -24,7 +24,7 @@
 namespace
 {
 
-/* A text with the length of every address here. */
+/* A string with the length that every address here has. */
 struct address {
     char text[28];
 };
@@ -97,7 +97,7 @@ struct filter_of final : any_filter {
         return reinterpret_cast<const Key *>(keys->bytes);
     }
 
-    /* The end of the next piece in bulk. */
+    /* The end of the next piece to be processed in bulk. */
     static const Key *piece_end(const Key *key, const Key *end)
     {
         return Way == way::bulk8 && end - key > 8 ? key + 8 : end;

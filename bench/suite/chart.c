@@ -283,8 +283,8 @@ static bool alike(const struct setting *a, const struct setting *b)
     return a->addresses == b->addresses && a->bits_per_key == b->bits_per_key;
 }
 
-/* Collects the outcomes like this one, including itself. Returns none if there is an earlier one
- * like it, which has already drawn them. */
+/* Collects this outcome and all others like it. Collects none if an earlier one has already drawn
+ * them. */
 static void gather(struct chart *chart, const struct run *run, size_t from)
 {
     chart->count = 0;

@@ -99,7 +99,7 @@ int combine(const struct args *args, const char *verb, operation *operate, bool 
     if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
     catch_stop_signals(); /* so that a signal leaves no temporary file */
-    /* If the first file is replaced, no other process may change it meanwhile. */
+    /* If the first file is replaced, no other process may change it in the meantime. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
     struct combining with = {args, verb, operate, folds, onto_first, NULL};
     with.filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | locked, args);

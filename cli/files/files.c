@@ -32,8 +32,8 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* Opens a live file as such only if necessary, with a remark; likewise a dirty file that is only
- * described. If the secret of a keyed file is missing, only its header is described. */
+/* Opens a live file as such only if necessary, with a remark, and in the same way a dirty file that
+ * is only described. If the secret of a keyed file is missing, only its header is described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {

@@ -148,12 +148,12 @@ enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
 /* Reads the next block. It has at least one line, and as many as are available, up to a bound. Or
  * it is a piece of a line that is too long, or has no lines and reports a failure when it arrives.
  * KEYS_NOT_YET: reading might block. Process every earlier block, call keys_wait(), and then call
- * this again with the same block. KEYS_END: also after a failure (`failed`), and after a stop
- * signal. */
+ * this again with the same block. KEYS_END: also returned after a failure (`failed`) and after a
+ * stop signal. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
 
-/* Flushes stdout, and waits for input. False: reading on is useless, because a stop signal arrived
- * or stdout can't be written. */
+/* Flushes stdout, and waits for input. False: there is no point in reading on, because a stop
+ * signal arrived or stdout can't be written. */
 bool keys_wait(struct key_reader *reader);
 
 /* True if the block was full when it was read. Then more input is probably available. */

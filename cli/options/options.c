@@ -30,7 +30,7 @@ static unsigned min_of(unsigned a, unsigned b, unsigned c)
     return min < c ? min : c;
 }
 
-/* Levenshtein's distance between two short words. */
+/* The Levenshtein distance between two short words. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[LONGEST_WORD + 1];

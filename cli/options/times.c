@@ -274,7 +274,7 @@ const char *time_form_name(enum time_form form)
     return names[form];
 }
 
-/* The inverse of day_number(), also in years that start in March. */
+/* The inverse of day_number(), with the same years that start in March. */
 struct text time_text(uint64_t ms)
 {
     struct text out;

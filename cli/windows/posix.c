@@ -50,7 +50,7 @@ static int fail_with(DWORD failure)
     return -1;
 }
 
-/* As in the library: others may read, change, rename and remove the file meanwhile. */
+/* As in the library: others may read, change, rename and remove the file while it is open. */
 static HANDLE open_handle(const char *path, DWORD access, DWORD how)
 {
     wchar_t wide[PATH_ROOM];

@@ -488,8 +488,8 @@ typedef struct petal_save_options {
  * links. If the old file has several hard links, only this name gets the new file. The old file is
  * locked against writers during the call. A filter that was opened from this path with
  * PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a writable map to its own file is
- * petal_sync(). Bits of a map or view are verified first. Bits are never translated: a format that
- * cannot hold the filter's scheme refuses it, and says why.
+ * the same as petal_sync(). Bits of a map or view are verified first. Bits are never translated: a
+ * format that cannot hold the filter's scheme refuses it, and says why.
  *
  * On failure the old file is unchanged, and no temporary file remains. The exception is a failed
  * fsync of the folder, which comes last: the new file is then in place, and error->message says so.
@@ -526,8 +526,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
 #define PETAL_OPEN_RECOVER 32u
 /* MAP: read a file while another process changes it in place. Every key that the process had added
  * by its last sync is found, and some later ones, unless it clears, intersects or removes. If no
- * writer is at work, opening a dirty file fails with PETAL_ERR_DIRTY as usual. A live filter
- * answers queries; saving, copying and verifying it fail with PETAL_ERR_BUSY. */
+ * writer is active, opening a dirty file fails with PETAL_ERR_DIRTY as usual. A live filter answers
+ * queries; saving, copying and verifying it fail with PETAL_ERR_BUSY. */
 #define PETAL_OPEN_LIVE 64u
 /* LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to
  * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if another process has the lock.
@@ -560,10 +560,10 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  *   - petal_is_overfull() returns false. petal_content_id() gives the recorded id. petal_bits()
  *     checks nothing.
  * Every mode accepts the flag. It has no effect if there is nothing to compare with, or no need to:
- * LOAD, HEADER_ONLY, other formats, LIVE beside a writer, a dirty file that is being recovered.
- * petal_file_info.verifies_on_use is 1 if it has an effect. If another process starts to change
- * the file in place after it was opened, a block that differs counts as changed, not as damaged.
- * Takes one byte of memory per block. Without the flag, a map trusts its bits. */
+ * LOAD, HEADER_ONLY, other formats, LIVE alongside a writer, a dirty file that is being recovered.
+ * petal_file_info.verifies_on_use is 1 if it has an effect. If another process starts to change the
+ * file in place after it was opened, a block that differs counts as changed, not as damaged. Takes
+ * one byte of memory per block. Without the flag, a map trusts its bits. */
 #define PETAL_OPEN_VERIFY_ON_USE 2048u
 /* With RECOVER: also accept a clean file whose blocks do not match their checksums, and give them
  * new ones. Damage and additions can't be told apart: keys may be missing, and the new checksums
@@ -744,7 +744,7 @@ PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_
  * was made in memory, copies included. */
 typedef struct petal_file_info {
     uint32_t struct_size;
-    uint8_t live; /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
+    uint8_t live; /* 1: opened with PETAL_OPEN_LIVE while a writer was active */
     /* 1: a map or view of a petal file, whose blocks petal_verify() compares with their checksums.
      * 0: there is nothing to compare: a filter in memory (a load has compared them), a file of
      * another format, one that was dirty, or that another process is changing. */
@@ -919,7 +919,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_merge(petal_filter *filter, const p
  * had may survive, so estimated_items is too high: to count the common keys, use petal_compare().
  * Each counter becomes the lower of the two: a key that was added twice to one filter and once to
  * the other can be removed once. A counter raised by different keys in the two filters stays above
- * zero: a permanent false positive. Failures and cost are those of petal_merge(). */
+ * zero: a permanent false positive. Fails like petal_merge(), and costs the same. */
 PETAL_NODISCARD PETAL_API petal_status petal_intersect(petal_filter *filter,
                                                        const petal_filter *other,
                                                        petal_error *error);
@@ -1020,7 +1020,7 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
  * the keys one after the other. If threads add the same new key at the same time, one of them gets
  * PETAL_OK. Everything else (saving, merging, ...) must still wait until no thread adds. An add
  * takes one atomic operation, and may wait briefly for another thread. Queries are as fast as
- * before. To fill a filter that nobody queries meanwhile, a petal_builder (petal_build.h) is
+ * before. To fill a filter that nobody queries in the meantime, a petal_builder (petal_build.h) is
  * faster.
  *   PETAL_ERR_UNSUPPORTED  filters of several layers, counting filters, most foreign schemes;
  *                          WebAssembly without threads
@@ -1146,7 +1146,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, cons
  * into the filter `to`. The images of the two are then equal, byte for byte. Safe on hostile bytes.
  * The call computes the result block by block and compares its content id before it changes the
  * first bit, so after a failure the filter is unchanged. That takes 64 KiB, new layers and new
- * metadata, but no copy. Needs exclusive use; no builder may be at work. memory_limit: bytes that
+ * metadata, but no copy. Needs exclusive use; no builder may be active. memory_limit: bytes that
  * new layers may take; 0: the limit that the filter was opened with, by default 1 GiB or 64 times
  * its size; UINT64_MAX: no limit.
  *   PETAL_ERR_MISMATCH      the patch is for another content id or another kind of filter, or was

@@ -70,13 +70,13 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
 
 /* --------------------------------------------------------------------------------- static sets
  *
- * A filter of the scheme static is built from all of its keys at once, and never changes. In return
- * it takes hardly more bits than its rate requires. It is saved, opened, mapped, queried, verified
- * and described like any other. Its bytes depend only on the set of keys (and options): not on
- * their order, on repeats, or on the number of threads. No set of keys makes a build fail, but keys
- * that were chosen to collide cost space. Calls to add, remove, clear, merge, intersect, compare,
- * allow threads, diff or patch fail with PETAL_ERR_UNSUPPORTED. To change the set, build a new
- * filter from all keys.
+ * A filter with the static scheme is built from all of its keys at once, and never changes. In
+ * return it takes hardly more bits than its rate requires. It is saved, opened, mapped, queried,
+ * verified and described like any other. Its bytes depend only on the set of keys (and options):
+ * not on their order, on repeats, or on the number of threads. No set of keys makes a build fail,
+ * but keys that were chosen to collide cost space. Calls to add, remove, clear, merge, intersect,
+ * compare, allow threads, diff or patch fail with PETAL_ERR_UNSUPPORTED. To change the set, build a
+ * new filter from all keys.
  *
  * With one thread, use petal_create(), petal_add*() and petal_freeze(). With the calls below,
  * several threads can add keys and build:

@@ -97,8 +97,8 @@ typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 
 /* Lets `move` move each block of the filter's memory, for hosts that defragment. size_bytes is what
  * was requested from the allocator. *filter is the new handle. Needs exclusive use; no builder may
- * be at work. Maps, views and open files are not moved. Returns PETAL_OK.
- * Cost: O(layers), and what `move` costs. */
+ * be active. Maps, views and open files are not moved. Returns PETAL_OK. Cost: O(layers), and what
+ * `move` costs. */
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
 

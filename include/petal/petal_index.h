@@ -92,9 +92,9 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_add(petal_index *index, const
  * filter with the rate in the builder's options. Its size is the one that petal_plan() gives for
  * that many distinct keys, rounded up to four significant bits. Rounding makes it at most an eighth
  * larger, a twentieth on average, and gives sets of similar size filters of the same size. Releases
- * the builder, also on failure. The calls of all workers must have ended. Fails like
- * petal_index_add(), and like petal_create().
- * Cost: sorts the keys; memory: 16 bytes per key that was added. */
+ * the builder, even on failure. The calls of all workers must have ended. Fails like
+ * petal_index_add(), and like petal_create(). Cost: sorts the keys; memory: 16 bytes per key that
+ * was added. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_add_keys(petal_index *index, const char *name,
                                                             petal_static_builder *builder,
                                                             petal_error *error);

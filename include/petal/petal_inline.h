@@ -39,7 +39,7 @@ typedef struct petal_inline {
 
 /* Prepares *hot for lookups. The filter must not change until its last use. Any number of threads
  * may use it.
- *   PETAL_ERR_UNSUPPORTED  not a filter of scheme `blocked` with hash xxh3, one layer and one line
+ *   PETAL_ERR_UNSUPPORTED  not a `blocked` filter with hash xxh3, one layer and one line
  *                          per key; one that threads share (petal_allow_threads()); or the library
  *                          is newer than this header and no longer knows its loop: use petal.h */
 PETAL_NODISCARD PETAL_API petal_status petal_inline_begin(const petal_filter *filter,

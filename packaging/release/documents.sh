@@ -1,4 +1,4 @@
-# documents.sh - what a release has beside its packages: notes from the changelog, a bill of
+# documents.sh - what a release has besides its packages: notes from the changelog, a bill of
 # materials, checksums; and the workflows. Sourced by scripts/release, not run.
 
 has_notes() {

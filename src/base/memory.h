@@ -8,7 +8,7 @@
 #define PETAL_LINE_BYTES 64u
 #define PETAL_LINE_BITS 512u
 
-/* Allocates size_bytes of zeroed memory, or returns NULL, also for 0 bytes. Free it with
+/* Allocates size_bytes of zeroed memory, or returns NULL, even for 0 bytes. Free it with
  * petal_release() and the same size. */
 void *petal_alloc(const petal_allocator *allocator, uint64_t size_bytes);
 void petal_release(const petal_allocator *allocator, void *memory, uint64_t size_bytes);

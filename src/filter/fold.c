@@ -7,7 +7,7 @@
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
  *
  * The bits within a line depend only on the low half of the hash. So folding gives exactly the bits
- * that the keys would have set in a filter of the smaller size. In the scheme classic, a line is
+ * that the keys would have set in a filter of the smaller size. In the classic scheme, a line is
  * one bit. */
 #include "base/bytes.h"
 #include "base/checked.h"

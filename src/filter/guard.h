@@ -6,7 +6,7 @@
  * time, each of them checks it and gets the same result. There is no lock. While some blocks are
  * unchecked, each key is tested as follows:
  *
- *     key -> hash -> places in each layer -> state of their blocks -> the answer, as ever
+ *     key -> hash -> places in each layer -> state of their blocks -> the answer, as usual
  *                                                 | unchecked
  *                                                 +-> store->check_block()
  *

@@ -1,4 +1,4 @@
-/* in_turn.c - the strategies for filters whose layers are tried in turn, as in the scheme static
+/* in_turn.c - the strategies for filters whose layers are tried in turn, as in the static scheme
  * (scheme/static.c). Such a filter collects keys until it is built. After that, it never
  * changes. */
 #include "base/bytes.h"

@@ -69,7 +69,7 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
 /* Call this after such bits were read. Returns PETAL_ERR_BUSY if another process has begun to
- * change them meanwhile. */
+ * change them in the meantime. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {

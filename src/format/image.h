@@ -66,9 +66,9 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
 
 /* Reads and checks everything except the payload: slots, metadata checksum, padding, and whether
  * the sizes match the bytes present. `head` has the slots. It is the first PETAL_HEAD_BYTES of the
- * file, or all of a shorter file; if the file may change meanwhile, it must be a copy. The input is
- * not trusted. On PETAL_OK every offset is within the bytes, and the caller must check the state
- * (petal_image_check_clean()). The description borrows the origin from `bytes`. */
+ * file, or all of a shorter file; if the file can change in the meantime, it must be a copy. The
+ * input is not trusted. On PETAL_OK every offset is within the bytes, and the caller must check the
+ * state (petal_image_check_clean()). The description borrows the origin from `bytes`. */
 #define PETAL_HEAD_BYTES (PETAL_SLOTS * PETAL_SLOT_MAX_BYTES)
 petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes,
                                struct image *image, petal_error *error);

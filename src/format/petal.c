@@ -12,7 +12,7 @@
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    uint8_t head[PETAL_HEAD_BYTES]; /* a copy, since the file may change meanwhile */
+    uint8_t head[PETAL_HEAD_BYTES]; /* a copy, since the file can change meanwhile */
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);

@@ -3,8 +3,8 @@
  *
  *     header | groups | filters | names | sums of the blocks | zeros | rows of group 0, 1, ...
  *
- * Not stored is what follows from other fields: offsets, the length of a row, and the order of the
- * filters in a group, which is that of their numbers. */
+ * Whatever follows from other fields is not stored: offsets, the length of a row, and the order of
+ * the filters in a group, which is that of their numbers. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "format/image.h"

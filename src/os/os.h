@@ -130,7 +130,7 @@ struct replacement {
     uint64_t size_bytes; /* bytes written so far */
 };
 
-/* begin() locks the target and opens a temporary file beside it. `flags` are PETAL_SAVE_*. `held`
+/* begin() locks the target and opens a temporary file next to it. `flags` are PETAL_SAVE_*. `held`
  * is NULL or a file that the caller has locked. If `held` is the target, its lock is used, and
  * afterwards `held` is the new file, locked. Then put() writes the bytes in order; runs of zeros
  * become holes. finish() makes the file durable and renames it (fsync, rename, fsync of the

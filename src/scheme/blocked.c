@@ -1,4 +1,4 @@
-/* blocked.c - the scheme `blocked`: all k bits of a key in one cache line or in two.
+/* blocked.c - the `blocked` scheme: all k bits of a key in one cache line or in two.
  *
  * m is a multiple of 512 bits: lines of 16 little-endian 32-bit words. A key sets one bit in each
  * of k distinct words:

@@ -1,4 +1,4 @@
-/* blocked_line.h - what all kernels of the scheme `blocked` share: finding the line and the words
+/* blocked_line.h - what all kernels of the `blocked` scheme share: finding the line and the words
  * of a key. The rule is at the top of blocked.c. petal_inline.h has the operations on a line for
  * each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H

@@ -1,4 +1,4 @@
-/* classic.c - the scheme `classic`: the k bits of a key may be anywhere among the m bits, which
+/* classic.c - the `classic` scheme: the k bits of a key may be anywhere among the m bits, which
  * needs the fewest bits per key. classic.h has the rule. */
 #include "scheme/classic.h"
 

@@ -49,7 +49,7 @@ static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, 
     return shape->hashes;
 }
 
-/* The normalize of both schemes. It accepts any m up to the scheme's max_bits. */
+/* normalize() for both schemes. It accepts any m up to the scheme's max_bits. */
 petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 

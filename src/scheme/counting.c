@@ -1,4 +1,4 @@
-/* counting.c - the scheme `counting`: like classic, but each bit is replaced by a 4-bit counter, so
+/* counting.c - the `counting` scheme: like classic, but each bit is replaced by a 4-bit counter, so
  * that keys can be removed.
  *
  * Fan, Cao, Almeida and Broder invented counting Bloom filters ("Summary cache", 2000). A key has

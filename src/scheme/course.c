@@ -15,7 +15,7 @@
  *  3. Some queries run parallel to a key that was added: with the same b, or with that of the
  *     opposite direction.
  *
- * Term 2 is computed from m, k and w. Term 3 is too if nothing wraps; otherwise it uses a factor
+ * Term 2 is computed from m, k and w. So is term 3 if nothing wraps; otherwise it uses a factor
  * found by simulation. The neglected terms are proportional to 1 / m^2. Below MIN_BITS_PER_HASH
  * they matter, and the rate is NAN. tests/stat/courses.c compares all of this with real filters. */
 #include "scheme/course.h"

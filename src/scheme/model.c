@@ -231,7 +231,7 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* Computes (1 - (1 - share) / lines)^keys - 1. Most shares differ little, so `less` is the value at
+/* Computes (1 - (1 - share) / lines)^keys - 1. Most shares are similar, so `less` is the value at
  * `anchor`, from which the others are computed. */
 #define SERIES_TERMS 7
 struct powers {

@@ -1,4 +1,4 @@
-/* static.c - the scheme `static`: a set that never changes, in hardly more bits than its rate
+/* static.c - the `static` scheme: a set that never changes, in hardly more bits than its rate
  * requires.
  *
  * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct

@@ -1,4 +1,4 @@
-/* static.h - the scheme `static`: the geometry of its pages, and how they are solved. static.c has
+/* static.h - the `static` scheme: the geometry of its pages, and how they are solved. static.c has
  * the rule. */
 #ifndef PETAL_SCHEME_STATIC_H
 #define PETAL_SCHEME_STATIC_H

@@ -164,8 +164,8 @@ static void wait_for_lock(void)
 }
 
 /* Runs the child, and kills it within this many microseconds. Half of the runs first wait until the
- * child has opened the file. So the kill also hits it at work on a slow machine. Records the keys
- * that the child acknowledged. */
+ * child has opened the file. So the kill interrupts its work even on a slow machine. Records the
+ * keys that the child acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
 {
     int ends[2], status;

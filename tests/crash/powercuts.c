@@ -23,7 +23,7 @@
 /* One file, identified by its inode, not its name. */
 struct content {
     struct bytes surely, now;
-    /* The last states seen between `surely` and `now`. */
+    /* The most recent states between `surely` and `now`. */
     struct bytes middles[MIDDLES];
     unsigned middle_count;
 };

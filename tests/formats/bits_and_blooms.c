@@ -355,7 +355,8 @@ static void binary_is_refused_by_the_name_of_json(void **state)
     free(file.data);
 }
 
-/* A text with a million brackets, numbers or members gets no memory, whatever size it claims. */
+/* No memory is allocated for text with a million brackets, numbers or members, whatever size it
+ * claims. */
 static void hostile_json_gets_no_memory(void **state)
 {
     static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1",

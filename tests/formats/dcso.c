@@ -1,6 +1,6 @@
 /* dcso.c - tests what the common vectors can't show about DCSO's files. Keys are counted as DCSO
- * counts them, attached data becomes metadata, a gzip file contains the same filter, and a file
- * that lies about its size gets no memory. */
+ * counts them, attached data becomes metadata, a gzip file contains the same filter, and no memory
+ * is allocated for a file that lies about its size. */
 #include "support.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # PETAL.* works as Redis users expect: growing and full filters, windows that forget when they are
 # queried, merging, BF.EXISTS, counts, categories. Random commands on filters with different
-# parameters are compared with sets, also on a replica and after loading the AOF.
+# parameters are compared with sets, including on a replica and after loading the AOF.
 #
 # PETAL_COMMANDS: the number of random commands per server (3,000; ./dev nightly: 60,000).
 set -u

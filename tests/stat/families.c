@@ -1,12 +1,12 @@
 /* families.c - proves that keys of every shape that people use are as good as random ones: no
  * family of keys, however similar, raises the false-positive rate or causes a missing key.
  *
- * Weak hashes fail on keys that differ little. Each family is a numbered list of distinct keys. The
- * first keys are added, and later ones are queried. Given the bits, hits are binomial with the
- * exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6 fails by
- * chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The test
- * also checks that the keys of a family are distinct, because most apparent hash bugs are keys that
- * occur twice. */
+ * Weak hashes fail on keys that differ only slightly. Each family is a numbered list of distinct
+ * keys. The first keys are added, and later ones are queried. Given the bits, hits are binomial
+ * with the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6
+ * fails by chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The
+ * test also checks that the keys of a family are distinct, because most apparent hash bugs are keys
+ * that occur twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

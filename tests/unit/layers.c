@@ -728,7 +728,7 @@ static void repeats_use_up_nothing_and_idle_generations_cost_nothing(void **stat
 }
 
 /* A window for 1,000 keys and the generation before it hold at most four shares of 334 keys. Up to
- * that number, the rate is kept. */
+ * that number, the rate is not exceeded. */
 static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped(void **state)
 {
     (void)state;

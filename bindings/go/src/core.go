@@ -79,7 +79,7 @@ func run(op uint32, handle, other uint64, w *words, data, out []byte) error {
 	return failure(status, message, w, "")
 }
 
-// texts splits n strings, each with its terminating 0, from the output of a call.
+// texts splits a call's output into n strings, each terminated by 0.
 func texts(out []byte, n int) []string {
 	found := make([]string, n)
 	for i := range found {

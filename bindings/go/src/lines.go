@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// lines processes single keys in Go for the simplest kind of filter (scheme blocked, hash xxh3, one
-// layer), as docs/format.md specifies: a call into C would take longer than the key itself. Go
-// reads the lines in the library's memory. It also writes them if adding changes nothing but the
-// bits and the number of keys (petal_inline.h says when). Answers and bits are the same as the
-// library's.
+// lines processes single keys in Go for the simplest kind of filter (the blocked scheme, xxh3
+// hashes, one layer), as docs/format.md specifies: a call into C would take longer than the key
+// itself. Go reads the lines in the library's memory. It also writes them if adding changes nothing
+// but the bits and the number of keys (petal_inline.h says when). Answers and bits are the same as
+// the library's.
 type lines struct {
 	at       uint64 // address in the library; 0: keys go through the library
 	count    uint64

@@ -1039,7 +1039,7 @@ const putNarrow = (engine, keys, from, to) => {
 
 // ---- formats -------------------------------------------------------------------------------------
 
-/** The formats that the module `full` supports. */
+/** The formats that the `full` module supports. */
 export const formats = async () => {
     const engine = await engineOf('full'),
         all = [];

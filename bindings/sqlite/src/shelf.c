@@ -182,8 +182,8 @@ struct held *shelf_take(sqlite3_context *context, const char *path, const char *
 {
     struct shelf *shelf = sqlite3_user_data(context);
     struct identity identity;
-    /* Identify the file before reading it: if it changes meanwhile, the next statement reads it
-     * again. */
+    /* Identify the file before reading it: if it changes in the meantime, the next statement reads
+     * it again. */
     bool exists = identify(path, &identity);
     struct place *place = find(shelf, path, format);
     if (exists && place && memcmp(&place->identity, &identity, sizeof identity) == 0) {

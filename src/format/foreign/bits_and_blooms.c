@@ -16,7 +16,7 @@
  * from the URL alphabet to the standard one. There is no magic number and no count.
  * docs/formats/bits-and-blooms.md.
  *
- * The format `bits-and-blooms` reads all of these. It writes a filter in the form that it was read
+ * The `bits-and-blooms` format reads all of these. It writes a filter in the form that it was read
  * from, and other filters in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to
  * the plain binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked
  * image that byte stores the form.

@@ -91,8 +91,8 @@ static jint smaller(jint a, jint b)
 }
 
 /* Reads numbers and writes answers in place: copies would take a third longer. The garbage
- * collector has to wait meanwhile, so only one piece is processed at a time, which takes tens of
- * microseconds. */
+ * collector has to wait in the meantime, so only one piece is processed at a time, which takes tens
+ * of microseconds. */
 static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
                              petal_error *error)
 {

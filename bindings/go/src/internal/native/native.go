@@ -1,6 +1,6 @@
 //go:build cgo && !petal_wasm
 
-// Package native is the library, compiled by cgo from the C files beside this one. -O3, because
+// Package native is the library, compiled by cgo from the C files next to this one. -O3, because
 // with cgo's default -O2 a batch of numbers takes a tenth longer.
 package native
 
