@@ -78,7 +78,7 @@ static int is_early(petal_status status, uint8_t flags)
 }
 
 /* If expected_bytes was given, the reader reports an error in the header before it checks the ends
- * of the layers. So its error can differ from that of petal_load(). */
+ * of the layers. So its error can differ from petal_load()'s. */
 static int is_ruled_out(petal_status status, uint8_t flags)
 {
     return (flags & 4) &&

@@ -51,7 +51,7 @@ struct slot {
     struct model model;
     enum mode mode;
     int file;            /* for MAP, LIVE, WRITABLE and LOCKED */
-    uint64_t generation; /* that of the file when it was opened */
+    uint64_t generation; /* the file's when it was opened */
     uint8_t *bytes;      /* only for VIEW */
     bool has_secret, is_shared, refuses_overfull;
     /* For MAP and LIVE: a writer that has closed the file may have left more keys than the model

@@ -63,8 +63,8 @@ static struct lent *lent_for(const struct value *value)
     return value->classic == CLASSIC_VALKEY ? &lent[LENT_VALKEY] : lent_by(value->options);
 }
 
-/* Used only for what the module can't work without: like the server, it aborts if there is no
- * memory. */
+/* Used only for what the module can't work without: like the server, it aborts if memory runs
+ * out. */
 static void *alloc(void *context, size_t size_bytes)
 {
     (void)context;

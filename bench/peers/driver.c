@@ -17,8 +17,8 @@
  *
  * Key i is SplitMix64's output function of i; absent keys start at 2^40. Texts are "http://a.io/"
  * and 16 hex digits. LAST_KEY, the last absent key (a number in 16 hex digits), shows that all
- * contenders use the same keys. RATE is that of an ideal filter with the same bits per key. Keys
- * are made before the clock starts; creating the filter counts as adding.
+ * contenders use the same keys. RATE is what an ideal filter with the same bits per key would have.
+ * Keys are made before the clock starts; creating the filter counts as adding.
  *
  * Every round runs each contender once, in every other round in reverse order, so that a slowdown
  * of the machine affects all of them; ratios are taken within a round. Before the rounds of a size,

@@ -50,7 +50,7 @@ struct answers {
     uint64_t asked;  /* keys */
     uint64_t *found; /* keys or rows, by place */
     uint64_t *rows;
-    uint64_t *shelf_rows; /* room for those of an index */
+    uint64_t *shelf_rows; /* room for the rows of an index */
 };
 
 /* The keys of a slice, or some of them. */

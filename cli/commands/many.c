@@ -144,7 +144,7 @@ static size_t handle_limit(void)
 }
 
 /* True if the filter must stay open. A filter from a pipe can't be opened again. One that another
- * process is changing could be, but with a remark each time. */
+ * process is changing could be reopened, but with a remark each time. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;

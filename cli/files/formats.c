@@ -32,7 +32,7 @@ static bool looks_like_text(const uint8_t *bytes, size_t size)
     return size > 0;
 }
 
-/* "notes.txt" -> "notes.petal", in the current folder or in that of the file. */
+/* "notes.txt" -> "notes.petal", in the current folder or in the file's. */
 static void filter_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

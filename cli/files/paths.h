@@ -47,8 +47,8 @@ bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 
 /* Write a new file for `path` in pieces: begin, write, end. Each call returns false on failure. The
- * first and the last report failures; the last also reports those of writes. If `keep` is false,
- * the file is discarded. It replaces another file only with `force`. */
+ * first and the last report failures; the last also reports failed writes. If `keep` is false, the
+ * file is discarded. It replaces another file only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;

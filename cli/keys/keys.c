@@ -462,7 +462,7 @@ static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
     return rest;
 }
 
-/* Makes a piece of a row that is too long a block of its own. */
+/* Puts a piece of a row that is too long into a separate block. */
 static void cut_piece(struct key_reader *reader, struct key_block *block)
 {
     size_t end = end_of_piece(reader, block);

@@ -87,7 +87,7 @@ static bool read_columns(struct rows *rows, const char *option, const char *text
     }
 }
 
-/* The time is in a column of its own, or in one of the key's. */
+/* The time is in a separate column, or in one of the key's. */
 static bool read_time_column(struct rows *rows, const char *text)
 {
     const char *why;

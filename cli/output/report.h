@@ -17,7 +17,7 @@ enum { STATUS_OK = 0, STATUS_NO = 1, STATUS_ERROR = 2, STATUS_BUSY = 3, STATUS_S
 bool complain(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void remark(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Opens those of the descriptors 0 to 2 that are missing, so that no file of ours ever becomes
+/* Opens whichever of the descriptors 0 to 2 are missing, so that no file of ours ever becomes
  * "standard output" by accident. The replacements fail when used, as a closed descriptor does. */
 void guard_standard_files(void);
 

@@ -19,7 +19,7 @@
 
 static _Atomic int caught;
 
-/* Runs on a thread of its own. The second event ends the process, as Windows does by default. */
+/* Runs on a separate thread. The second event ends the process, as Windows does by default. */
 static BOOL WINAPI on_event(DWORD event)
 {
     int number = event == CTRL_C_EVENT ? SIGINT : event == CTRL_CLOSE_EVENT ? SIGHUP : SIGTERM;

@@ -242,7 +242,7 @@ typedef struct petal_allocator {
  *
  * Two kinds of filter have several layers of bits. A key is present if any layer contains it. The
  * layers' rates sum to at most `rate`.
- *   growth       For sets of unknown size. `capacity` is that of the first layer. When the newest
+ *   growth       For sets of unknown size. `capacity` applies to the first layer. When the newest
  *                layer is full, the filter adds a layer for growth_step times as many keys, at
  *                growth_ratio times the rate. `rate` holds for any number of keys. A key that any
  *                layer contains is not added again. There are at most 64 layers, of at most 2^48
@@ -306,8 +306,8 @@ typedef struct petal_options {
  * A static filter takes a rate and no capacity. Until petal_freeze() it has no bits, but keeps an
  * 8-byte hash of each added key, repeats included. Meanwhile contains returns true, add reports
  * every key as new, and calls that need bits fail with PETAL_ERR_UNSUPPORTED.
- * Cost: that of petal_plan(). The default allocator zeroes pages as keys arrive; another allocator
- * may zero all bits. */
+ * Cost: the same as petal_plan(). The default allocator zeroes pages as keys arrive; another
+ * allocator may zero all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_create(const petal_options *options,
                                                     petal_filter **filter, petal_error *error);
 
@@ -344,7 +344,7 @@ PETAL_API bool petal_contains(const petal_filter *filter, const void *key, size_
 
 /* Removes a key from a counting filter. Returns PETAL_OK if it decremented the key's counters,
  * PETAL_ABSENT if the key was certainly absent and nothing changed, and PETAL_ERR_UNSUPPORTED if
- * the scheme has no counters. Other failures are those of petal_add().
+ * the scheme has no counters. Otherwise it fails like petal_add().
  *
  * Each petal_remove() undoes one petal_add() of that key: a key that was added twice is found until
  * it has been removed twice. Don't skip petal_add() because petal_contains() returned true: each
@@ -895,7 +895,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_clear(petal_filter *filter, petal_e
  *   PETAL_ERR_MEMORY  building takes 16 bytes per added key besides the filter. The keys are lost;
  *                     all you can do is petal_free()
  *   PETAL_ERR_LIMIT   more than 2^46 keys
- * Cost: that of petal_sync(); of a static filter, O(keys), about 0.1 us each. */
+ * Cost: the same as petal_sync(); for a static filter, O(keys), about 0.1 us each. */
 PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 
 /* Makes `filter` the union of both: exactly the filter to which the keys of both were added. Items
@@ -1105,7 +1105,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_write(const petal_filter *filter,
                                                    petal_error *error);
 
 /* Makes a filter from an image in memory: a private, verified copy. Safe on hostile bytes. Modes
- * and flags are those of petal_open(); RECOVER, RESEAL, HEADER_ONLY and NO_SECRET have an effect.
+ * and flags work as in petal_open(); RECOVER, RESEAL, HEADER_ONLY and NO_SECRET have an effect.
  * Failures: see the table at petal_open().
  * Cost: reads and copies all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_load(const void *bytes, uint64_t size_bytes,

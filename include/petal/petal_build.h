@@ -14,9 +14,9 @@ extern "C" {
 /* --------------------------------------------------------------------- several threads, one filter
  *
  * A builder lets several threads fill one filter, without an atomic operation or a wait per key.
- * Each thread sorts its keys by region of the filter into buffers of its own. It adds a full buffer
- * to its region as one batch; only one thread at a time writes to a region. The bits are those that
- * petal_add() sets. A builder does not report which keys were new.
+ * Each thread sorts its keys by region of the filter into its own buffers. It adds a full buffer to
+ * its region as one batch; only one thread at a time writes to a region. The resulting bits are the
+ * same as with petal_add(). A builder does not report which keys were new.
  *
  *     petal_builder *builder;
  *     uint32_t workers = 8; // at most
@@ -112,9 +112,9 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_create(const petal_options *
  * about half as long again.
  * `memory_bytes` is for the hashes and, at the end, the filter, which must be in memory: a tenth
  * more than the filter's size (see petal_plan()) is enough. If the filter takes more than 7/8 of
- * it, the hashes get 1/8 in addition. Each worker takes up to 2 MB more for the page that it
- * solves. If somebody chose keys that all belong to one page, their hashes are in memory together.
- * On failure the builder has no limit.
+ * it, the hashes get another 1/8. Each worker takes up to 2 MB more for the page that it solves. If
+ * somebody chose keys that all belong to one page, their hashes are in memory together. On failure
+ * the builder has no limit.
  *   PETAL_ERR_ARGUMENT     it has keys or a limit already; or less than 64 KiB for each worker
  *   PETAL_ERR_IO           no file can be created in the folder
  *   PETAL_ERR_MEMORY

@@ -27,9 +27,9 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
                                   uint64_t *size_bytes, petal_error *error);
 
-/* Overwrites part of a layer's bits in a filter in memory: for hosts that store the bits in chunks
- * of their own. A layer without bits gets zeroed ones first. The bits are not verified, but set
- * bits that no key can set are refused. Once every layer has received its first chunk, the filter
+/* Overwrites part of a layer's bits in a filter in memory: for hosts that store the bits in their
+ * own chunks. A layer without bits gets zeroed ones first. The bits are not verified, but set bits
+ * that no key can set are refused. Once every layer has received its first chunk, the filter
  * answers from the bits received so far: don't query it before the last chunk.
  *   PETAL_ERR_ARGUMENT        there is no such layer, or it has fewer bytes
  *   PETAL_ERR_DAMAGED         a bit that no key can set; nothing was written
@@ -54,7 +54,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_adopt_bits(petal_filter *filter, ui
                                                         void *bytes, uint64_t size_bytes,
                                                         petal_error *error);
 
-/* Sets petal_info.items, for hosts that count by a rule of their own.
+/* Sets petal_info.items, for hosts that count in their own way.
  *   PETAL_ERR_UNSUPPORTED  the filter grows or is a window: it uses items to tell when its newest
  *                          layer is full
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
@@ -97,8 +97,8 @@ typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 
 /* Lets `move` move each block of the filter's memory, for hosts that defragment. size_bytes is what
  * was requested from the allocator. *filter is the new handle. Needs exclusive use; no builder may
- * be active. Maps, views and open files are not moved. Returns PETAL_OK. Cost: O(layers), and what
- * `move` costs. */
+ * be active. Maps, views and open files are not moved. Returns PETAL_OK.
+ * Cost: O(layers), and what `move` costs. */
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
 
@@ -141,8 +141,8 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
  * your storage. The bytes of the first layers may be enough: in a static filter, 95 % of the keys
  * need only those of the first layer. *answer is written only with PETAL_OK. Otherwise it fails
  * like petal_key_ranges(), and costs the same.
- *   PETAL_ERR_TRUNCATED  not enough bytes; error->offset is the number required, including those of
- *                        the next layer
+ *   PETAL_ERR_TRUNCATED  not enough bytes; error->offset is the number required, including the
+ *                        bytes of the next layer
  *   PETAL_ERR_ARGUMENT   more bytes than the ranges have */
 PETAL_NODISCARD PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter,
                                                                 const void *key, size_t key_bytes,
@@ -197,9 +197,9 @@ PETAL_NODISCARD PETAL_API petal_status petal_reader_create(const petal_open_opti
 
 /* Passes the next bytes to the reader. Fails as soon as a failure of petal_load() (see the table at
  * petal_open()) is certain. If more bytes could still lead to another failure,
- * petal_reader_finish() reports it. With expected_bytes, a stream that is unacceptable by its
- * header (memory limit, secret, dirty) fails once the header is complete. After a failure, call
- * only petal_reader_free().
+ * petal_reader_finish() reports it. With expected_bytes, a stream whose header is unacceptable
+ * (memory limit, secret, dirty) fails once the header is complete. After a failure, call only
+ * petal_reader_free().
  * Cost: O(size_bytes). */
 PETAL_NODISCARD PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes,
                                                          size_t size_bytes, petal_error *error);

@@ -29,8 +29,8 @@
  *
  * Limits: PETAL_INDEX_MAX_FILTERS filters, names of PETAL_INDEX_MAX_NAME_BYTES.
  *
- * The conventions are those of petal.h. Any number of threads may use one index in calls that take
- * a `const petal_index`, if no thread changes it. */
+ * The conventions are the same as in petal.h. Any number of threads may use one index in calls that
+ * take a `const petal_index`, if no thread changes it. */
 #ifndef PETAL_INDEX_H
 #define PETAL_INDEX_H
 
@@ -78,12 +78,12 @@ PETAL_API void petal_index_free(petal_index *index);
  *   PETAL_ERR_EXISTS       a filter of the index has this name
  *   PETAL_ERR_UNSUPPORTED  the filter counts, is static, has several layers, or is of another
  *                          library's scheme; or it has no bits
- *   PETAL_ERR_MISMATCH     its key type differs from that of the index; or both are keyed, with
+ *   PETAL_ERR_MISMATCH     its key type differs from the index's; or both are keyed, with
  *                          different secrets
  *   PETAL_ERR_READ_ONLY    the index was opened
  *   PETAL_ERR_LIMIT        there are PETAL_INDEX_MAX_FILTERS
  *   PETAL_ERR_MEMORY, PETAL_ERR_BUSY, PETAL_ERR_DAMAGED (see petal_clone())
- * Cost: that of petal_clone(), or of petal_fold(). */
+ * Cost: the same as petal_clone() or petal_fold(). */
 PETAL_NODISCARD PETAL_API petal_status petal_index_add(petal_index *index, const char *name,
                                                        const petal_filter *filter,
                                                        petal_error *error);
@@ -93,8 +93,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_add(petal_index *index, const
  * that many distinct keys, rounded up to four significant bits. Rounding makes it at most an eighth
  * larger, a twentieth on average, and gives sets of similar size filters of the same size. Releases
  * the builder, even on failure. The calls of all workers must have ended. Fails like
- * petal_index_add(), and like petal_create(). Cost: sorts the keys; memory: 16 bytes per key that
- * was added. */
+ * petal_index_add(), and like petal_create().
+ * Cost: sorts the keys; memory: 16 bytes per key that was added. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_add_keys(petal_index *index, const char *name,
                                                             petal_static_builder *builder,
                                                             petal_error *error);

@@ -1,4 +1,4 @@
-/* create.c - plans and creates filters: Petal's own, and those of other libraries. */
+/* create.c - plans and creates filters: Petal's own, and other libraries'. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"

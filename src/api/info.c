@@ -101,8 +101,8 @@ static const struct shape *parameters_of(const petal_filter *filter)
     return &layer->array.shape;
 }
 
-/* The parameters of the whole filter. If there are several layers: those of the last, which
- * receives new keys, with sizes summed over all. */
+/* The parameters of the whole filter. If there are several layers: the last layer's, which receives
+ * new keys, with sizes summed over all. */
 static void describe_all(const petal_filter *filter, petal_info *info)
 {
     bool rotates = petal_filter_rotates(filter);

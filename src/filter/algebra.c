@@ -59,10 +59,10 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
 }
 
 /* The layers of a filter hold keys of different times. The union of two chains would be fuller than
- * their rates allow, and petal_is_overfull() would not even notice. So neither filters with a
- * policy of Petal's own nor other libraries' chains can be combined. That includes a chain of a
- * single layer, because the union could hold more keys than that layer may have before the next one
- * starts. If a filter never gets another layer, it can be combined. */
+ * their rates allow, and petal_is_overfull() wouldn't notice. So neither filters with a policy of
+ * Petal's own nor other libraries' chains can be combined. That includes a chain of a single layer,
+ * because the union could hold more keys than that layer may have before the next one starts. If a
+ * filter never gets another layer, it can be combined. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;

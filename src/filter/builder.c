@@ -255,7 +255,7 @@ static bool goes_by_regions(const petal_filter *filter)
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Limits the number of workers, so that the share of each is large compared with its buffers. */
+/* Limits the number of workers, so that each one's share is large compared with its buffers. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;

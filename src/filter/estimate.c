@@ -43,7 +43,7 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
     if (layer == PETAL_ALL_LAYERS && filter->scheme->is_in_turn)
         layer = 0; /* all layers give the same answer */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
-    /* A time window may have fewer or more generations than planned. The rate is that of the
+    /* A time window may have fewer or more generations than planned. The rate is computed for the
      * planned number, all full. */
     uint32_t count =
         filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;

@@ -11,8 +11,8 @@
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters also record failures. Every filter is memory from petal_filter_new(), which is not
- * const. */
+/* Const filters also record failures. Every filter was allocated by petal_filter_new(), so it is
+ * not really const. */
 static struct failure *failure_of(const petal_filter *filter)
 {
     return (struct failure *)(uintptr_t)&filter->failure;

@@ -285,7 +285,7 @@ petal_status petal_filter_note_error(const petal_filter *filter, petal_status st
 /* Makes the filter read-only. */
 void petal_filter_refuse_changes(petal_filter *filter);
 
-/* Records that any bit may change, for other reasons than adding keys. The bits must have been
+/* Records that any bit may change, for reasons other than adding keys. The bits must have been
  * checked, or all of them will be overwritten. */
 void petal_filter_touch_all(petal_filter *filter);
 

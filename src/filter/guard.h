@@ -48,7 +48,7 @@ petal_status petal_guard_check(const petal_filter *filter, const struct probe *p
                                petal_error *error);
 
 /* The same for the hashes of a piece. Returns how many leading keys have sound bits. If they are
- * fewer than `count`, *status and *error are those of the next key. */
+ * fewer than `count`, *status and *error are for the next key. */
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 

@@ -7,7 +7,7 @@
 #include "filter/permission.h"
 #include "scheme/blocked_line.h"
 
-/* The loop is compiled into the program. So the program's struct must be exactly that of this
+/* The loop is compiled into the program. So the program's struct must be exactly the one in this
  * library. */
 static petal_status check_version(const petal_inline *hot, petal_error *error)
 {

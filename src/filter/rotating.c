@@ -39,8 +39,8 @@
  * them have been closed because they were full, and t because their time was over. Each full one
  * holds a share, so s <= G - 1. If s = G - 1, the window has no keys left for others, so t = 0.
  * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. With the oldest and
- * the newest, there are at most 2G - 1 generations. If there are that many, and the newest is used
- * up too, the window holds more keys than planned. In that case the newest accepts more than its
+ * the newest, there are at most 2G - 1 generations. If there are that many, and even the newest is
+ * used up, the window holds more keys than planned. In that case the newest accepts more than its
  * share and stays open longer. The rate then rises and keys are forgotten late, but none is
  * lost. */
 #include "filter/rotating.h"

@@ -1,7 +1,7 @@
 /* format.h - the third axis: filter <-> the bytes of a file. The file of each format exports a row,
  * and format_list.h lists the rows. To add a format, write a file and a line in that list. A codec
- * is pure: it turns bytes into a description. It opens no files, and never allocates memory by an
- * unchecked size. */
+ * is pure: it turns bytes into a description. It opens no files, and never allocates memory based
+ * on an unchecked size. */
 #ifndef PETAL_FORMAT_FORMAT_H
 #define PETAL_FORMAT_FORMAT_H
 

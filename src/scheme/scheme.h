@@ -41,8 +41,8 @@ struct static_pages {
 };
 
 /* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, unless the scheme
- * says otherwise. The bytes are those of the file on every platform. Bits that no key can set are
- * zero. */
+ * says otherwise. The bytes are the same as in the file on every platform. Bits that no key can set
+ * are zero. */
 struct bit_array {
     struct shape shape;
     uint32_t hash_words; /* number of 64-bit words in a key's hash */
@@ -222,8 +222,8 @@ struct counts {
     uint64_t not_zero, saturated;
 };
 
-/* What a scheme needs in addition if its positions are counters and not bits. shape.bits is then
- * the number of counters. */
+/* What a scheme also needs if its positions are counters instead of bits. shape.bits is then the
+ * number of counters. */
 struct counters {
     uint32_t bits; /* size of a counter; counter i starts at bit i * bits of the bytes */
     /* Decrements. Sets results[i] to 1, or to 0 for an absent key, and returns their sum. The
@@ -291,8 +291,8 @@ struct scheme_def {
      * number. So neighbouring lines can be folded (filter/fold.c). 0: that is not the case. */
     uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of this; default: 1 */
-    /* Position i is bit (i ^ bit_order) of the bytes. It is 0, or 56 for big-endian words of 64
-     * bits. */
+    /* Position i is bit (i ^ bit_order) of the bytes. It is 0, or 56 for big-endian 64-bit
+     * words. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */
     /* A key is in only one layer, and layers are tried in turn to find it (kernel.take_turn). Such

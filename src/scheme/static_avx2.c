@@ -70,7 +70,7 @@ TARGET static inline bool all_agree(const struct bit_array *array, const struct 
 
 /* ---- four keys of a batch -------------------------------------------------------------------- */
 
-/* Products of 64 bits: the upper half, and the lower. */
+/* 64-bit products: the upper half, and the lower. */
 TARGET static inline __m256i upper_product(__m256i a, __m256i b)
 {
     __m256i a_high = _mm256_srli_epi64(a, 32), b_high = _mm256_srli_epi64(b, 32),

@@ -46,7 +46,7 @@ struct backing {
 
 /* Points the filter's layers at the bytes in `from`. `image` is NULL for other libraries' files,
  * which are read-only. The caller still owns the map, the file and the bytes. petal_backing_hold()
- * hands them to the filter. */
+ * passes them to the filter. */
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
                                   const struct image *image, const struct opening *from,
                                   petal_error *error);

@@ -1,6 +1,6 @@
 /* rocksdb.c - tests what the common vectors can't show about RocksDB's filters. Checksums and false
  * positives equal those in RocksDB's own tests, sizes follow from its bits per key, its other kinds
- * of filters are refused by name, and the model of the rate is right. */
+ * of filters are refused with a message that names them, and the model of the rate is right. */
 #include "support.h"
 
 static petal_filter *of_lines(uint64_t lines, uint32_t hashes)

@@ -4,7 +4,7 @@
  *
  *  1. Rate given the bits. Absent keys are queried in filters that each have different keys. The
  *     hits are binomial with the rate that petal_get_stats() reports for each filter, so their sum
- *     has the variance sum of N p (1 - p), and 5 sd are allowed. In addition TOLD of the sum is
+ *     has the variance sum of N p (1 - p), and 5 sd are allowed. A further TOLD of the sum is
  *     allowed, since the reported rates come from a sample of the ways to wrap, and above 4,096
  *     bits from a model.
  *  2. The model. The mean over filters is compared with the predicted rate. Allowed are 5 of its

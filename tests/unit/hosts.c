@@ -354,7 +354,7 @@ static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
         fclose(file);
         require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
         require_same_answers(filter, loaded, kind_names[kind]);
-        /* The loaded filter must go on like the original: grow, rotate, count. */
+        /* The loaded filter must continue like the original: grow, rotate, count. */
         add_numbers(filter, 20000, 9000);
         add_numbers(loaded, 20000, 9000);
         require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);

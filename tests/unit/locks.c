@@ -247,7 +247,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     assert_int_equal(access(elsewhere, F_OK), -1);
     petal_free(writer);
     petal_free(reader);
-    /* The writer has gone, so this is an ordinary map. */
+    /* The writer is gone, so this is an ordinary map. */
     reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     assert_true(!file_info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);

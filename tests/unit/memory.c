@@ -529,7 +529,7 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Writing to an empty page, or reading one without need, crashes in this test. */
+/* Writing to an empty page, or reading one unnecessarily, crashes in this test. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;

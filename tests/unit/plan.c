@@ -511,7 +511,7 @@ static void options_without_an_effect_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
 }
 
-/* An earlier version went on with whatever the failed call had left. */
+/* An earlier version continued with whatever the failed call had left behind. */
 static void growing_to_a_rate_out_of_reach_is_refused(void **state)
 {
     (void)state;

@@ -117,7 +117,7 @@ namespace Petal
         /// <returns>For each key, false if it was certainly absent.</returns>
         public bool[] RemoveBatch(T[] keys) => Answers(Verb.Remove, keys);
 
-        /// <summary>Whether any key is present; stops as soon as it knows.</summary>
+        /// <summary>Whether any key is present; stops once that is known.</summary>
         public bool ContainsAny(IEnumerable<T> keys)
         {
             if (keys == null)
@@ -130,7 +130,7 @@ namespace Petal
             return false;
         }
 
-        /// <summary>Whether all keys are present; stops as soon as it knows.</summary>
+        /// <summary>Whether all keys are present; stops once that is known.</summary>
         public bool ContainsAll(IEnumerable<T> keys)
         {
             if (keys == null)

@@ -97,15 +97,15 @@ func unknown(answers []bool, err error) {
 	}
 }
 
-// ContainsAny reports whether any key is probably present. It stops as soon as it knows. With an
-// error it returns true.
+// ContainsAny reports whether any key is probably present. It stops as soon as that is known. With
+// an error it returns true.
 func (f *Filter) ContainsAny(keys Keys) (bool, error) {
 	any, err := f.batch(doAny, keys, nil)
 	return any != 0 || err != nil, err
 }
 
-// ContainsAll reports whether every key is probably present. It stops as soon as it knows. With an
-// error it returns true.
+// ContainsAll reports whether every key is probably present. It stops as soon as that is known.
+// With an error it returns true.
 func (f *Filter) ContainsAll(keys Keys) (bool, error) {
 	outside, err := f.batch(doAll, keys, nil)
 	return outside == 0 || err != nil, err

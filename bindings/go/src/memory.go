@@ -56,8 +56,8 @@ func heapBytes() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// collect runs the collector, and lets the finalizers, which close filters, start; while they run,
-// the floor falls.
+// collect runs the collector and lets the finalizers start, which close filters; as they run, the
+// floor falls.
 func collect() {
 	if !atomic.CompareAndSwapInt32(&outside.collecting, 0, 1) {
 		return

@@ -106,7 +106,7 @@ func secretOf(secret []byte, failed error) ([]byte, error) {
 }
 
 // WithGrowth is for sets of unknown size: when the filter is full, it adds a layer, so the rate
-// holds for any number of keys. New's capacity is that of the first layer.
+// holds for any number of keys. New's capacity applies to the first layer.
 func WithGrowth() Option { return slotOption(optionGrowth, 1) }
 
 // WithGrowthStep gives each layer step times the capacity of the one before (2 to 64), and ratio

@@ -1,6 +1,6 @@
 // Package petal provides fast Bloom filters, stored in files that C, the shell and other languages
-// also read. It also opens the filters of Guava, Spark, Redis, bits-and-blooms and other libraries
-// without conversion.
+// also read. It also opens filters written by Guava, Spark, Redis, bits-and-blooms and other
+// libraries without conversion.
 //
 // A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
 // bits per key. It never misses a key that was added. For other keys, it wrongly says "probably" at

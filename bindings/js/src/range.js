@@ -62,8 +62,8 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     return { bytes, tag };
 };
 
-/** A filter on a static host, queried with HTTP range requests. Its answers are those of the whole
- * file. */
+/** A filter on a static host, queried with HTTP range requests. It gives the same answers as the
+ * whole file. */
 export class RangeFilter {
     #url;
     #options;

@@ -344,7 +344,7 @@ static bool set_large(PyObject *options)
             set_default(options, "foldable", PyBool_FromLong(1)));
 }
 
-/* The keyword arguments are those of Filter(). */
+/* The keyword arguments are the same as for Filter(). */
 static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);

@@ -134,7 +134,7 @@ static bool refuse(PyObject *object)
 }
 
 /* Reads a buffer's bytes, or a number that looks like a buffer, such as numpy.float32. Other
- * buffers are arrays: no other program would make a key of their bytes. */
+ * buffers are arrays: no other program would turn their bytes into a key. */
 static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
 {
     Py_buffer *view = &key->buffer;

@@ -50,7 +50,7 @@ petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t
 petal_status petal_redis_chain_of(const petal_filter *filter, const struct format_def *format,
                                   struct redis_chain *chain, petal_error *error);
 
-/* Writes the bytes of a link, which are those of its layer, padded with zeros to link->bytes. */
+/* Writes the bytes of a link: its layer's, padded with zeros to link->bytes. */
 petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_link *link,
                                   const struct sink *sink, petal_error *error);
 

@@ -251,7 +251,7 @@ static bool grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_valkey_bloom && has_origin(filter);
 }
 
-/* The rate of a layer is computed from the rate of the filter, not from that of the previous
+/* The rate of a layer is computed from the rate of the filter, not from the rate of the previous
  * layer. */
 static petal_status grow(petal_filter *filter, petal_error *error)
 {

@@ -51,7 +51,7 @@ static uint64_t hash_of_long(uint64_t x)
     return x + (x << 31);
 }
 
-/* Hashes little-endian integers of 8 bytes, or of 4 bytes, which are sign-extended. Keys of other
+/* Hashes little-endian 8-byte integers, or 4-byte ones, which are sign-extended. Keys of other
  * sizes are not integers, so they are hashed as bytes. */
 static void compute_long(const struct hash_key *with, const void *data, size_t size_bytes,
                          uint64_t *words)

@@ -1,5 +1,5 @@
 /* xxph3.c - XXPH3, 64 bits, seed 0. It is the preview of XXH3 (xxHash 0.7.2, Yann Collet) that
- * RocksDB froze for its filters. It has the same parts as today's XXH3, but combines them
+ * RocksDB froze for its filters. It has the same parts as the current XXH3, but combines them
  * differently.
  *
  * Written from the algorithm. Every branch mixes the input with a secret of 192 bytes (the same as

@@ -31,7 +31,7 @@ enum shim_call {
 
 /* What happens to the call. */
 enum shim_action {
-    SHIM_COUNT,   /* nothing, calls are only counted */
+    SHIM_COUNT,   /* do nothing; calls are only counted */
     SHIM_FAIL,    /* fail with `error` */
     SHIM_FAIL_ON, /* fail, and make all later calls fail */
     SHIM_SHORT,   /* a write writes only half */

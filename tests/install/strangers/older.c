@@ -1,5 +1,5 @@
 /* older.c - a program compiled with an older petal.h, whose structs are shorter (old/). With NEWER,
- * it is compiled with a later header, whose structs are longer. Both must work with today's
+ * it is compiled with a later header, whose structs are longer. Both must work with the current
  * library. */
 #include "expect.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef NEWER
-/* Fields that today's library doesn't know. */
+/* Fields that the current library doesn't know. */
 #define GROWN(type) \
     struct { \
         type known; \

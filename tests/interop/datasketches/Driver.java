@@ -1,4 +1,4 @@
-/* Driver.java - BloomFilter of Apache DataSketches. PETAL_SEED sets its seed. See
+/* Driver.java - the BloomFilter of Apache DataSketches. PETAL_SEED sets its seed. See
  * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;

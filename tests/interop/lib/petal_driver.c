@@ -1,5 +1,5 @@
 /* petal_driver.c - Petal's side of the interop tests, using the public API. interop.sh describes
- * its language. In addition, it has:
+ * its language. It also has:
  *
  *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, by bits and hashes
  *   convert FORMAT FILE TO OUT               the same filter in another container

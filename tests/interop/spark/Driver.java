@@ -1,5 +1,5 @@
-/* Driver.java - BloomFilter of Spark's sketch library. The format, such as "spark-v1", selects the
- * version of its file format. See ../lib/interop.sh. */
+/* Driver.java - the BloomFilter of Spark's sketch library. The format, such as "spark-v1", selects
+ * the version of its file format. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;

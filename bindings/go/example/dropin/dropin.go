@@ -1,7 +1,7 @@
 // Package dropin has the calls of github.com/bits-and-blooms/bloom/v3, implemented by Petal's
 // filters: change the import, and a program works unchanged. The files it writes are identical,
-// byte for byte, and so are all answers. In addition there are batches, memory maps, and checksums
-// with WriteFormat(w, "petal").
+// byte for byte, and so are all answers. Petal adds batches, memory maps, and checksums with
+// WriteFormat(w, "petal").
 //
 // These calls return no errors. If memory runs out or the filter was closed, they panic where the
 // original cannot fail.
@@ -15,7 +15,7 @@ import (
 
 const format = "bits-and-blooms"
 
-// BloomFilter is a Petal filter with Petal's own methods and those of bits-and-blooms.
+// BloomFilter is a Petal filter with both Petal's own methods and bits-and-blooms'.
 type BloomFilter struct{ *petal.Filter }
 
 func must[T any](value T, err error) T {

@@ -26,7 +26,7 @@ final class LeakTest {
     }
 
     static void testFiveThousandFiltersOfAMegabyteStayBelow512() throws IOException {
-        // An early peak, of pages never touched, must not raise the limit forever.
+        // An early peak, from pages that were never touched, must not raise the limit forever.
         BloomFilter.builder().bits(1L << 36).hashes(2).build().close();
         for (int i = 0; i < 200; i++) BloomFilter.create(10, 0.01).close();
         for (int i = 0; i < 5000; i++) {

@@ -120,7 +120,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return open(path, Mode.READ, new OpenOptions());
     }
 
-    /** As {@link #open(Path, Mode, OpenOptions)}. */
+    /** Like {@link #open(Path, Mode, OpenOptions)}. */
     public static BloomFilter open(Path path, Mode mode) throws IOException {
         return open(path, mode, new OpenOptions());
     }
@@ -149,7 +149,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** As {@link #fromBytes(byte[], OpenOptions)}. */
+    /** Like {@link #fromBytes(byte[], OpenOptions)}. */
     public static BloomFilter fromBytes(byte[] data) throws IOException {
         return fromBytes(data, new OpenOptions());
     }
@@ -177,7 +177,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new BloomFilter(new Core(handle, bytes, options.keyType), null, false);
     }
 
-    /** As {@link #read(InputStream, OpenOptions)}. */
+    /** Like {@link #read(InputStream, OpenOptions)}. */
     public static BloomFilter read(InputStream in) throws IOException {
         return read(in, new OpenOptions());
     }
@@ -252,12 +252,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
     }
 
-    /** As {@link #add(String)}. */
+    /** Like {@link #add(String)}. */
     public boolean add(byte[] key) {
         return change(Core.ADD, key, null) != 0;
     }
 
-    /** As {@link #add(String)}. The key is the buffer's remaining bytes; its position doesn't
+    /** Like {@link #add(String)}. The key is the buffer's remaining bytes; its position doesn't
      * move. */
     public boolean add(ByteBuffer key) {
         int from = key.position(); // read once: another thread may move it
@@ -272,7 +272,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** As {@link #add(String)}. */
+    /** Like {@link #add(String)}. */
     public boolean add(long key) {
         if (!core.keys.plainLong) return add(core.keys.ofLong(key));
         return addLong(key);
@@ -287,13 +287,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** As {@link #add(String)}. */
+    /** Like {@link #add(String)}. */
     public boolean add(double key) {
         if (!core.keys.plainDouble) throw core.keys.wrong("doubles");
         return addLong(Keys.bits(key));
     }
 
-    /** As {@link #add(String)}, for a key of any kind, determined at run time. */
+    /** Like {@link #add(String)}, for a key of any kind, determined at run time. */
     public boolean add(Object key) {
         return key instanceof String ? add((String) key) : add(core.keys.of(key));
     }
@@ -308,13 +308,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return query(Core.CONTAINS, key.getBytes(UTF_8), key) != 0;
     }
 
-    /** As {@link #contains(String)}. */
+    /** Like {@link #contains(String)}. */
     public boolean contains(byte[] key) {
         return query(Core.CONTAINS, key, null) != 0;
     }
 
-    /** As {@link #contains(String)}. The key is the buffer's remaining bytes; its position doesn't
-     * move. */
+    /** Like {@link #contains(String)}. The key is the buffer's remaining bytes; its position
+     * doesn't move. */
     public boolean contains(ByteBuffer key) {
         int from = key.position();
         int end = key.limit();
@@ -328,7 +328,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** As {@link #contains(String)}. */
+    /** Like {@link #contains(String)}. */
     public boolean contains(long key) {
         return core.keys.plainLong ? containsLong(key) : contains(core.keys.ofLong(key));
     }
@@ -342,13 +342,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** As {@link #contains(String)}. */
+    /** Like {@link #contains(String)}. */
     public boolean contains(double key) {
         if (!core.keys.plainDouble) throw core.keys.wrong("doubles");
         return containsLong(Keys.bits(key));
     }
 
-    /** As {@link #contains(String)}, for a key of any kind, determined at run time. */
+    /** Like {@link #contains(String)}, for a key of any kind, determined at run time. */
     public boolean contains(Object key) {
         return key instanceof String ? contains((String) key) : contains(core.keys.of(key));
     }
@@ -398,27 +398,27 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ADD, keys, null);
     }
 
-    /** As {@link #addAll(Iterable)}. */
+    /** Like {@link #addAll(Iterable)}. */
     public long addAll(String[] keys) {
         return batch(Core.ADD, Arrays.asList(keys), null);
     }
 
-    /** As {@link #addAll(Iterable)}. */
+    /** Like {@link #addAll(Iterable)}. */
     public long addAll(long[] keys) {
         return batch(Core.ADD, keys, null);
     }
 
-    /** As {@link #addAll(Iterable)}. */
+    /** Like {@link #addAll(Iterable)}. */
     public long addAll(double[] keys) {
         return batch(Core.ADD, keys, null);
     }
 
-    /** As {@link #addAll(Iterable)}. */
+    /** Like {@link #addAll(Iterable)}. */
     public long addAll(byte[] data, int[] offsets) {
         return batch(Core.ADD, data, offsets, null);
     }
 
-    /** As {@link #addAll(Iterable)}. */
+    /** Like {@link #addAll(Iterable)}. */
     public long addAll(ByteBuffer data, int[] offsets) {
         return batch(Core.ADD, data, offsets, null);
     }
@@ -428,27 +428,27 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.ADD, keys);
     }
 
-    /** As {@link #addEach(Iterable)}. */
+    /** Like {@link #addEach(Iterable)}. */
     public boolean[] addEach(String[] keys) {
         return each(Core.ADD, Arrays.asList(keys));
     }
 
-    /** As {@link #addEach(Iterable)}. */
+    /** Like {@link #addEach(Iterable)}. */
     public boolean[] addEach(long[] keys) {
         return each(Core.ADD, keys);
     }
 
-    /** As {@link #addEach(Iterable)}. */
+    /** Like {@link #addEach(Iterable)}. */
     public boolean[] addEach(double[] keys) {
         return each(Core.ADD, keys);
     }
 
-    /** As {@link #addEach(Iterable)}. */
+    /** Like {@link #addEach(Iterable)}. */
     public boolean[] addEach(byte[] data, int[] offsets) {
         return each(Core.ADD, data, offsets);
     }
 
-    /** As {@link #addEach(Iterable)}. */
+    /** Like {@link #addEach(Iterable)}. */
     public boolean[] addEach(ByteBuffer data, int[] offsets) {
         return each(Core.ADD, data, offsets);
     }
@@ -458,87 +458,87 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.CONTAINS, keys);
     }
 
-    /** As {@link #containsEach(Iterable)}. */
+    /** Like {@link #containsEach(Iterable)}. */
     public boolean[] containsEach(String[] keys) {
         return each(Core.CONTAINS, Arrays.asList(keys));
     }
 
-    /** As {@link #containsEach(Iterable)}. */
+    /** Like {@link #containsEach(Iterable)}. */
     public boolean[] containsEach(long[] keys) {
         return each(Core.CONTAINS, keys);
     }
 
-    /** As {@link #containsEach(Iterable)}. */
+    /** Like {@link #containsEach(Iterable)}. */
     public boolean[] containsEach(double[] keys) {
         return each(Core.CONTAINS, keys);
     }
 
-    /** As {@link #containsEach(Iterable)}. */
+    /** Like {@link #containsEach(Iterable)}. */
     public boolean[] containsEach(byte[] data, int[] offsets) {
         return each(Core.CONTAINS, data, offsets);
     }
 
-    /** As {@link #containsEach(Iterable)}. */
+    /** Like {@link #containsEach(Iterable)}. */
     public boolean[] containsEach(ByteBuffer data, int[] offsets) {
         return each(Core.CONTAINS, data, offsets);
     }
 
-    /** Whether any key is probably present; stops as soon as it knows. */
+    /** Whether any key is probably present; stops as soon as that is known. */
     public boolean containsAny(Iterable<?> keys) {
         return batch(Core.ANY, keys, null) != 0;
     }
 
-    /** As {@link #containsAny(Iterable)}. */
+    /** Like {@link #containsAny(Iterable)}. */
     public boolean containsAny(String[] keys) {
         return batch(Core.ANY, Arrays.asList(keys), null) != 0;
     }
 
-    /** As {@link #containsAny(Iterable)}. */
+    /** Like {@link #containsAny(Iterable)}. */
     public boolean containsAny(long[] keys) {
         return batch(Core.ANY, keys, null) != 0;
     }
 
-    /** As {@link #containsAny(Iterable)}. */
+    /** Like {@link #containsAny(Iterable)}. */
     public boolean containsAny(double[] keys) {
         return batch(Core.ANY, keys, null) != 0;
     }
 
-    /** As {@link #containsAny(Iterable)}. */
+    /** Like {@link #containsAny(Iterable)}. */
     public boolean containsAny(byte[] data, int[] offsets) {
         return batch(Core.ANY, data, offsets, null) != 0;
     }
 
-    /** As {@link #containsAny(Iterable)}. */
+    /** Like {@link #containsAny(Iterable)}. */
     public boolean containsAny(ByteBuffer data, int[] offsets) {
         return batch(Core.ANY, data, offsets, null) != 0;
     }
 
-    /** Whether every key is probably present; stops as soon as it knows. */
+    /** Whether every key is probably present; stops as soon as that is known. */
     public boolean containsAll(Iterable<?> keys) {
         return batch(Core.ALL, keys, null) != 0;
     }
 
-    /** As {@link #containsAll(Iterable)}. */
+    /** Like {@link #containsAll(Iterable)}. */
     public boolean containsAll(String[] keys) {
         return batch(Core.ALL, Arrays.asList(keys), null) != 0;
     }
 
-    /** As {@link #containsAll(Iterable)}. */
+    /** Like {@link #containsAll(Iterable)}. */
     public boolean containsAll(long[] keys) {
         return batch(Core.ALL, keys, null) != 0;
     }
 
-    /** As {@link #containsAll(Iterable)}. */
+    /** Like {@link #containsAll(Iterable)}. */
     public boolean containsAll(double[] keys) {
         return batch(Core.ALL, keys, null) != 0;
     }
 
-    /** As {@link #containsAll(Iterable)}. */
+    /** Like {@link #containsAll(Iterable)}. */
     public boolean containsAll(byte[] data, int[] offsets) {
         return batch(Core.ALL, data, offsets, null) != 0;
     }
 
-    /** As {@link #containsAll(Iterable)}. */
+    /** Like {@link #containsAll(Iterable)}. */
     public boolean containsAll(ByteBuffer data, int[] offsets) {
         return batch(Core.ALL, data, offsets, null) != 0;
     }
@@ -548,27 +548,27 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.REMOVE, keys);
     }
 
-    /** As {@link #removeEach(Iterable)}. */
+    /** Like {@link #removeEach(Iterable)}. */
     public boolean[] removeEach(String[] keys) {
         return each(Core.REMOVE, Arrays.asList(keys));
     }
 
-    /** As {@link #removeEach(Iterable)}. */
+    /** Like {@link #removeEach(Iterable)}. */
     public boolean[] removeEach(long[] keys) {
         return each(Core.REMOVE, keys);
     }
 
-    /** As {@link #removeEach(Iterable)}. */
+    /** Like {@link #removeEach(Iterable)}. */
     public boolean[] removeEach(double[] keys) {
         return each(Core.REMOVE, keys);
     }
 
-    /** As {@link #removeEach(Iterable)}. */
+    /** Like {@link #removeEach(Iterable)}. */
     public boolean[] removeEach(byte[] data, int[] offsets) {
         return each(Core.REMOVE, data, offsets);
     }
 
-    /** As {@link #removeEach(Iterable)}. */
+    /** Like {@link #removeEach(Iterable)}. */
     public boolean[] removeEach(ByteBuffer data, int[] offsets) {
         return each(Core.REMOVE, data, offsets);
     }
@@ -855,12 +855,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return derived(2);
     }
 
-    /** As {@link #fold(double, long)}, with this filter's rate and for the keys present. */
+    /** Like {@link #fold(double, long)}, with this filter's rate and for the keys present. */
     public BloomFilter fold() {
         return folded(0, 0, 0);
     }
 
-    /** As {@link #fold(double, long)}, for the keys present. */
+    /** Like {@link #fold(double, long)}, for the keys present. */
     public BloomFilter fold(double rate) {
         return folded(rate, 0, 0);
     }

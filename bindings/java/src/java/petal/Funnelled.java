@@ -24,12 +24,12 @@ public final class Funnelled<T> implements Predicate<T> {
         return sink.toBytes();
     }
 
-    /** As {@link BloomFilter#add(Object)}. */
+    /** Like {@link BloomFilter#add(Object)}. */
     public boolean add(T key) {
         return filter.add(bytesOf(key));
     }
 
-    /** As {@link BloomFilter#contains(Object)}. */
+    /** Like {@link BloomFilter#contains(Object)}. */
     public boolean contains(T key) {
         return filter.contains(bytesOf(key));
     }
@@ -39,12 +39,12 @@ public final class Funnelled<T> implements Predicate<T> {
         return contains(key);
     }
 
-    /** As {@link BloomFilter#addAll(Iterable)}. */
+    /** Like {@link BloomFilter#addAll(Iterable)}. */
     public long addAll(Iterable<? extends T> keys) {
         return filter.addAll(bytesOf(keys));
     }
 
-    /** As {@link BloomFilter#containsEach(Iterable)}. */
+    /** Like {@link BloomFilter#containsEach(Iterable)}. */
     public boolean[] containsEach(Collection<? extends T> keys) {
         return filter.containsEach(bytesOf(keys));
     }
