@@ -140,7 +140,7 @@ static inline slot *put_real(slot *to, double value)
 
 static inline slot *put_text(slot *to, const char *value)
 {
-    to->integer = 0; /* addresses may have 32 bits */
+    to->integer = 0; /* addresses can be 32-bit */
     to->text = value;
     return to + 1;
 }

@@ -2,8 +2,8 @@
  * of the module API that redis/server.h declares, and a few keys. Stored values are bytes of the
  * input.
  *
- * In a stored value, numbers and doubles have 8 bytes, and a string has a length of 4 bytes and
- * then its bytes. All are little-endian. */
+ * In a stored value, numbers and doubles take 8 bytes, and a string has a 4-byte length and then
+ * its bytes. All are little-endian. */
 #ifndef PETAL_FUZZ_FAKE_SERVER_H
 #define PETAL_FUZZ_FAKE_SERVER_H
 

@@ -101,7 +101,7 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-/* Says whether the key must be found after `more` further adds. */
+/* Tells whether the key must be found after `more` further adds. */
 static bool must_have_after(const struct model *model, const petal_info *info, unsigned key,
                             uint64_t more)
 {

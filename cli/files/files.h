@@ -27,7 +27,7 @@ petal_filter *open_to_describe(const char *path, const struct args *args);
 /* True if the filter that was opened from `path` may be written back to it. False: reported. */
 bool is_file_of_its_own(const char *path, const struct args *args);
 
-/* Call it before any work is done: checks may_write(), and that no other process is changing the
+/* Call it before any work is done: it checks may_write(), and that no other process is changing the
  * file to be replaced. save_filter() can still fail. False: reported. */
 bool may_save(const char *path, const struct args *args);
 

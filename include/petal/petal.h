@@ -481,8 +481,8 @@ typedef struct petal_save_options {
 } petal_save_options;
 #define PETAL_SAVE_OPTIONS_INIT PETAL_STRUCT_INIT(petal_save_options)
 
-/* Writes the filter to `path`. Replaces a file atomically: at every moment the path has either the
- * old file or the whole new one. Writes a temporary file in the same folder (random name; mode and
+/* Writes the filter to `path`. Replaces a file atomically: at all times the path has either the old
+ * file or the whole new one. Writes a temporary file in the same folder (random name; mode and
  * owner of the old file; unreadable to others until it has them), then calls fsync, rename, and
  * fsync of the folder. Blocks of zeros become holes if the file system has them. Follows symbolic
  * links. If the old file has several hard links, only this name gets the new file. The old file is

@@ -14,7 +14,7 @@ extern "C" {
 /* ----------------------------------------------------------------------------- shards of hashes */
 
 /* Like petal_shard_of(), but for a hash instead of a key: g is the hash, which must be well mixed
- * and have 64 bits. With petal_hash_key() of a keyed filter, strangers who choose the keys can't
+ * and 64 bits long. With petal_hash_key() of a keyed filter, strangers who choose the keys can't
  * aim at a shard. */
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 

@@ -257,7 +257,7 @@ static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, 
     }
 }
 
-/* Hashes the leading keys if they have 8 bytes. Returns how many it hashed. */
+/* Hashes the leading keys if they are 8 bytes long. Returns how many it hashed. */
 static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
                          uint64_t *words)
 {

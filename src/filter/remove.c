@@ -6,7 +6,7 @@
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* If a filter has several layers, it is unknown to which of them a key was added. So its counters
+/* If a filter has several layers, nothing tells which of them a key was added to. So its counters
  * can't be decremented. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {

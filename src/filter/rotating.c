@@ -36,7 +36,7 @@
  * tests/unit/layers.c checks this for many plans.
  *
  * The number. Consider the generations that began after the last key of the oldest one. Let s of
- * them have been closed because they were full, and t because their time was over. Each full one
+ * them have been closed because they were full, and t because their time was up. Each full one
  * holds a share, so s <= G - 1. If s = G - 1, the window has no keys left for others, so t = 0.
  * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. With the oldest and
  * the newest, there are at most 2G - 1 generations. If there are that many, and even the newest is
@@ -199,7 +199,7 @@ static void recycle_oldest(petal_filter *filter)
 
 /* By time: starts a generation, or leaves the newest open if there are already as many as allowed.
  * Sets until_ms of the newest to the clock if it is closed now, or if it must stay open although
- * its time is over. */
+ * its time is up. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;

@@ -10,7 +10,7 @@
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has reached 15 may stand for more keys. So it sticks: it is never decremented
+ * A counter that has reached 15 could represent more keys. So it sticks: it is never decremented
  * again. That may cause false positives, but never loses a key. */
 #include "base/bytes.h"
 #include "base/memory.h"

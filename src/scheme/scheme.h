@@ -66,7 +66,7 @@ static inline const struct bit_array *array_at(const struct arrays *layers, uint
     return (const struct bit_array *)(const void *)(first + number * layers->stride_bytes);
 }
 
-/* Says whether kernels can query all arrays at the same time. In WebAssembly they can't, because
+/* Tells whether kernels can query all arrays at the same time. In WebAssembly they can't, because
  * code size matters more. */
 #ifdef __wasm__
 #define PETAL_HAS_ANY 0

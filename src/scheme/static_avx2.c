@@ -113,7 +113,7 @@ TARGET static inline __m256i kept(const uint64_t *from)
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-/* Like question_of(). Page numbers have 32 bits, places 48. */
+/* Like question_of(). Page numbers are 32-bit, places 48-bit. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {

@@ -56,7 +56,7 @@ TARGET static inline __m512i all(uint64_t x)
     return _mm512_set1_epi64((long long)x);
 }
 
-/* Like question_of(). Page numbers have 32 bits, places 48. */
+/* Like question_of(). Page numbers are 32-bit, places 48-bit. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {

@@ -14,7 +14,7 @@ petal_status petal_saving_take(const petal_save_options *options, struct saving 
                                petal_error *error);
 
 /* Writes the filter's image. If the bits are in a file, verifies them first, and checks afterwards
- * that the file has not changed meanwhile. */
+ * that the file has not changed in the meantime. */
 petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
                             const struct sink *sink, petal_error *error);
 

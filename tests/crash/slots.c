@@ -308,7 +308,7 @@ static void tear_at_random(const struct trail *trail, const char *what, unsigned
     if (judged < until) tear_step(trail, step, what, tearing, 0, rest, depth, until);
 }
 
-/* At depth 0 there are many trails, so a few files per trail suffice. */
+/* At depth 0 there are many trails, so a few files per trail are enough. */
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
 {
     if (trail->count < 2) return;

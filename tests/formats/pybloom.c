@@ -207,10 +207,10 @@ static void forms_that_are_not_there_are_refused_with_the_reason(void **state)
     expect_status(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT, &error);
 }
 
-/* With 18,170 keys at 2^-7, slices have 26,214 bits. A hash of 16 bits hits the first half of such
- * a slice three times for every two hits in the other half. A model that ignores this gives the
- * rate 2^-7 = 0.00781, and predicts 3,125 false positives among 400,000 absent keys, with sd 56. In
- * fact there are about 3,530, which is 7 sd more. Keys and hash are fixed, so the result is too. */
+/* With 18,170 keys at 2^-7, slices have 26,214 bits. A 16-bit hash hits the first half of such a
+ * slice three times for every two hits in the other half. A model that ignores this gives the rate
+ * 2^-7 = 0.00781, and predicts 3,125 false positives among 400,000 absent keys, with sd 56. In fact
+ * there are about 3,530, which is 7 sd more. Keys and hash are fixed, so the result is too. */
 static void the_rate_counts_that_some_bits_are_favoured(void **state)
 {
     enum { KEYS = 18170, ABSENT = 400000 };

@@ -28,9 +28,9 @@ struct moments {
     double mean, sd;
 };
 
-/* Says how much less likely it is than for independent bits that two bits are both clear after one
- * throw. A throw sets a bit with probability a, and both bits with probability `both`: P(neither) /
- * (1 - a)^2 - 1 = (both - a^2) / (1 - a)^2. The result is a logarithm. */
+/* Returns how much less likely it is than for independent bits that two bits are both clear after
+ * one throw. A throw sets a bit with probability a, and both bits with probability `both`:
+ * P(neither) / (1 - a)^2 - 1 = (both - a^2) / (1 - a)^2. The result is a logarithm. */
 static inline double log_excess(double a, double both)
 {
     return log1p((both - a * a) / ((1 - a) * (1 - a)));
@@ -120,7 +120,7 @@ static inline double sd_of(const struct sample *sample)
 
 /* A query of k words hits any pattern of words and any bit of each word. So the rate is the mean of
  * the products of the words' fills. Strides s and 16 - s touch the same sets, so every second
- * stride suffices. */
+ * stride is enough. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;

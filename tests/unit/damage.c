@@ -2,7 +2,7 @@
  *
  * First come accidents: each bit is flipped, the file is cut at every length, and sectors and
  * blocks are lost, swapped or outdated. Then come forgeries: fields get hostile values, and all
- * checksums are recomputed, as an attacker would do. */
+ * checksums are recomputed, as an attacker would. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 
@@ -298,7 +298,7 @@ static void random_edits_are_noticed(void **state)
     free(edited.data);
 }
 
-/* Copies `from` and replaces the bytes `a` by `b`, as a transfer in text mode would do. */
+/* Copies `from` and replaces the bytes `a` with `b`, as a transfer in text mode would. */
 static struct bytes translated(struct bytes from, const char *a, const char *b)
 {
     size_t a_size = strlen(a), b_size = strlen(b), used = 0;

@@ -408,8 +408,8 @@ static void the_library_makes_the_golden_patches_and_they_work(void **state)
 
 /* ---- rejected files -------------------------------------------------------------------------- */
 
-/* The changes to textbook.petal. That file has 1,152 bytes, two clean slots, one block, and no
- * metadata. */
+/* The changes to textbook.petal. That file is 1,152 bytes long, with two clean slots, one block,
+ * and no metadata. */
 #define SUMS 1024u
 #define PAYLOAD 1088u
 
@@ -455,7 +455,7 @@ static struct bytes text(struct bytes image, const struct rejected *how)
 static struct bytes converted_line_ends(struct bytes image, const struct rejected *how)
 {
     (void)how;
-    memmove(image.data + 4, image.data + 5, image.size - 5); /* replaces \r\n by \n */
+    memmove(image.data + 4, image.data + 5, image.size - 5); /* replaces \r\n with \n */
     image.size--;
     return image;
 }

@@ -751,7 +751,7 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     require_that(layer_of(filter, 6).items, >,
                  10 * layer_of(filter, 6).capacity); /* the keys that set at least one new bit */
     tell_time(filter, 20000 * DAY + 3000);
-    add_numbers(filter, 10000, 5); /* its time is over too, but it is the newest generation */
+    add_numbers(filter, 10000, 5); /* its time is up too, but it is the newest generation */
     require_numbers(filter, 0, 10005);
     assert_int_equal(info_of(filter).layers, 7);
     tell_time(filter, 20000 * DAY + 3001);

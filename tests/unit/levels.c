@@ -17,7 +17,7 @@ static int make_keys(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * KEYS; i++) {
         numbers[i] = (int64_t)next_random(&seed);
-        /* The texts have every short length. */
+        /* The strings have every short length. */
         snprintf(texts[i], TEXT_BYTES, "%0*zu", (int)(5 + i % 150), i);
         keys[i] = (petal_key){texts[i], strlen(texts[i])};
     }
@@ -33,7 +33,7 @@ static petal_filter *make_at(const char *level, const petal_options *options)
 }
 
 /* Adds a third of the keys one by one, a third in batches, and a third by hash. Some keys are
- * texts, others are numbers. */
+ * strings, others are numbers. */
 static void add_by_every_door(petal_filter *filter)
 {
     uint64_t hashes[KEYS / 3];

@@ -57,7 +57,7 @@ namespace Petal
             return new BloomFilter<T>(filter, path, options.KeyType);
         }
 
-        /// <summary>Writes a petal file. At every moment the path names either the old file or the
+        /// <summary>Writes a petal file. At all times the path names either the old file or the
         /// complete new one.</summary>
         public void Save(string path)
         {

@@ -24,7 +24,7 @@ func Open(path string, list ...OpenOption) (*Filter, error) {
 	return adopt(handle, from)
 }
 
-// Save writes the filter to path, in Petal's format unless AsFormat says otherwise. At every moment
+// Save writes the filter to path, in Petal's format unless AsFormat says otherwise. At all times
 // path names either the old file or the complete new one.
 func (f *Filter) Save(path string, list ...SaveOption) error {
 	var o saveOptions

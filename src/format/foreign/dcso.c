@@ -1,4 +1,4 @@
-/* dcso.c - the files of DCSO's bloom (Go) and flor (Python). All numbers are little-endian and have
+/* dcso.c - the files of DCSO's bloom (Go) and flor (Python). All numbers are little-endian and take
  * 8 bytes.
  *
  *     0       8   16  24  32  40        48

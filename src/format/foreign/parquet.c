@@ -5,7 +5,7 @@
  *      numBytes                                algorithm    hash         compression
  *                                              BLOCK        XXHASH       UNCOMPRESSED
  *
- * A block has 32 bytes. One block with "hello" added (bits 20 9 10 7 9 31 28 27 of its words):
+ * A block is 32 bytes. One block with "hello" added (bits 20 9 10 7 9 31 28 27 of its words):
  *
  *     15 40 1c1c0000 1c1c0000 1c1c0000 00 |
  *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008

@@ -11,7 +11,7 @@
  *     | scale | ratio | capacity| error | filters n| n sizes, 8 each | n filters, each as above  |
  *     +-------+-------+---------+-------+----------+-----------------+---------------------------+
  *
- * In the first form each number has 8 bytes, and the error is a double.
+ * In the first form each number takes 8 bytes, and the error is a double.
  *
  * At first, a scalable filter contains no filters. If a key is added when there are none, or when
  * the last filter is full, a new filter is created. It has `scale` times the capacity and `ratio`

@@ -11,7 +11,7 @@
  *     | 45 + s   | 1 | s     | k  | seed 32 | s bytes  | items    | capacity |    of each layer
  *     +----------+---+-------+----+---------+----------+----------+----------+
  *
- * expansion and k have 4 bytes, random has 1, and other numbers have 8. If expansion is 0, the
+ * expansion and k take 4 bytes, random takes 1, and other numbers take 8. If expansion is 0, the
  * filter doesn't grow. All layers have the same seed, and layer i has the rate `rate * ratio^i`.
  * This description follows the behaviour of valkey-bloom 1.0.1 (BF.LOAD, rdb_load and scaling) and
  * of its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A prefix and the data after it. The prefix must be shorter than a block, which has 64 bytes for
+/* A prefix and the data after it. The prefix must be shorter than a block, which is 64 bytes for
  * SHA-1 and SHA-256, and 128 for the others. Each may be NULL if it has no bytes. */
 struct sha_message {
     const uint8_t *prefix;

@@ -1,6 +1,6 @@
 /* cassandra_scheme.c - Cassandra's filters. The k positions are abs(c % m), with c += step after
- * each of them. Numbers are signed and have 64 bits, and the remainder has the sign of c, as in
- * Java and C. docs/formats/cassandra.md.
+ * each of them. Numbers are signed 64-bit ones, and the remainder has the sign of c, as in Java and
+ * C. docs/formats/cassandra.md.
  *
  *     cassandra      4.0 and later    c starts with the second word of the hash; plain bytes
  *     cassandra-be   3.0 to 3.11      the same; big-endian words

@@ -117,7 +117,7 @@ const struct scheme_def petal_scheme_parquet = {
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
     .fold_bits = BLOCK_BITS,
-    /* The number of bytes has 31 bits. */
+    /* The number of bytes is a 31-bit number. */
     .max_bits = (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS,
     .rate = rate,
     .rate_of_bits = rate_of_bits,

@@ -2,7 +2,7 @@
  * each, without gaps. Probe i is the bit (word i of the hash) mod (m / k) of slice i.
  * docs/formats/pybloom.md.
  *
- * If a slice is smaller than 2^15 bits, the words of the hash have 16 bits; if it is smaller than
+ * If a slice is smaller than 2^15 bits, the words of the hash are 16-bit; if it is smaller than
  * 2^31, they have 32. So the remainder favours the first bits of a slice, by up to three to two.
  * That raises the rate by up to an eighth, and the model includes it. */
 #include "base/bytes.h"

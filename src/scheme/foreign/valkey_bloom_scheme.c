@@ -1,6 +1,6 @@
 /* valkey_bloom_scheme.c - valkey-bloom's positions, from Rust's crate bloomfilter. a and b are the
  * words of the key's hash. The first two positions are a mod m and b mod m. For i = 2 to k - 1 the
- * position is ((a + i * b) mod p) mod m, where the sum has 64 bits, and p = 2^64 - 59 is the
+ * position is ((a + i * b) mod p) mod m, where the sum is a 64-bit number, and p = 2^64 - 59 is the
  * largest prime below 2^64. docs/formats/valkey-bloom.md.
  *
  *     a = 1, b = 2^64 - 3, m = 1000      1, 613, (1 - 6) mod p mod m = 2^64 - 5 - p = 54 */

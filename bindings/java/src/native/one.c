@@ -7,8 +7,8 @@
 
 enum { STACK_BYTES = 1024 };
 
-/* True if a block of the map is damaged. It may be one that holds other keys, but "true" may be a
- * wrong answer. */
+/* True if a block of the map is damaged. Other keys may be in it, but "true" could be a wrong
+ * answer. */
 static bool is_doubtful(const petal_filter *filter)
 {
     return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;

@@ -1049,7 +1049,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return path == null ? null : Texts.path(path);
     }
 
-    /** Writes a petal file: at every moment the path names the old file or the complete new one. */
+    /** Writes a petal file: at all times the path names the old file or the complete new one. */
     public void save(Path file, SaveOption... options) throws IOException {
         save(file, "petal", options);
     }
