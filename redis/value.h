@@ -17,7 +17,7 @@ void value_settle(struct value *value);
 /* The number of bytes allocated for the value from the server. */
 uint64_t value_bytes(const struct value *value);
 
-/* Returns the reason of a failure as an error message for the client: "ERR petal: " and the
+/* Returns the reason for a failure as an error message for the client: "ERR petal: " and the
  * library's message, or one of RedisBloom's messages. */
 struct failure {
     petal_error error;

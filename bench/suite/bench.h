@@ -76,7 +76,7 @@ extern const struct contender fuse_contenders[], fuse_clang_contenders[];
  * libraries get their k at compile time, and choosing takes longer than adding 10,000 keys. */
 void choose_hashes(void *options);
 
-/* Zeroed memory in pages of 2 MB (if `huge`, and the system has them) or 4 KB, for arrays of at
+/* Zeroed memory in 2 MB pages (if `huge`, and the system has them) or 4 KB ones, for arrays of at
  * least 4 MB. Smaller arrays get plain memory, because page size makes no difference to them. NULL
  * if there is no memory. */
 void *take_pages(size_t size_bytes, bool huge);

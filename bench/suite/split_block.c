@@ -1,6 +1,6 @@
 /* split_block.c - a split-block filter in C at its best: 256-bit blocks, one bit in each of eight
  * words, inlined and compiled for this CPU, with the cheapest good hash (a multiply-and-shift mix
- * for numbers, XXH3 for other keys) and pages of 2 MB.
+ * for numbers, XXH3 for other keys) and 2 MB pages.
  *
  * The rule is Parquet's (BloomFilter.md in apache/parquet-format), except for the hash, which may
  * be chosen freely here. The code uses the compiler's own vectors, so that it is the same on every

@@ -7,9 +7,9 @@
  *        --canonical    ACGTN         ->   ACG  ACG     CGT reads ACG on the other strand
  *
  * A word is a maximal run of ASCII letters and digits, "_", and bytes from 0x80 on. The words of a
- * key are joined by one space. A character is one of UTF-8; a byte that is not part of a valid one
- * is a character too. Canonical k-mers consist of A, C, G and T, written in upper case; the key is
- * the k-mer or its reverse complement, whichever is first in byte order.
+ * key are joined by one space. A character is a UTF-8 character; a byte that is not part of a valid
+ * one is a character, too. Canonical k-mers consist of A, C, G and T, written in upper case; the
+ * key is the k-mer or its reverse complement, whichever is first in byte order.
  *
  * Keys are made in runs of bounded size, so that a long row needs little memory beyond its text. */
 #ifndef PETAL_CLI_ROW_KEYS_H

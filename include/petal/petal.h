@@ -190,7 +190,7 @@ enum {
     PETAL_SCHEME_CLASSIC = 2,
     /* classic with 4-bit counters: keys can be removed; 4 times the size */
     PETAL_SCHEME_COUNTING = 3,
-    /* for sets that never change: hardly more bits than the rate needs (6.8 at 1 %, blocked 9.9).
+    /* for sets that never change: barely more bits than the rate needs (6.8 at 1 %, blocked 9.9).
      * It collects keys until petal_freeze() builds it; for several threads see petal_build.h */
     PETAL_SCHEME_STATIC = 4
 };
@@ -333,7 +333,7 @@ PETAL_API void petal_free(petal_filter *filter);
  *   PETAL_ERR_IO           a map: the file could not be marked as dirty
  * petal_last_error() has the details.
  * Cost: constant, except that with window_keys the first key of a generation clears that
- * generation's bits, and that a writable map reads each block of 64 KiB before the first change in
+ * generation's bits, and that a writable map reads each 64 KiB block before the first change in
  * it. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
@@ -1124,9 +1124,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_view(const void *bytes, uint64_t si
  * A patch turns one filter into another (docs/format.md, "Patches"), for copies that follow a
  * filter as it changes. It encodes the gaps between newly set bits, within a few percent of the
  * entropy: if 1 % more keys were added, the patch has about 3 % of the file's size. Bits that were
- * cleared cost as much. A block of 64 KiB never takes more than its own size. The patch also
- * carries items, capacity, metadata, and layers and generations that came and went, but no
- * secret. */
+ * cleared cost as much. A 64 KiB block never takes more than its own size. The patch also carries
+ * items, capacity, metadata, and layers and generations that came and went, but no secret. */
 
 /* Writes to `sink` the patch from `from` to `to`, in order and in pieces of up to 256 KiB. Uses
  * about 80 KiB of memory. Bits of a map or view are verified first.

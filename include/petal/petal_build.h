@@ -21,7 +21,7 @@ extern "C" {
  *     petal_builder *builder;
  *     uint32_t workers = 8; // at most
  *     if (petal_builder_create(filter, &workers, &builder, &error) != PETAL_OK) ...
- *     // Start `workers` threads. Thread i, again and again:
+ *     // Start `workers` threads. Thread i, repeatedly:
  *     petal_builder_add(builder, i, &batch, NULL);
  *     // and at its end:
  *     petal_builder_flush(builder, i, NULL);
@@ -71,7 +71,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
 /* --------------------------------------------------------------------------------- static sets
  *
  * A filter with the static scheme is built from all of its keys at once, and never changes. In
- * return it takes hardly more bits than its rate requires. It is saved, opened, mapped, queried,
+ * return it takes barely more bits than its rate requires. It is saved, opened, mapped, queried,
  * verified and described like any other. Its bytes depend only on the set of keys (and options):
  * not on their order, on repeats, or on the number of threads. No set of keys makes a build fail,
  * but keys that were chosen to collide cost space. Calls to add, remove, clear, merge, intersect,
@@ -86,7 +86,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
  *     petal_static_builder *builder;
  *     petal_filter *filter;
  *     if (petal_static_create(&options, 1, &builder, &error) != PETAL_OK) ...
- *     petal_static_add(builder, 0, &batch, NULL); // again and again
+ *     petal_static_add(builder, 0, &batch, NULL); // repeatedly
  *     if (petal_static_finish(builder, NULL, NULL, &filter, &error) != PETAL_OK) ...
  *
  * Below about 300 keys a classic filter is smaller. */

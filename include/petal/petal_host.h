@@ -126,8 +126,8 @@ typedef struct petal_range {
  * with PETAL_OPEN_HEADER_ONLY, that is its file; otherwise, it is the file that petal_save() would
  * write. Writes up to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for
  * blocked, up to k for classic and counting, and 2 for static. The size of a range depends on the
- * scheme: for static one is a byte and the other at most 496 bytes, for the others it is a line of
- * 64 bytes. If a layer of a static filter is a list of hashes, the ranges are its blocks.
+ * scheme: for static one is a byte and the other at most 496 bytes, for the others it is a 64-byte
+ * line. If a layer of a static filter is a list of hashes, the ranges are its blocks.
  *   PETAL_ERR_UNSUPPORTED     foreign schemes
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_LIMIT           no petal file can hold that many layers

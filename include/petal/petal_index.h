@@ -131,7 +131,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_save(const petal_index *index
  *   PETAL_ERR_SECRET_MISSING, PETAL_ERR_SECRET_WRONG
  *   PETAL_ERR_UNSUPPORTED, PETAL_ERR_IO
  * Cost: O(filters), and 8 bytes read for each 64 KiB of bits; VERIFY reads all bits. Memory: 12
- * bytes per filter, some 500 per group, and with VERIFY_ON_USE one per 64 KiB. */
+ * bytes per filter, about 500 per group, and with VERIFY_ON_USE one per 64 KiB. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_open(const char *path,
                                                         const petal_open_options *options,
                                                         petal_index **index, petal_error *error);

@@ -446,10 +446,10 @@ static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, 
                                  petal_inline_words_of(hot, hash));
 }
 
-/* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,
- * written out for 8. It mixes x ^ rotl(x, 49) ^ rotl(x, 24), where x is the key with its halves
- * swapped, xored with the secret combined with the seed. That is linear, so seed_flip is the
- * precomputed share of the secret and the seed. */
+/* XXH3_64bits_withSeed of an 8-byte key, read little-endian: the branch for 4 to 8 bytes, written
+ * out for 8. It mixes x ^ rotl(x, 49) ^ rotl(x, 24), where x is the key with its halves swapped,
+ * xored with the secret combined with the seed. That is linear, so seed_flip is the precomputed
+ * share of the secret and the seed. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
     uint64_t h = (key << 32 | key >> 32) ^ (key << 17 | key >> 47);

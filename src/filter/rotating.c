@@ -117,7 +117,7 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
 }
 
 /* Returns the number of lines of G full generations, by the classic filter's formula. Planning each
- * G would evaluate the model some 200 times, and save a few per cent at best
+ * G would evaluate the model about 200 times, and save a few per cent at best
  * (tests/unit/layers.c). */
 static double guess_lines(const petal_options *options, uint32_t generations)
 {

@@ -408,7 +408,7 @@ petal_status petal_index_make_frame(const petal_index *other, uint64_t number, p
     return PETAL_OK;
 }
 
-/* Makes the filters of a group, and puts each at the place of its number. */
+/* Makes the filters of a group, and puts each where its number belongs. */
 static petal_status take_group(const petal_index *other, const struct group *group,
                                petal_filter **made, petal_error *error)
 {

@@ -16,7 +16,7 @@ static bool usable(void)
 
 /* ---- eight keys at a time --------------------------------------------------------------------
  *
- * For one key, testing the line takes hardly longer than turning the answer into a byte and storing
+ * For one key, testing the line takes barely longer than turning the answer into a byte and storing
  * it. For eight keys together, the second part needs only a third of the instructions. */
 
 /* Loads x into all lanes. Compilers prefer to move it from a register, which takes two

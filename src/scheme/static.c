@@ -1,4 +1,4 @@
-/* static.c - the `static` scheme: a set that never changes, in hardly more bits than its rate
+/* static.c - the `static` scheme: a set that never changes, in barely more bits than its rate
  * requires.
  *
  * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct
@@ -28,8 +28,8 @@
  *     +-------+----------+-------+-------+----------+-------+-------+------+-------+
  *     <------ 65,536 bytes ------>                            in whole lines of 64
  *
- *     codes   of bucket b: bits 2 (b mod 4) and above of byte b / 4; in whole words of 8 bytes
- *     block   64 rows: a word of 8 bytes for each column, row i its bit i
+ *     codes   of bucket b: bits 2 (b mod 4) and above of byte b / 4; in whole 8-byte words
+ *     block   64 rows: an 8-byte word for each column, row i its bit i
  *
  * A page of K buckets has 2 K + 1 blocks, since the rows of the last start reach 63 further. If w
  * of its buckets are wide, they are the first ones, and the first 2 w + 1 blocks have one column

@@ -302,7 +302,7 @@ static void kill_command(struct command *command, useconds_t within)
            command->said);
 }
 
-/* `petal add` acknowledges all its keys by its exit status. */
+/* `petal add` acknowledges all its keys with its exit status. */
 static void add_through_tool(uint64_t round)
 {
     uint64_t to = acknowledged + 1000 > CAPACITY ? CAPACITY : acknowledged + 1000;

@@ -107,7 +107,7 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The sets of files for the pairs of commands. HOLES is only for commands that read: if a file on a
- * tmpfs has holes, the library reads it in another way. INDEXES has an index of three filters; each
+ * tmpfs has holes, the library reads it differently. INDEXES has an index of three filters; each
  * command can drop one of them. */
 enum set { BITS, COUNTERS, HOLES, INDEXES, SETS };
 static struct images {

@@ -1,9 +1,9 @@
 /* readers.c - proves that if a process opens a file while another one changes it, it gets a correct
  * filter, or is told that the file is dirty.
  *
- * One process opens the file, adds keys, syncs and closes it again and again, and sometimes saves a
- * new file over it. Eight others open the file in every mode, as fast as they can. A call may
- * return PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
+ * One process opens the file, adds keys, syncs and closes it repeatedly, and sometimes saves a new
+ * file over it. Eight others open the file in every mode, as fast as they can. A call may return
+ * PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
  * PETAL_ERR_DIRTY. With PETAL_OPEN_LIVE it must return PETAL_OK while the writer has the file open.
  * If a process verifies or copies an open map that is being changed, it may get PETAL_ERR_BUSY, but
  * never a report of damage. An index is only ever replaced. While a process adds filters to it,

@@ -104,8 +104,8 @@ int munmap(void *from, size_t size)
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
-/* A unit is a byte or a word of 8 bytes. Of the units between `from` and `to` that differ, makes
- * the first `in_order` new, or random ones. */
+/* A unit is a byte or an 8-byte word. Of the units between `from` and `to` that differ, makes the
+ * first `in_order` new, or random ones. */
 static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit,
                 size_t in_order, bool at_random)
 {

@@ -1,6 +1,6 @@
 /* bits_and_blooms.c - tests what the common vectors can't show about bits-and-blooms' files. Sizes
  * equal the package's, positions are the published ones, and a file with an impossible header is
- * refused by the name of the field. */
+ * refused with a message that names the field. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };

@@ -183,8 +183,8 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     free(bytes.data);
 }
 
-/* A file of 24 bytes may claim half a gigabyte. The pages stay untouched, and the memory limit
- * applies to them. */
+/* A 24-byte file can claim half a gigabyte. The pages stay untouched, and the memory limit applies
+ * to them. */
 static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -256,8 +256,8 @@ static void packed_lies_get_no_memory(void **state)
 }
 
 /* gzip expands by at most a factor of 1032. If a header claims the largest size that this file
- * could hold, it passes this check and fails by its checksum, which is 0. If it claims one word
- * more, it is refused as truncated. */
+ * could hold, it passes this check and then fails because of its checksum, which is 0. If it claims
+ * one word more, it is refused as truncated. */
 static void a_promise_is_refused_from_the_first_byte_that_gzip_cannot_hold(void **state)
 {
     enum { FRAME = 10 + 5, STORED = HEADER_BYTES + 64, SIZE = FRAME + STORED + 8 };

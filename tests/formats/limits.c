@@ -91,7 +91,7 @@ static void expect_format_bounded(const char *format, uint64_t keys, uint64_t to
 static void bits_that_a_file_leaves_out_are_within_the_limit(void **state)
 {
     (void)state;
-    struct bytes bytes = zeros(24); /* an empty DataSketches filter of 2 MiB */
+    struct bytes bytes = zeros(24); /* an empty 2 MiB DataSketches filter */
     memcpy(bytes.data, (uint8_t[]){3, 1, 21, 4, 3}, 5);
     bytes.data[18] = 4;
     expect_bounded(bytes, "datasketches", MEBIBYTE);

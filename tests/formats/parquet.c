@@ -721,8 +721,7 @@ static void headers_above_256_bytes_are_refused(void **state)
     petal_filter *filter;
     petal_error error;
     (void)state;
-    /* The headers have 60 and 61 unknown fields of 4 bytes, and 16 more bytes: 256 and 260 in
-     * total. */
+    /* The headers have 60 and 61 unknown 4-byte fields, and 16 more bytes: 256 and 260 in total. */
     assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error),
                      PETAL_OK);
     petal_free(filter);

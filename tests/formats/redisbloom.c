@@ -853,8 +853,8 @@ static void old_encodings_are_written_back_and_grow(void **state)
     }
 }
 
-/* Today's RedisBloom can read an old filter as chunks, but the header gives the number of bits in
- * whole bytes. */
+/* The current RedisBloom can read an old filter as chunks, but the header gives the number of bits
+ * in whole bytes. */
 static void old_dumps_become_chunks_where_a_header_can_say_them(void **state)
 {
     petal_error error;

@@ -308,7 +308,7 @@ static void end_days(struct days *days, double rate)
     petal_free(days->filter);
 }
 
-/* Adds all keys of a window at the same moment, again and again. */
+/* Adds all keys of a window at the same time, repeatedly. */
 static void bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {

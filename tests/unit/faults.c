@@ -167,7 +167,7 @@ int posix_fallocate(int descriptor, off_t offset, off_t size)
 
 static petal_filter *with_numbers(uint64_t count)
 {
-    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 1 << 20, 6, 1); /* two blocks of 64 KiB */
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 1 << 20, 6, 1); /* two 64 KiB blocks */
     add_numbers(filter, 0, count);
     return filter;
 }
@@ -215,8 +215,8 @@ static petal_status save_failing(const petal_filter *filter, const char *path, u
     return status;
 }
 
-/* Replaces a file again and again; the nth time, the nth call of this name fails. Stops when there
- * is no such call. Returns the number of calls. */
+/* Replaces a file repeatedly; the nth time, the nth call of this name fails. Stops when there is no
+ * such call. Returns the number of calls. */
 static int sweep_save(const struct place *place, const char *call, int error_number,
                       const petal_filter *new)
 {

@@ -15,8 +15,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {3, 1, 4, 1, 5};
 
 static petal_options counted_options(const petal_allocator *allocator)
 {
-    petal_options options =
-        options_of(PETAL_SCHEME_BLOCKED, 1 << 20, 9, 2); /* two blocks of 64 KiB */
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 1 << 20, 9, 2); /* two 64 KiB blocks */
     options.secret = secret;
     options.metadata = "metadata";
     options.metadata_bytes = 8;

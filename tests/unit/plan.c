@@ -446,7 +446,7 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
     }
 }
 
-/* An earlier version created a filter of 64 bytes, for one key. */
+/* An earlier version created a 64-byte filter, for one key. */
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;

@@ -202,7 +202,7 @@ static uint64_t disk_bytes(const char *path)
     return stat(path, &about) == 0 ? (uint64_t)about.st_blocks * 512 : 0;
 }
 
-/* Creates a file of 1 GiB without writing to it, to find out whether this file system supports
+/* Creates a 1 GiB file without writing to it, to find out whether this file system supports
  * holes. */
 static bool has_holes(const char *path)
 {

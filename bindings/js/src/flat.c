@@ -195,8 +195,8 @@ EXPORT(free_filter) void flat_free_filter(petal_filter *filter)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* A call for a single key reports only that it failed, and the handle keeps the reason of its first
- * failure only. So a batch of one key is used to get the reason. */
+/* A call for a single key reports only that it failed, and the handle keeps the reason for its
+ * first failure only. So a batch of one key is used to get the reason. */
 EXPORT(contains) bool flat_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
     return petal_contains(filter, key, key_bytes);

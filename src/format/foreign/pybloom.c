@@ -183,9 +183,8 @@ static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t 
     return petal_format_check_tail(&one, bytes, error);
 }
 
-/* A plain filter has its number of slices at the place where a scalable one has the upper half of
- * the ratio. As a double, a number of slices is tiny. As a number of slices, the ratio of 0.9 is
- * impossible. */
+/* A plain filter has its number of slices where a scalable one has the upper half of the ratio. As
+ * a double, a number of slices is tiny. As a number of slices, the ratio of 0.9 is impossible. */
 static bool is_scalable(const uint8_t *bytes, uint64_t size_bytes)
 {
     return size_bytes >= AT_INITIAL && load_double(bytes + AT_RATIO) >= 0x1p-64 &&

@@ -2,7 +2,7 @@
  * RocksDB froze for its filters. It has the same parts as the current XXH3, but combines them
  * differently.
  *
- * Written from the algorithm. Every branch mixes the input with a secret of 192 bytes (the same as
+ * Written from the algorithm. Every branch mixes the input with a 192-byte secret (the same as
  * XXH3's), and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
  * little-endian. The branch depends on the length:
  *

@@ -1,6 +1,6 @@
 /* server.c - a server calls petal_get_info() all the time, so the call must not read the bits. The
- * test has a filter of 1 GB whose pages exist only once they are touched. Afterwards none of them
- * may exist. */
+ * test has a 1 GB filter whose pages exist only once they are touched. Afterwards none of them may
+ * exist. */
 #define _DEFAULT_SOURCE
 
 #include "expect.h"
