@@ -21,7 +21,7 @@
 #define SLOTS 4
 #define FILES 2
 #define UNIVERSE 64
-#define NUMBERS_FROM 8 /* from here on, keys are numbers; the others are texts of various lengths */
+#define NUMBERS_FROM 8 /* from here on, keys are numbers; others are strings of various lengths */
 #define MAX_BATCH 48
 #define MAX_CALLS 120
 #define MAX_COUNT 200

@@ -36,7 +36,7 @@ struct bloom_plan {
     uint8_t seed[32];
 };
 
-/* Creates a RedisBloom filter. NULL if it is too big, or there is no memory. */
+/* Creates a RedisBloom filter. NULL if it is too big, or out of memory. */
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure);
 
@@ -94,7 +94,7 @@ struct value *value_new(int unlimited);
 petal_status value_plan_next(const struct value *value, petal_lent_layer *next,
                              struct layer_note *note, petal_error *error);
 
-/* Appends this layer, which already has its bits, to a classic value. False if there is no
+/* Appends this layer, which already has its bits, to a classic value. False if out of
  * memory. */
 int value_append_layer(struct value *value, const petal_lent_layer *layer,
                        const struct layer_note *note);

@@ -9,7 +9,8 @@
  *     check, OR    the same, but only if a load before it finds the bit clear
  *
  * The time is the CPU time of the slowest thread: the wall time if each thread had its own CPU. It
- * includes waiting for a stripe. The bits of every way are compared with those of plain adding. */
+ * includes waiting for a stripe. For every way, the bits are compared with the result of plain
+ * adding. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 #include <petal/petal_inline.h>

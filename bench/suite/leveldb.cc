@@ -24,8 +24,8 @@ leveldb::Slice slice_at(const struct keys *keys, size_t i)
     return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
 }
 
-/* Keys must stay in place until the filter is built, which is so for up to 10^7 keys. Bits per key
- * are whole numbers. */
+/* Keys must stay in place until the filter is built, which they do for up to 10^7 keys. Bits per
+ * key are whole numbers. */
 void *make(size_t keys, double bits_per_key)
 {
     if (keys > 10000000) return nullptr;

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The rest of a file's line after the first `:`, for the line with this beginning; or the first
- * line, if no beginning is given. */
+/* What follows the first `:` in the file's line that starts like this; or the whole first line, if
+ * no start is given. */
 static void read_line(const char *path, const char *beginning, char *out, size_t size)
 {
     char line[512];

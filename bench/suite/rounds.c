@@ -4,7 +4,7 @@
  * slowdown of the machine affects all of them; ratios are taken within a round.
  *
  *   up to 10^7 keys   Each round creates a filter, adds all keys and queries them. If the filter is
- *                     small, the round repeats this until it has taken some milliseconds. `add`
+ *                     small, the round repeats this until it has taken several milliseconds. `add`
  *                     includes creating the filter, and the first touch of its pages.
  *   more              A filter is created once, and each round adds its part of the keys in pieces
  *                     of at most 10^7; then each round queries pieces. So the first round of `add`

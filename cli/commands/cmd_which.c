@@ -23,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About the most words that the rows of a slice take; a slice has at least one row. */
+/* Roughly the maximum number of words that the rows of a slice take; a slice has at least one
+ * row. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {

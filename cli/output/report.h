@@ -46,7 +46,7 @@ bool sync_output(void);
  * whole. */
 void cut_output(uint64_t bytes);
 
-/* Records that nobody reads stdout any more, like a write that fails with EPIPE. */
+/* Records that nobody reads stdout any longer, like a write that fails with EPIPE. */
 void output_is_gone(void);
 
 /* Closes stdout, reports a failure, and returns the exit status. If the reader has gone, that is

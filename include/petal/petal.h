@@ -147,7 +147,7 @@ enum {
     PETAL_ERR_IO = -8,              /* a system call failed; see petal_error.system_errno */
     PETAL_ERR_EXISTS = -9,          /* the file exists and must not be replaced */
     PETAL_ERR_BUSY = -10,           /* another process is changing the file; try again later */
-    PETAL_ERR_NOT_A_FILTER = -11,   /* the bytes are not a filter of the format */
+    PETAL_ERR_NOT_A_FILTER = -11,   /* the bytes are not a filter in this format */
     PETAL_ERR_NEWER = -12,          /* a petal file with features this version does not know */
     PETAL_ERR_TRUNCATED = -13,      /* fewer bytes than the header promises */
     PETAL_ERR_DAMAGED = -14,        /* a checksum does not match, or a field is impossible */
@@ -596,7 +596,7 @@ typedef struct petal_open_options {
  * verified; bits are verified only on request.
  *
  * WARNING: while a file is mapped (MAP, WRITABLE), nobody may truncate it: the next access to a
- * page that is gone kills the process with SIGBUS. If somebody might, use PETAL_OPEN_LOAD.
+ * page that is gone kills the process with SIGBUS. If someone might, use PETAL_OPEN_LOAD.
  *
  * MAP and LOAD take files of every format. Packed formats (JSON, gzip) take private memory either
  * way. WRITABLE first allocates the file's holes, so that a full disk cannot end the program later.

@@ -113,7 +113,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_static_create(const petal_options *
  * `memory_bytes` is for the hashes and, at the end, the filter, which must be in memory: a tenth
  * more than the filter's size (see petal_plan()) is enough. If the filter takes more than 7/8 of
  * it, the hashes get another 1/8. Each worker takes up to 2 MB more for the page that it solves. If
- * somebody chose keys that all belong to one page, their hashes are in memory together. On failure
+ * someone chose keys that all belong to one page, their hashes are in memory together. On failure
  * the builder has no limit.
  *   PETAL_ERR_ARGUMENT     it has keys or a limit already; or less than 64 KiB for each worker
  *   PETAL_ERR_IO           no file can be created in the folder

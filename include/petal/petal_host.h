@@ -175,7 +175,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_verify_block(const petal_filter *fi
 /* ----------------------------------------------------------------------------- arriving streams
  *
  * A reader makes a filter from a stream that arrives in pieces of any size. The result is the same
- * filter, or the same failure, as with petal_load() of all bytes.
+ * filter, or the same failure, as from petal_load() with all of the bytes.
  *
  * The bits of a petal file go straight into the filter's memory. All other formats, "auto" and
  * PETAL_OPEN_HEADER_ONLY are buffered to the end and then loaded, so the filter's own memory adds

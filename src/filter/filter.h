@@ -224,7 +224,7 @@ uint64_t petal_filter_capacity(const petal_filter *filter);
 petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin,
                                      petal_error *error);
 
-/* Replaces the metadata with a copy of these. */
+/* Replaces the metadata with a copy of these bytes. */
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata,
                                        uint64_t metadata_bytes, petal_error *error);
 

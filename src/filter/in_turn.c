@@ -21,7 +21,7 @@ static bool contains(const petal_filter *filter, const struct probe *probe)
     return later_layer_has(filter, 0, probe->words);
 }
 
-/* The first layer decides most queries. So eight answers are looked at together. */
+/* The first layer decides most queries. So eight answers are examined together. */
 #define EIGHT ((uint64_t)0x0101010101010101)
 
 static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,

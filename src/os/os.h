@@ -105,10 +105,10 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
 
-/* Tells the system that all of a map for reading will be read soon. If the kernel and the file
- * system support it, pages that aren't cached yet are then mapped as huge pages, so later queries
- * cause fewer TLB misses. Don't call it if only a few keys are queried, because each query would
- * read 2 MB. */
+/* Tells the system that an entire map opened for reading will be read soon. If the kernel and the
+ * file system support it, pages that aren't cached yet are then mapped as huge pages, so later
+ * queries cause fewer TLB misses. Don't call it if only a few keys are queried, because each query
+ * would read 2 MB. */
 void petal_os_will_read(const struct mapping *map);
 
 /* Makes a range of the file's map durable. If that fails, don't retry: what is on disk is then

@@ -46,7 +46,7 @@ double petal_model_items(double bits_set, double bits, double hashes);
  * X. */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
 
-/* Returns the probability that an event with this probability happens at least once in this many
+/* Returns the probability that an event with probability q happens at least once in this many
  * trials: 1 - (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 

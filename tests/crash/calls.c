@@ -928,7 +928,7 @@ static void *move_block(void *context, void *memory, size_t size_bytes)
     return to;
 }
 
-/* If there is no memory, the array must stay where it is. */
+/* If memory runs out, the array must stay where it is. */
 static void relocate_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind);

@@ -680,7 +680,7 @@ static void an_unknown_member_is_refused_at_its_union(void **state)
 /* The usual fields of a header. They come after the others. */
 #define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
 
-/* Returns a header with an unknown field, a text of `text_bytes` bytes. */
+/* Returns a header with an unknown field, a string of `text_bytes` bytes. */
 static const char *long_header(size_t text_bytes)
 {
     char start[16];

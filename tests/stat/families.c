@@ -119,7 +119,7 @@ static size_t mail_addresses(uint64_t i, uint8_t *key)
     return text(key, "user%llu@example.org", i);
 }
 
-/* Gives all strings of 0 to 3 bytes, shortest first. */
+/* Generates all strings of 0 to 3 bytes, shortest first. */
 static size_t short_strings(uint64_t i, uint8_t *key)
 {
     size_t size = 0;
@@ -129,7 +129,7 @@ static size_t short_strings(uint64_t i, uint8_t *key)
 
 #define SHORT_STRINGS (1 + 256 + 65536 + 16777216)
 
-/* Gives keys of 1 to 64 zero bytes with one bit set, for every bit and every length. */
+/* Generates keys of 1 to 64 zero bytes with one bit set, for every bit and every length. */
 static size_t one_bit_set(uint64_t i, uint8_t *key)
 {
     size_t size = 1;
@@ -141,7 +141,7 @@ static size_t one_bit_set(uint64_t i, uint8_t *key)
 
 #define ONE_BIT_SET (8 * 64 * 65 / 2)
 
-/* Gives 64 zero bytes with two bits set. */
+/* Generates 64 zero bytes with two bits set. */
 static size_t two_bits_set(uint64_t i, uint8_t *key)
 {
     uint64_t high = 1;
@@ -160,7 +160,8 @@ static size_t zeros_of_all_lengths(uint64_t i, uint8_t *key)
     return i;
 }
 
-/* Gives lengths 8 to 1,024, around every boundary of the hashes. The last bytes are a number. */
+/* Generates lengths 8 to 1,024, around every boundary of the hashes. The last bytes are a
+ * number. */
 static size_t lengths_to_1024(uint64_t i, uint8_t *key)
 {
     size_t size = 8 + i % 1017;

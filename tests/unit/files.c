@@ -226,7 +226,7 @@ static bool is_refused(petal_status status, const petal_error *error)
     return status == PETAL_ERR_IO && error->system_errno == EACCES;
 }
 
-/* Runs as another user, in somebody else's folder, with one file that is readable and one that
+/* Runs as another user, in someone else's folder, with one file that is readable and one that
  * isn't. */
 static int try_without_leave(const char *folder)
 {

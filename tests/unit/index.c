@@ -185,7 +185,7 @@ static void filters_of_many_kinds_answer_as_they_do_alone(void **state)
     petal_index_free(index);
 }
 
-/* Groups of few filters, some larger than the cache, are queried in ways of their own. */
+/* Groups of few filters, some larger than the cache, are queried in special ways. */
 static void groups_of_few_filters_answer_as_they_do_at_every_level(void **state)
 {
     static const char *const levels[] = {"generic", "sse4", "avx2", "avx512", "neon"};

@@ -322,7 +322,7 @@ namespace Petal
         }
     }
 
-    // Bounds the memory of filters that nobody disposes of. The garbage collector knows how much
+    // Bounds the memory of filters that are never disposed of. The garbage collector knows how much
     // memory filters take, but that is not enough: on a busy machine its finalizers fall behind,
     // and Mono's collector ignores the number. So a thread that exceeds the limit waits for the
     // finalizers, and forces a collection if they freed too little. The limit is then set to twice

@@ -1,7 +1,7 @@
 /* shelf.c - keeps the filters of files for a connection, so that a statement that runs again does
  * not read its file again.
  *
- * Files are read into memory, not mapped: if somebody truncates a mapped file, the next access ends
+ * Files are read into memory, not mapped: if someone truncates a mapped file, the next access ends
  * the process. A filter on the shelf serves later statements as long as stat() reports the same
  * device, inode number, size and modification times for its file. These times are in whole seconds,
  * so a filter is reused only if its file was at least 2 seconds old when it was read; a newer file

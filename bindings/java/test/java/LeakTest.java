@@ -6,7 +6,7 @@ import petal.BloomFilter;
 import petal.Mode;
 
 /**
- * Filters that nobody closes are freed even if the heap is so large that it would never need a
+ * Filters that are never closed are freed even if the heap is so large that it would never need a
  * collection.
  */
 final class LeakTest {

@@ -7,9 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts the memory that filters hold outside the heap. The garbage collector doesn't see it: if
- * the heap is large, the collector would run too late to free filters that nobody closed. So this
- * class runs the collector when these bytes reach a limit, and then sets the limit to twice the
- * bytes still in use. A program that closes its filters, or keeps using them, causes few such runs.
+ * the heap is large, the collector would run too late to free filters that were never closed. So
+ * this class runs the collector when these bytes reach a limit, and then sets the limit to twice
+ * the bytes still in use. A program that closes its filters, or keeps using them, causes few such
+ * runs.
  */
 final class NativeBytes {
     static final Cleaner CLEANER = Cleaner.create();
