@@ -81,7 +81,7 @@ static void try_size(const char *text)
     }
     snprintf(plain, sizeof plain, "%" PRIu64, value);
     must(value > 0 && parse_size(plain, &again, &why) && again == value);
-    if (value < 1024 || value >> 50) return;               /* printed with another unit */
+    if (value < 1024 || value >> 50) return;               /* printed with a different unit */
     must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
     double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
     must(off > -rounding && off < rounding);

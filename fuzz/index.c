@@ -1,4 +1,4 @@
-/* index.c - fuzz target: opens any bytes as an index and uses it, which must do no harm.
+/* index.c - fuzz target: opens any bytes as an index and uses it; nothing may break.
  *
  * The first byte selects how to open the rest:
  *     bits 0-1   view, view and verify, view and verify on use, the same with a little memory

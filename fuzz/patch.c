@@ -1,5 +1,5 @@
-/* patch.c - fuzz target: applies any bytes as a patch, which must do no harm, and makes patches,
- * which must turn one filter into another.
+/* patch.c - fuzz target: applies any bytes as a patch, which must not break anything, and makes
+ * patches, which must turn one filter into another.
  *
  * The first byte:
  *     bits 0-2   the base

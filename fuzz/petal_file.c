@@ -1,4 +1,4 @@
-/* petal_file.c - fuzz target: opens any bytes as a petal file and uses it; nothing bad may happen.
+/* petal_file.c - fuzz target: opens any bytes as a petal file and uses it; nothing may break.
  *
  * The first byte selects how to open the rest:
  *     bits 0-1   load, view, load and recover, load and verify

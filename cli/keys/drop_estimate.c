@@ -59,7 +59,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
 
 /* ---- by querying ----------------------------------------------------------------------------- */
 
-/* Queries keys of sixteen bytes that no user has, different ones each time. */
+/* Queries sixteen-byte keys that no user has, different ones each time. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
 {
     struct {

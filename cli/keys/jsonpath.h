@@ -40,7 +40,7 @@ struct json_shape {
     size_t scalars;           /* 0: no shape is known */
 };
 
-/* A text of rows, each of which ends with the separator, a control character. */
+/* Rows of text, each of which ends with the separator, a control character. */
 struct json_rows {
     const char *end; /* where the last separator is; SCAN_SLACK readable bytes follow */
     char separator;

@@ -365,7 +365,7 @@ static bool is_ready(const struct key_reader *reader)
 
 bool keys_wait(struct key_reader *reader)
 {
-    /* Even if no events are requested, poll() reports that a pipe's reader has gone. */
+    /* Even if no events are requested, poll() reports that a pipe's reader is gone. */
     int output = reader->watch_output ? STDOUT_FILENO : -1;
     struct pollfd watched[] = {
         {reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};

@@ -27,7 +27,7 @@ struct stray {
 struct key_block {
     size_t count;
     const petal_key *keys; /* the keys to add or query */
-    struct key_run *run;   /* if rows have several keys: makes them from `keys`, one text per row */
+    struct key_run *run;   /* if rows have several keys: makes them from `keys`, a string per row */
     petal_key *lines;      /* each key's row as in the input, and its separator */
     uint64_t *times;       /* --time-field: each row's, in milliseconds */
     struct stray *strays;  /* rows between them, in order */

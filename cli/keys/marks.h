@@ -13,7 +13,7 @@ struct marks;
 
 /* The functions that find marks on one kind of CPU. All find the same. False: out of memory. */
 struct marker {
-    /* For a text that ends with a separator, whose fields are separated by one byte, or are words
+    /* For text that ends with a separator, whose fields are separated by one byte, or are words
      * separated by blanks. */
     bool (*fields)(struct marks *marks, const char *text, size_t size_bytes, char separator,
                    char delimiter);
@@ -24,7 +24,7 @@ struct marker {
     void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
                 char delimiter);
 
-    /* For a text that ends with a separator: its lines, until there is no room for 64 more. Returns
+    /* For text that ends with a separator: its lines, until there is no room for 64 more. Returns
      * where the next line starts, or `end`. */
     const char *(*lines)(const char *text, const char *end, char separator, petal_key *lines,
                          size_t room, size_t *count);

@@ -51,8 +51,8 @@ bool rows_read(struct rows *rows, const struct args *args);
 /* Only for columns by number. */
 void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
 
-/* Finds the columns in a header row, and the end of that row, including its separator. A text
- * without a separator is all header. False: `message` says why the columns were not found. */
+/* Finds the columns in a header row, and the end of that row, including its separator. Text without
+ * a separator is all header. False: `message` says why the columns were not found. */
 bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);

@@ -17,7 +17,7 @@ enum time_form {
     TIME_APACHE /* [31/Jan/2024:12:00:00 +0100], with or without brackets */
 };
 
-/* Reads the time that starts at `at`, in a text that ends before `end`. If *form is TIME_UNKNOWN it
+/* Reads the time that starts at `at`, in text that ends before `end`. If *form is TIME_UNKNOWN it
  * becomes the form found (a number's unit depends on its size); otherwise only that form is
  * accepted. Without a zone a time is UTC. Returns what follows the time; NULL: it is not a time, or
  * outside of 1970 to 9999. */

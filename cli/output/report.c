@@ -107,7 +107,7 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
     return output_failure == 0;
 }
 
-/* On Linux FIONREAD also works at the writing end, even after the readers have gone. */
+/* On Linux FIONREAD also works at the writing end, even after the readers are gone. */
 static uint64_t unread_in_pipe(void)
 {
 #ifdef __linux__

@@ -33,10 +33,10 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written);
  * unknown. */
 uint64_t unread_output(void);
 
-/* True if stdout is a pipe whose readers have all gone. */
+/* True if stdout is a pipe whose readers are all gone. */
 bool output_has_no_reader(void);
 
-/* Waits until a pipe's reader has read everything or has gone, or until a stop signal arrives. */
+/* Waits until a pipe's reader has read everything or is gone, or until a stop signal arrives. */
 void wait_for_reader(void);
 
 /* If stdout is a file, makes it durable. False: that failed, and finish_output() reports it. */
@@ -49,8 +49,8 @@ void cut_output(uint64_t bytes);
 /* Records that nobody reads stdout any longer, like a write that fails with EPIPE. */
 void output_is_gone(void);
 
-/* Closes stdout, reports a failure, and returns the exit status. If the reader has gone, that is
- * not an error: the tool ends quietly, as if by SIGPIPE. */
+/* Closes stdout, reports a failure, and returns the exit status. If the reader is gone, that is not
+ * an error: the tool ends quietly, as if by SIGPIPE. */
 int finish_output(int status);
 
 #endif

@@ -1,8 +1,8 @@
 /* petal_index.h - an index of many filters, all of which it queries at once.
  *
  * Which of 1,000 log files may have this key? Querying 1,000 filters reads 1,000 places in memory.
- * An index keeps the same bits in another order: bit i of all filters of one size is one row. So a
- * query reads k rows, which lie close together, and combines them:
+ * An index keeps the same bits in a different order: bit i of all filters of one size is one row.
+ * So a query reads k rows, which lie close together, and combines them:
  *
  *              filter 0 1 2 3 ...
  *     row 17          1 0 1 1        a key whose bits are 17, 40 and 401:

@@ -3,7 +3,7 @@
  *     add        hashes, into chunks of each worker
  *     finish     chunks -> parts by the highest byte -> each part sorted -> equal ones dropped
  *                layer 0: pages solved, each on its own; what they bump is moved to the front
- *                layer 1: these, with another hash, sorted; and so on until none is left
+ *                layer 1: these, with a different hash, sorted; and so on until none is left
  *
  * This needs at most 16 bytes per key. A chunk is released when its hashes have been moved to their
  * parts, but an allocator may keep the memory. With less memory, static_spill.c does the work.

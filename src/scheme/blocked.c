@@ -12,9 +12,9 @@
  *     +-----+---------+----+----+----+---+----+
  *     | ... |         |  * |    |    |   |    |         words 1, 6 and 11 get one bit each
  *
- * Each bit is in another word, so the bits of a key are distinct, and a vector operation processes
- * the whole line. With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) give two such
- * patterns. They may hit the same line. */
+ * Each bit is in a different word, so the bits of a key are distinct, and a vector operation
+ * processes the whole line. With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) give
+ * two such patterns. They may hit the same line. */
 #include "scheme/blocked_line.h"
 
 #include "base/checked.h"

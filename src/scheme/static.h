@@ -18,8 +18,8 @@
  * few rows stay free. Then 4.5 % of the keys go to the next layer. */
 #define STATIC_KEYS_PER_BUCKET 134u
 
-/* After this many layers, the next one is a list of hashes, however many are left. Only keys that
- * were chosen to cause it get that far. */
+/* After this many layers, the next one is a list of hashes, no matter how many are left. Only keys
+ * that were chosen to cause it get that far. */
 #define STATIC_MAX_LAYERS 12u
 
 #define STATIC_THRESHOLDS 0x80301400u

@@ -1,6 +1,7 @@
 /* orc.c - tests what the common vectors can't show about ORC's filters. The older form contains the
- * same filter as the newer one in another encoding. Bytes that no protobuf writer can have written
- * are refused. Hashes and sizes equal ORC's. Keys that are bytes are never mistaken for longs. */
+ * same filter as the newer one in a different encoding. Bytes that no protobuf writer can have
+ * written are refused. Hashes and sizes equal ORC's. Keys that are bytes are never mistaken for
+ * longs. */
 #include "../require.h"
 #include "../save_as.h"
 #include "../values.h"

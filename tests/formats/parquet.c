@@ -1,6 +1,6 @@
 /* parquet.c - tests what the common vectors can't show about Parquet. The filters inside real
- * .parquet files are found, and answer as in parquet-java. No footer or header is misread, however
- * strange it is. Sizes equal arrow-rs's, and rates and estimates match the model. */
+ * .parquet files are found, and answer as in parquet-java. No footer or header is misread, no
+ * matter how strange it is. Sizes equal arrow-rs's, and rates and estimates match the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
 #include "../require.h"

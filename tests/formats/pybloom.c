@@ -1,6 +1,6 @@
 /* pybloom.c - tests what the common vectors can't show about pybloom_live's filters. A scalable
- * filter grows as the original does, however it was loaded. Without keys it has no layer in the
- * file. The rate takes into account that the hash prefers some bits. */
+ * filter grows as the original does, no matter how it was loaded. Without keys it has no layer in
+ * the file. The rate takes into account that the hash prefers some bits. */
 #include "support.h"
 
 static void sizes_are_those_of_pybloom_live(void **state)

@@ -1,6 +1,6 @@
 /* valkey_bloom.c - tests what the common vectors can't show about valkey-bloom's filters. A filter
- * grows as the original does, however it was loaded, and always keeps its 32-byte seed. Files that
- * the original can't have written are refused. */
+ * grows as the original does, no matter how it was loaded, and always keeps its 32-byte seed. Files
+ * that the original can't have written are refused. */
 #include "support.h"
 
 #include <petal/petal_host.h>

@@ -8,7 +8,7 @@
  *     the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, without any
  *     spread between filters.
  *  3. Promise. The mean of p over seeds is the model's rate within 5 of its standard errors,
- *     and at most 1.02 times the requested rate, with 4 standard errors on top.
+ *     and at most 1.02 times the requested rate, plus 4 standard errors.
  * |z| < 5 fails by chance with probability 6e-7; there are about 500 such tests, with fixed
  * seeds. */
 #include "../amount.h"

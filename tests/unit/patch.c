@@ -906,7 +906,7 @@ static void maps_views_and_shared_filters(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
     require_that(out.bytes.size, ==, 0);
     petal_free(view);
-    /* A shared filter keeps its item count in another place. */
+    /* A shared filter keeps its item count elsewhere. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));

@@ -1,7 +1,7 @@
 /* reader.c - proves that reading a filter from a stream gives the same bits, or the same error, as
- * loading it from memory, however the stream is split, and that the reader stays within the memory
- * limit. It tests every file in vectors and in the corpora of fuzz/, and damaged, truncated and
- * extended copies of them. */
+ * loading it from memory, no matter how the stream is split, and that the reader stays within the
+ * memory limit. It tests every file in vectors and in the corpora of fuzz/, and damaged, truncated
+ * and extended copies of them. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"

@@ -149,7 +149,7 @@ static void no_set_of_keys_fails_or_misses_one(void **state)
         }
 }
 
-/* Each rate makes another share of the buckets a column wider. */
+/* Each rate makes a different share of the buckets a column wider. */
 static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(void **state)
 {
     static const double wanted[] = {0.9, 0.4, 0.3, 0.07, 0.0156, 0.01, 0.008, 0.0078};

@@ -96,8 +96,8 @@ func (f *Filter) look(info *Info) {
 	f.hold(info.MemoryBytes)
 }
 
-// New creates an empty filter for capacity distinct keys, in which other keys pass at the given
-// rate. Pass 0 for either if an option replaces it.
+// New creates an empty filter for capacity distinct keys with the given false-positive rate. Pass 0
+// for either if an option replaces it.
 func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {

@@ -9,7 +9,7 @@ import petal.BloomFilter;
 /**
  * Tests whether a filter file probably contains a URL. Works as a function for Spark and Flink
  * jobs, but doesn't depend on their classes. Only the path is sent to the workers. Each JVM maps
- * the file once, so no memory is allocated for the filter, however many tasks query it.
+ * the file once, so no memory is allocated for the filter, no matter how many tasks query it.
  *
  * <pre>{@code
  * KnownUrls known = new KnownUrls("/data/known.petal");

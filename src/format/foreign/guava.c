@@ -19,7 +19,7 @@
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
 /* Finds out what else the bytes could be, for the message. A Java object stream has the same filter
- * in another form. */
+ * in a different form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 4 && load32le(bytes) == 0x0500edacu) /* ac ed 00 05 */

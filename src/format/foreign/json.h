@@ -58,7 +58,7 @@ struct json_array {
 /* Returns true if the text starts like a JSON object. */
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
-/* Reads a text that consists of one object, with only white space around it. */
+/* Reads text that consists of one object, with only white space around it. */
 petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
                              const struct json_names *names, struct json_object *object,
                              petal_error *error);

@@ -456,7 +456,7 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* If the filter has another scheme, its origin is forged, and RedisBloom has no rule for its
+/* If the filter has a different scheme, its origin is forged, and RedisBloom has no rule for its
  * growth. */
 bool petal_redis_grows(const petal_filter *filter)
 {

@@ -103,7 +103,8 @@ theirs_to_us() {
 }
 
 # alike LIBRARY FORMAT TYPE N P: tests both directions. If the library has no rule for sizes, $make
-# is `size`, and N and P are bits and hashes. If $same_bytes is no, Petal's file has another form.
+# is `size`, and N and P are bits and hashes. If $same_bytes is no, Petal's file has a different
+# form.
 alike() {
     theirs_to_us "$@"
     ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"

@@ -8,8 +8,8 @@
  * Core.java declares every function. Its gate keeps others from freeing or changing a filter during
  * a call, so nothing here takes a lock. Arrays are copied in pieces, so that no call keeps the
  * garbage collector waiting; arrays of numbers are used in place, for tens of microseconds at a
- * time. Strings are passed in both directions as UTF-8 in byte[], since JNI's own strings have
- * another encoding. */
+ * time. Strings are passed in both directions as UTF-8 in byte[], since JNI's own strings use a
+ * different encoding. */
 #ifndef PETAL_JAVA_GLUE_H
 #define PETAL_JAVA_GLUE_H
 
