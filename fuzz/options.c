@@ -183,8 +183,8 @@ static petal_filter *create(const petal_options *options, const struct budget *b
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* How many of the first MAX_KEYS numbers were accepted. Of those, the numbers from `from` on must
- * be found. */
+/* How many of the first MAX_KEYS numbers were accepted. Of those, the numbers starting at `from`
+ * must be found. */
 struct keys {
     int64_t from, to;
 };

@@ -49,7 +49,7 @@ static void count_items(struct value *value, uint64_t added)
     atomic_fetch_add_explicit(&totals.items, added, memory_order_relaxed);
 }
 
-/* The keys of a batch from index `from` on. */
+/* The keys of a batch starting at index `from`. */
 static petal_batch batch_from(const petal_batch *batch, uint64_t from)
 {
     petal_batch rest = *batch;

@@ -12,10 +12,10 @@
  * includes the system's first allocation of pages, which is reported separately.
  *
  * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
- * include computing them. A shard's keys are those that petal_shard_of() assigns to it. Each shard
- * is built, saved, mapped, and queried for its part of 10^8 members, which are spread over all
- * keys, and of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong, or
- * the file differs from the filter. The output is a document: bench/results/billions.md. */
+ * include computing them. A shard's keys are the ones that petal_shard_of() assigns to it. Each
+ * shard is built, saved, mapped, and queried for its part of 10^8 members, which are spread over
+ * all keys, and of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong,
+ * or the file differs from the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
 #include <petal/petal_build.h>

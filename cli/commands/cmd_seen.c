@@ -105,7 +105,7 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
-/* Returns how many rows from there on have the same time. */
+/* Returns how many rows, starting there, have the same time. */
 static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
 {
     size_t left = block->count - from;
@@ -261,8 +261,8 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* Writes a new FILE immediately: if that is impossible, the user learns it before the stream, not
- * after it. If two processes create the same FILE, both then try to lock it, and only one
+/* Writes a new FILE immediately: if that is impossible, the user finds out before the stream is
+ * read, not after. If two processes create the same FILE, both then try to lock it, and only one
  * succeeds. */
 static bool make_file(const struct args *args)
 {

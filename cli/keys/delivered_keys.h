@@ -1,7 +1,7 @@
 /* delivered_keys.h - tracks how much of the output was delivered, and keeps a filter that contains
  * exactly the keys of those lines.
  *
- * Keys are added before their lines are printed. If a write fails and the filter were saved as it
+ * Keys are added before their lines are printed. If a write failed and the filter were saved as it
  * is, the next run would suppress lines that nobody ever received. So `petal seen -f` has a second
  * filter, the one in FILE, which follows the first: the same keys are added to it in the same
  * order, but each only after its line and all lines before it were delivered. */

@@ -19,8 +19,8 @@ struct marker {
                    char delimiter);
     bool (*words)(struct marks *marks, const char *text, size_t size_bytes, char separator);
 
-    /* For CSV from `start` on, where a row begins. When more text has been read, call it again with
-     * all of it. */
+    /* For CSV starting at `start`, where a row begins. When more text has been read, call it again
+     * with all of it. */
     void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
                 char delimiter);
 

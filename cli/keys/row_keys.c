@@ -97,8 +97,8 @@ static void put_key(struct key_run *run, const void *data, size_t size_bytes)
     run->rows[run->count++] = run->row;
 }
 
-/* The key that consists of the words from `at` on, joined by spaces. *next is where the second word
- * starts. False: there are too few. */
+/* The key that consists of the words starting at `at`, joined by spaces. *next is where the second
+ * word starts. False: there are too few. */
 static bool put_ngram(struct key_run *run, const char *at, const char *end, const char **next)
 {
     size_t from = run->copied_bytes;

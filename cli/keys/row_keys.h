@@ -6,7 +6,7 @@
  *      --kmers 3        ACGTN         ->   ACG  CGT  GTN
  *        --canonical    ACGTN         ->   ACG  ACG     CGT reads ACG on the other strand
  *
- * A word is a maximal run of ASCII letters and digits, "_", and bytes from 0x80 on. The words of a
+ * A word is a maximal run of ASCII letters and digits, "_", and bytes from 0x80 up. The words of a
  * key are joined by one space. A character is a UTF-8 character; a byte that is not part of a valid
  * one is a character, too. Canonical k-mers consist of A, C, G and T, written in upper case; the
  * key is the k-mer or its reverse complement, whichever is first in byte order.
@@ -62,8 +62,8 @@ bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key
               size_t longest_bytes);
 void run_free(struct key_run *run); /* NULL is allowed */
 
-/* Starts with `count` rows from `first` on. Each run_next() then returns more of their keys, or
- * false if there are no more. A row has at least one key. */
+/* Starts with `count` rows, beginning with `first`. Each run_next() then returns more of their
+ * keys, or false if there are no more. A row has at least one key. */
 void run_begin(struct key_run *run, size_t first, size_t count);
 bool run_next(struct key_run *run);
 

@@ -114,7 +114,7 @@ struct splitting {
     size_t start;           /* of the first row in the text: after a byte order mark */
     const size_t *mark;     /* the first one after `at` */
     bool is_csv, strips_return;
-    const char *next_nul;             /* in CSV: from the current row on, or `end` */
+    const char *next_nul;             /* in CSV: starting with the current row, or `end` */
     struct field fields[MAX_COLUMNS]; /* the current row's, in the order of the key */
     uint8_t *to;                      /* in block->joined */
 };

@@ -312,7 +312,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_create(const petal_options *options
                                                     petal_filter **filter, petal_error *error);
 
 /* Releases the filter; NULL is allowed. A writable map with changes is synced first, in the process
- * that opened it, at the cost of petal_sync(). To learn whether the sync succeeds, call
+ * that opened it, at the cost of petal_sync(). To find out whether the sync succeeds, call
  * petal_sync() yourself. */
 PETAL_API void petal_free(petal_filter *filter);
 
@@ -469,7 +469,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_contains_all(const petal_filter *fi
 
 #define PETAL_SAVE_NO_REPLACE 1u /* fail with PETAL_ERR_EXISTS if the file exists */
 #define PETAL_SAVE_NO_LOCK 2u    /* take no lock: nobody else changes the file */
-/* continue if the new file can't get the owner of the old one */
+/* continue even if the old file's owner can't be preserved */
 #define PETAL_SAVE_NEW_OWNER 4u
 
 /* How petal_save(), petal_write() and petal_serialize() write a filter. They take NULL for the
@@ -899,8 +899,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_clear(petal_filter *filter, petal_e
 PETAL_NODISCARD PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 
 /* Makes `filter` the union of both: exactly the filter to which the keys of both were added. Items
- * and counters are summed, so a key that is in both must be removed as often as it was added to the
- * two together. A call that is refused changes nothing.
+ * and counters are summed, so a key that is in both must be removed as many times as it was added
+ * to both together. A call that is refused changes nothing.
  *   PETAL_ERR_MISMATCH     scheme, hash, seed or secret, bits, hashes or lines per key differ
  *   PETAL_ERR_UNSUPPORTED  one of them grows, is a window, or has several layers, which hold the
  *                          keys of different times; or has no bits

@@ -87,8 +87,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
  * words. */
 #define PETAL_INLINE_GOLDEN 0x9E3779B1u
 
-/* One for each word. The first eight are those of Parquet's split-block filter, the others odd
- * constants of known hashes. */
+/* One for each word. The first eight are the same as in Parquet's split-block filter, the others
+ * odd constants of known hashes. */
 static const uint32_t petal_inline_salts[16] = {
     0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
@@ -159,7 +159,7 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* The key's bits in eight words, from number `first` on. All lanes of `x` are the key's x. */
+/* The key's bits in eight words, starting with number `first`. All lanes of `x` are the key's x. */
 static inline PETAL_INLINE_TARGET __m256i petal_inline_bits_of(__m256i x, petal_inline_words words,
                                                                uint32_t first)
 {

@@ -162,7 +162,8 @@ static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32
     if (any) memcpy(to, united, (size_t)words * 8);
 }
 
-/* Returns true if any of `count` bits from `first` on is set. The array consists of whole words. */
+/* Returns true if any of `count` bits starting at `first` is set. The array consists of whole
+ * words. */
 static bool any_bit(const uint8_t *bytes, uint64_t first, uint64_t count)
 {
     uint64_t word = first / 64, last = (first + count - 1) / 64;

@@ -6,7 +6,7 @@
 #include "filter/static_builder.h"
 #include "filter/strategy.h"
 
-/* Queries the layers from number `from` on. If the last one passes a key on too, the key is
+/* Queries the layers starting with number `from`. If the last one passes a key on too, the key is
  * absent. */
 static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
 {

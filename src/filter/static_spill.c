@@ -151,7 +151,7 @@ static void write_rest(petal_static_builder *builder, struct worker *worker, uin
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Goes back to the beginning of all runs. Together, their pieces take about `bytes`. */
+/* Goes back to the start of all runs. Together, their pieces take about `bytes`. */
 static petal_status begin_reading(petal_static_builder *builder, uint64_t bytes, petal_error *error)
 {
     struct spill *spill = spill_of(builder);

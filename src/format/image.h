@@ -74,7 +74,7 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
                                struct image *image, petal_error *error);
 
 /* The first step: reads only the slots. For a stream, `size_bytes` is the number of bytes received
- * so far. From PETAL_HEAD_BYTES on, more bytes change the result only if it is
+ * so far. Above PETAL_HEAD_BYTES, more bytes change the result only if it is
  * PETAL_ERR_TRUNCATED. */
 petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
                                      petal_error *error);

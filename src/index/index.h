@@ -122,7 +122,7 @@ petal_status petal_index_make_frame(const petal_index *other, uint64_t number, p
 uint64_t petal_index_stride(uint64_t columns);
 bool petal_index_group_bytes(const struct group *group, uint64_t *bytes);
 
-/* Writes a group's rows. `numbers` are those of its filters; `room` has petal_index_room()
+/* Writes a group's rows. `numbers` are its filters' numbers; `room` has petal_index_room()
  * bytes. */
 uint64_t petal_index_room(const struct group *group);
 petal_status petal_index_put_rows(const petal_index *index, const struct group *group,

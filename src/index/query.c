@@ -24,7 +24,7 @@
 /* Words of a row that are combined at a time. */
 #define CHUNK_WORDS ((uint64_t)64)
 
-/* Rows of up to this many bits are in the 8 bytes from their first byte on. */
+/* Rows of up to this many bits are in the 8 bytes starting at their first byte. */
 #define NARROW 57u
 
 /* What the keys of a piece have in common in filters that differ only in m: scheme_def.split. */

@@ -41,8 +41,8 @@ __attribute__((constructor)) static void make_tables(void)
 
 #else /* computed by the preprocessor */
 
-/* True if the word is one of the k words from start on, in steps of the stride. Its step has the
- * number (word - start) / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
+/* True if the word is one of the k words starting at start, in steps of the stride. Its step has
+ * the number (word - start) / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
 #define IN(k, start, stride, word) \
     (((word) + WORDS - (start)) * (stride) * (stride) * (stride) % WORDS < (k))
 #define TWO(k, start, stride, word) \

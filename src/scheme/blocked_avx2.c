@@ -1,5 +1,5 @@
 /* blocked_avx2.c - `blocked` with AVX2: a line is two registers of eight words. For x86-64 CPUs
- * from Haswell and Zen 1 on. */
+ * since Haswell and Zen 1. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))

@@ -10,7 +10,7 @@
 
 /* Up to this size the rate is exact. For larger filters, the mean and the variance of the number of
  * set bits are enough. At m = 1024 and k <= 16, the two results differ by less than 1e-4 of the
- * rate from half a key per bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
+ * rate from half a key per bit up, and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls, a bin of EXACT_BITS is empty with probability e^-64, so the filter is
@@ -328,7 +328,7 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     double second = k - first,
            pairs = first * first + second * second - k; /* ordered pairs within a line */
     double clear = exp(-load * k / 512);
-    /* The variance if the number of keys has a Poisson distribution. It is that of each line, plus
+    /* The variance if the number of keys has a Poisson distribution. It is each line's own, plus
      * what the two lines of a key share, minus the part due to the number of keys, which is known.
      * That part is (d E[X] / d keys)^2 = (k clear)^2 for each key. */
     double line = 512 * clear * (1 - clear) +

@@ -372,7 +372,7 @@ petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bit
 /* Returns true if all bits after the last position are clear. */
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
 
-/* The same if only the bytes from this offset on are available. */
+/* The same if only the bytes starting at this offset are available. */
 bool petal_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
                         uint64_t end_bytes);
 

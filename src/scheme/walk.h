@@ -41,7 +41,7 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
                          shift;
 }
 
-/* ---- for x86-64 CPUs from 2013 on (AMD: 2015) ------------------------------------------------ */
+/* ---- for x86-64 CPUs since 2013 (AMD: 2015) -------------------------------------------------- */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WALK_BMI2 __attribute__((target("bmi2"), flatten))

@@ -149,8 +149,8 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
-    /* Some format names cover several forms (dcso: plain and packed). Only reading shows which one
-     * it is. */
+    /* Some format names cover several forms (dcso: plain and packed). Only reading the file shows
+     * which one it is. */
     (*made)->file_format =
         source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;

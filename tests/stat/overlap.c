@@ -79,7 +79,7 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     require_that(add_number_batch(filter, values, (size_t)count, NULL, NULL), >=, 0);
 }
 
-/* Adds the integers from `first` on: those only in A, the common ones, those only in B. */
+/* Adds the integers starting at `first`: those only in A, the common ones, those only in B. */
 static petal_comparison try_seed(const struct layout *layout, const struct overlap *of,
                                  uint64_t seed)
 {

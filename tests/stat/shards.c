@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SHARDS 8
-#define KEYS 400000 /* in all shards together: the integers from 0 on */
+#define KEYS 400000 /* in all shards together: the integers from 0 up */
 #define ABSENT ((int64_t)1 << 40)
 
 static uint32_t shard_of(int64_t value)

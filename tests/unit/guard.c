@@ -141,8 +141,8 @@ static petal_status status_of_key(const petal_filter *filter, size_t i, bool *an
 
 /* ---- what must hold for any file ------------------------------------------------------------- */
 
-/* Queries each key with each call. The keys from `members` on are in the filter. Returns the number
- * of keys whose answer depends on damaged blocks. */
+/* Queries each key with each call. The keys starting at `members` are in the filter. Returns the
+ * number of keys whose answer depends on damaged blocks. */
 static size_t ask_everything(const petal_filter *filter, size_t members, size_t from, size_t count,
                              const char *what)
 {

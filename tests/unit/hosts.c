@@ -437,7 +437,7 @@ static void a_filter_is_loaded_in_chunks(void **state)
     }
 }
 
-/* The chunks are those of BF.SCANDUMP: the header, then the bits of all links. */
+/* The chunks are the same as from BF.SCANDUMP: the header, then the bits of all links. */
 static void a_redisbloom_filter_is_loaded_in_chunks(void **state)
 {
     (void)state;

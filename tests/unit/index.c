@@ -72,7 +72,7 @@ static struct bytes image_of(const petal_index *index)
 
 #define KEYS 3000
 
-/* Compares the index with each of its filters, for numbers from 0 on. The bits after the last
+/* Compares the index with each of its filters, for numbers from 0 up. The bits after the last
  * filter of a row must be 0. */
 static void require_answers(const petal_index *index, petal_filter *const *filters, size_t count)
 {

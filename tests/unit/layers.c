@@ -639,8 +639,8 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     petal_free(filter);
 }
 
-/* Generations have dates from a clock of 1 ms on. From the end of the first window on, some are too
- * old. */
+/* Generations have dates once the clock is at least 1 ms. After the end of the first window, some
+ * are too old. */
 static void the_first_clock_and_the_end_of_a_window_are_exact(void **state)
 {
     static const struct {

@@ -370,8 +370,8 @@ static void saved_and_opened_in_every_way_it_is_the_same(void **state)
     petal_free(filter);
 }
 
-/* Damages the byte at this offset from the first layer on. Counts how many queries for the keys of
- * two_pages are answered, and how many fail. */
+/* Damages the byte at this offset, counted from the first layer. Counts how many queries for the
+ * keys of two_pages are answered, and how many fail. */
 static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
 {
     const char *path = temporary("damaged.petal");

@@ -7,8 +7,8 @@
  *     | m | k | length | ceil(length / 64) * 8 |
  *     +---+---+--------+-----------------------+
  *
- * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form from length on,
- * in base64.
+ * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form starting at
+ * length, in base64.
  *
  * length is the length of the bit set. It is m, except in filters made from words (FromWithM),
  * where it is 64 times their number. A program may have switched its bit sets to little-endian:

@@ -3,7 +3,7 @@
  * docs/formats/datasketches.md. */
 #include "scheme/foreign/two_words.h"
 
-/* From 2^32 bits on, the Java and C++ libraries set different bits, and C++ misreads the size. */
+/* From 2^32 bits up, the Java and C++ libraries set different bits, and C++ misreads the size. */
 #define MAX_BITS (((uint64_t)1 << 32) - 64)
 
 static inline uint64_t walk_next(struct walk *at)
