@@ -4,9 +4,9 @@
  * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which is never added,
  * the bits 8 and 3, which other keys have set.
  *
- * The picture is drawn by the published rule of the classic scheme (docs/format.md), which
- * positions_of() repeats in five lines. Then the library gets the same queries: the example fails
- * if the two ever disagree. */
+ * The picture is drawn according to the published rule of the classic scheme (docs/format.md),
+ * which positions_of() repeats in five lines. Then the library gets the same queries: the example
+ * fails if the two ever disagree. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>

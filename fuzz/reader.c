@@ -70,7 +70,7 @@ static void require_same_filter(const petal_filter *a, const petal_filter *b)
     free(of_b);
 }
 
-/* The memory limit may refuse a stream before the reader comes to the error that petal_load()
+/* The memory limit may refuse a stream before the reader reaches the error that petal_load()
  * finds. */
 static int is_early(petal_status status, uint8_t flags)
 {

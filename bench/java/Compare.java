@@ -17,8 +17,8 @@ import petal.Builder;
  * Compare [KEYS [ROUNDS]] - compares petal-bloom with Guava's BloomFilter, in one JVM.
  *
  * <p>CPU time of the thread per key, the minimum of all rounds; each round runs every contender in
- * turn, after three rounds of warming up. A ratio is given for these minima, and then by round:
- * median (min..max). Above 1x, Petal is faster. Ends with status 1 if a goal is missed.
+ * turn, after three warm-up rounds. A ratio is given for these minima, and then by round: median
+ * (min..max). Above 1x, Petal is faster. Ends with status 1 if a goal is missed.
  *
  * <p>Longs for Guava are boxed before the clock starts.
  */

@@ -188,7 +188,7 @@ static double total_ns(const struct contender *contender)
     return contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
 }
 
-/* Runs until several runs in a row are no faster than the best before, but not endlessly. The last
+/* Runs until several runs in a row are no faster than the best before, but not forever. The last
  * run determines how long a run takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {

@@ -1,7 +1,7 @@
 /* spill.c - ./dev bench spill: a static filter of a billion keys built in 1 GB of memory, with
  * sorted runs on disk; then members and absent keys are queried in its file.
  *
- *     ./dev bench spill            10^9 keys: some minutes, 9 GB of disk
+ *     ./dev bench spill            10^9 keys: a few minutes, 9 GB of disk
  *     ./dev bench spill 1e7        fewer keys; the memory is a byte per key unless it is given
  *     ./dev bench spill 1e7 2e7    keys, and bytes of memory
  *

@@ -35,7 +35,8 @@ struct outcome {
 };
 
 /* Runs them all; above 10^7 keys, where all filters are in memory at once, only the first ones that
- * fit into half of it. A lost key ends the program with status 1, lack of memory with status 2. */
+ * fit into half of it. A lost key ends the program with status 1, and lack of memory
+ * with status 2. */
 void run_rounds(struct outcome *outcome, const struct contender *const *contenders, size_t count);
 
 struct spread {

@@ -52,7 +52,7 @@ struct args {
 enum option_kind {
     FLAG,   /* bool */
     TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these, ignoring case */
-    NAME,   /* const char *, the name of a format in any case */
+    NAME,   /* const char *, a format's name, upper or lower case */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */

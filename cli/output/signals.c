@@ -26,7 +26,7 @@ static void on_signal(int number)
 void catch_stop_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* SA_RESTART: writes in progress are completed. poll() returns nevertheless. */
+    /* SA_RESTART: writes in progress are completed. poll() still returns. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND},
                      before;
     if (pipe(ends) != 0) return; /* without a pipe, signals simply kill the process */

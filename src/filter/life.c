@@ -80,8 +80,8 @@ uint8_t *petal_layer_bits(const struct layer *layer)
     return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
 }
 
-/* Returns true if a key reads whole lines, or large parts of a line. Then the array must start on a
- * line. */
+/* Returns true if a key reads whole lines, or large parts of a line. If so, the array must start on
+ * a line boundary. */
 static bool reads_lines(const struct scheme_def *scheme)
 {
     return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;

@@ -163,7 +163,8 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 }
 #endif
 
-/* Returns false if some counter is zero, so the key is absent. Then nothing has been changed. */
+/* Returns false if some counter is zero, so the key is absent. In that case nothing has been
+ * changed. */
 static inline bool count_down(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];

@@ -234,8 +234,8 @@
   }
 
   var ops = {
-    /* A key's bytes and hash, and its two positions by the rule of `classic`, which must be the
-     * bits that the library sets. */
+    /* A key's bytes and hash, and its two positions according to the rule of `classic`, which must
+     * be the bits that the library sets. */
     toy: async function (a) {
       var filter = await toyOf([a.key]), h = filter.hashKey(a.key), x = h, places = [];
       for (var i = 0; i < 2; i++) {
@@ -425,7 +425,8 @@
 
   var SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff];
-  /* The line of a hash in the open filter, and its k bits in that line, by the blocked rule. */
+  /* The line of a hash in the open filter, and its k bits in that line, according to the rule of
+   * `blocked`. */
   function placeOf(h) {
     var info = held.info, x = Number(h & 0xffffffffn), y = Math.imul(x, 0x9E3779B1) >>> 0, at = [];
     for (var i = 0; i < info.hashes; i++) {

@@ -74,8 +74,8 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
 }
 
 /* LevelDB's parameter is the bits per key, an integer: 10 for 1 %. This function chooses the
- * smallest one that reaches the rate, by the textbook's formula with LevelDB's k. It takes into
- * account that n / 2^32 of all absent keys have the same hash as one of the n keys. */
+ * smallest one that reaches the rate, according to the textbook formula with LevelDB's k. It takes
+ * into account that n / 2^32 of all absent keys have the same hash as one of the n keys. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0) keys = 1;
