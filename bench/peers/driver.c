@@ -241,7 +241,7 @@ static struct spread spread_of(const double *values)
     return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
 }
 
-/* Returns how many times as fast as `theirs` `mine` was in the same round. */
+/* Returns how many times as fast `mine` was as `theirs` in the same round. */
 static struct spread ratio_of(const struct contender *mine, const struct contender *theirs,
                               int phase)
 {

@@ -2,7 +2,7 @@
  * and absent ones.
  *
  *     ./dev bench billions        5e9 keys at 8 bits: a few minutes, 5 GB of memory and of disk
- *     ./dev bench billions 2e8    the same in small
+ *     ./dev bench billions 2e8    the same, but smaller
  *     ./dev bench billions 1e10   two shards of 5e9 keys, one after the other in the same memory
  *
  * The build is compared, on the same machine in the same run, with the touch floor (reading and

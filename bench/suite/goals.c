@@ -17,7 +17,7 @@ enum keys_asked { NUMBERS, ADDRESSES };
 
 struct goal {
     const char *mine, *called,
-        *peers; /* peers: names separated by commas; the goal is about all of them */
+        *peers; /* peers: names separated by commas; the goal applies to all of them */
     unsigned phases;
     enum keys_asked keys;
     size_t from, to; /* keys */

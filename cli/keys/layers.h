@@ -12,8 +12,8 @@
 void tell_time(petal_filter *filter, const struct args *args);
 
 /* Prepares the filter opened from `path` for queries at the current time: replaces a time-window
- * filter by a copy without the expired keys, so that the file stays unchanged. Passes NULL through.
- * NULL: reported. */
+ * filter with a copy without the expired keys, so that the file stays unchanged. Passes NULL
+ * through. NULL: reported. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
 /* Begins a run of rows with times: sets the filter's clock (*clock) to the first row's time, unless

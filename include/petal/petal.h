@@ -252,7 +252,7 @@ typedef struct petal_allocator {
  *                forgotten, apart from false positives. The window is a ring of generations; the
  *                oldest is discarded as a whole. An add always writes into the newest generation,
  *                so a key that keeps being added is not forgotten.
- *   window_ms    "Seen in the last 7 days": the same by the clock: see petal_set_clock(). The filter
+ *   window_ms    "Seen in the last 7 days": the same by time; see petal_set_clock(). The filter
  *                finds a key for at least window_ms. After at most window_ms / (generations - 1)
  *                more the key is forgotten, apart from false positives. window_keys is the highest
  *                number of keys in a window; a key counts once for each generation in which it is

@@ -7,7 +7,8 @@
 /* Ascending, in place, for any numbers: at most about 9 passes. */
 void petal_sort64(uint64_t *numbers, uint64_t count);
 
-/* The part that a number belongs to, by its highest byte: if each part is sorted, all are. */
+/* The part that a number belongs to, chosen by its highest byte: once each part is sorted, all
+ * numbers are. */
 #define PETAL_SORT_PARTS 256u
 static inline uint32_t sort_part(uint64_t number)
 {

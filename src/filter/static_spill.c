@@ -266,7 +266,7 @@ struct range {
     uint64_t starts, window_starts, windows;
 };
 
-/* Takes as many windows as there is room for, beginning with number batch.first. */
+/* Takes as many windows as there is room for, starting with number batch.first. */
 static petal_status take_batch(petal_static_builder *builder, const struct range *range,
                                petal_error *error)
 {

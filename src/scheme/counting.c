@@ -340,7 +340,7 @@ static const struct kernel *const kernels[] = {&generic, NULL};
 /* ---- all counters: 16 per word, whose byte order does not matter ----------------------------- */
 
 #define LOW_BITS 0x1111111111111111u  /* the lowest bit of every counter */
-#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every second counter, with room for its carry */
+#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every other counter, with room for its carry */
 #define CARRIES 0x1010101010101010u
 
 static inline uint64_t load(const uint8_t *from)
@@ -382,14 +382,14 @@ static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_b
     return common;
 }
 
-/* Works on every second counter. A carry out of a counter sets all its bits. */
+/* Works on every other counter. A carry out of a counter sets all its bits. */
 static inline uint64_t add_even(uint64_t a, uint64_t b)
 {
     uint64_t sum = (a & EVEN_ONES) + (b & EVEN_ONES);
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Works on every second counter. If a >= b, the bit borrowed above the counter is still set. */
+/* Works on every other counter. If a >= b, the bit borrowed above the counter is still set. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;

@@ -7,8 +7,9 @@
  *     has the variance sum of N p (1 - p), and 5 sd are allowed. A further TOLD of the sum is
  *     allowed, since the reported rates come from a sample of the ways to wrap, and above 4,096
  *     bits from a model.
- *  2. The model. The mean over filters is compared with the predicted rate. Allowed are 5 of its
- *     own standard errors, which include the spread between filters, and PREDICTED of the rate.
+ *  2. The model. The mean over filters is compared with the predicted rate. A difference of 5 of
+ *     its own standard errors, which include the spread between filters, plus PREDICTED of the rate
+ *     is allowed.
  *
  * Seeds are fixed. By chance, a test exceeds 5 sd with probability 6e-7; there are 150 tests. ./dev
  * nightly uses ten times as many filters, and bounds a third as wide. */

@@ -1,4 +1,4 @@
-/* shards.c - proves that a set can be split into eight shards. The shards must be equally large,
+/* shards.c - proves that a set can be split into eight shards. The shards must be the same size,
  * each must have the false-positive rate of a single filter, and none may miss a key.
  *
  * If a key's shard determined anything about its position in the filter, the keys of a shard would

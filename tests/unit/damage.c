@@ -525,7 +525,7 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     free(forged.data);
 }
 
-/* A file can name any scheme with any hash. If the two don't fit, the file must be refused: the
+/* A file can name any scheme with any hash. If the two don't match, the file must be refused: the
  * hash may have too few bits. */
 static void every_pair_of_scheme_and_hash_is_refused_or_works(void **state)
 {

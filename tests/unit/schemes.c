@@ -111,7 +111,7 @@ static void compare(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines, uin
         require(petal_contains_hash(filter, hash) == found,
                 "m = %llu, k = %u, %u lines, seed %llu: hash %016llx", (unsigned long long)m, k,
                 lines, (unsigned long long)seed, (unsigned long long)hash);
-        if (i % 2) continue; /* only queries every second hash */
+        if (i % 2) continue; /* only queries every other hash */
         bool changed = reference_add(bits.data, positions, k);
         require(petal_add_hash(filter, hash) == (changed ? PETAL_OK : PETAL_SEEN) &&
                     changed == !found,

@@ -727,7 +727,7 @@
         n: f.keys, n_short: short(f.keys), n_grouped: grouped, p: p, p_short: rateText(p), memory: w.m, bits: f.bits, hashes: f.hashes,
         format: w.format, scheme: w.scheme, SCHEME: w.scheme.toUpperCase(), Scheme: w.scheme[0].toUpperCase() + w.scheme.slice(1)
       };
-      // A line that starts with ?name: is shown only if that is true.
+      // A line that starts with ?name: is shown only if that fact is true.
       var facts = { rate: !!f.asked, bits: !!f.exact, memory: !f.asked && !f.exact, scheme: other, format: !!w.format };
       var lines = text.code[language].split('\n').filter(function (l) {
         var m = /^\?(\w+):/.exec(l);

@@ -98,7 +98,7 @@ func TestNoCallLeaks(t *testing.T) {
 	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
 }
 
-// Nobody closes the filters, and nobody calls the collector, which sees a few hundred bytes per
+// The filters are never closed, and the collector is never called; it sees a few hundred bytes per
 // filter.
 func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
 	keys := integers(0, 5000) // touches every page
