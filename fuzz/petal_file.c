@@ -80,7 +80,7 @@ static void seal(uint8_t *image, size_t size_bytes)
     }
 }
 
-/* Computes the beginning of the content id, before the blocks: scheme, hash, seed, check of the
+/* Computes the first part of the content id, before the blocks: scheme, hash, seed, check of the
  * secret (for keyed hashes, which have no seed), and the shapes of the layers. */
 static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 {

@@ -17,7 +17,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define TIGHT_LIMIT_BYTES 16384u
-#define READER_BYTES 65536u /* for the reader itself and the beginning of a file */
+#define READER_BYTES 65536u /* for the reader itself and the start of a file */
 
 static const char *format_of(uint8_t number)
 {

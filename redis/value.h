@@ -60,7 +60,7 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
  * other files reject a secret. */
 const void *value_secret(const void *header, size_t size_bytes);
 
-/* Creates a value of Petal's own kinds, with the options of petal_create(). */
+/* Creates a value of one of Petal's own kinds, with petal_create()'s options. */
 struct value *value_create(petal_options *options, int unlimited, struct failure *failure);
 
 /* Makes this buffer, allocated by the server, the bits of a layer of a classic value, which then

@@ -693,8 +693,8 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Shows the beginning and the end of a long row, because the reason why it is not a key is often at
- * the end. */
+/* Shows the start and the end of a long row, because the reason why it is not a key is often at the
+ * end. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
 {

@@ -999,8 +999,8 @@ typedef struct petal_fold_options {
  *   PETAL_ERR_BUSY         the filter is live
  *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
  *   PETAL_ERR_MEMORY
- * Cost: reads all bits twice and writes the new ones. classic: also some nanoseconds per bit of the
- * new filter. */
+ * Cost: reads all bits twice and writes the new ones. classic: also a few nanoseconds per bit of
+ * the new filter. */
 PETAL_NODISCARD PETAL_API petal_status petal_fold(const petal_filter *filter,
                                                   const petal_fold_options *options,
                                                   petal_filter **folded, petal_error *error);

@@ -239,7 +239,7 @@ static void load_piece(const uint8_t *bytes, struct piece *piece)
     piece->parameter = bytes[PIECE_PARAMETER];
 }
 
-/* Returns true if this piece is possible in this layer, beginning at this block. */
+/* Returns true if this piece is possible in this layer, starting at this block. */
 static bool is_possible(const struct piece *piece, const struct layer_description *layer,
                         bool counters, uint64_t block)
 {

@@ -168,7 +168,7 @@ TARGET static inline __m256i bumped(const struct bit_array *array, const struct 
     return _mm256_cmpgt_epi64(below, kept(group->offset));
 }
 
-/* Eight columns, beginning with this one, for key number i. */
+/* Eight columns, starting with this one, for key number i. */
 TARGET static inline __m256i halves_of_key(const struct bit_array *array, const struct group *group,
                                            uint32_t i, uint32_t column)
 {

@@ -109,7 +109,7 @@ TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct
     return _mm512_cmpgt_epu64_mask(below, _mm512_loadu_si512(group->offset));
 }
 
-/* The sums of eight columns, beginning with this one, for key number i. */
+/* The sums of eight columns, starting with this one, for key number i. */
 TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const struct group *group,
                                          uint32_t i, uint32_t column)
 {

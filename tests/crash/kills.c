@@ -1,4 +1,4 @@
-/* kills.c - proves that no acknowledged key is lost if a process is killed at any moment.
+/* kills.c - proves that no acknowledged key is lost if a process is killed at any time.
  *
  * A child adds keys to a file in one of several ways, reports through a pipe which keys are safe,
  * and is killed with kill -9 at a random moment. Sometimes the process that recovers the file is

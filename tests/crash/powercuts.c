@@ -648,7 +648,7 @@ int main(int argc, char **argv)
         for (unsigned per_moment = 16; judged < wanted; per_moment *= 2) {
             uint64_t at = judged;
             cut_trail(&trail, subjects[i].name, 2, per_moment);
-            if (judged == at) break; /* every sector was synced at every moment */
+            if (judged == at) break; /* every sector was synced at all times */
         }
         free_trail(&trail);
         snprintf(promise, sizeof promise,

@@ -197,7 +197,7 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"0807080711", PETAL_ERR_DAMAGED, 2},
         {"1a0800000000000000000807", PETAL_ERR_NOT_A_FILTER, 0},     /* out of order */
         {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list with one entry */
-        /* This is the beginning of an ORC file. */
+        /* This is the start of an ORC file. */
         {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},
     };
     (void)state;

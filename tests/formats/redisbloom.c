@@ -717,8 +717,8 @@ static void compressed_strings_are_held_to_their_bounds(void **state)
         {"\xc3\x05\x40\x90\x00\x00\xe0\x87\x00", 9, PETAL_ERR_DAMAGED}, /* one copy too many */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x85\x00", 9, PETAL_ERR_DAMAGED}, /* one copy too few */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x01", 9,
-         PETAL_ERR_DAMAGED}, /* copies from before the beginning */
-        /* Copies from far before the beginning. */
+         PETAL_ERR_DAMAGED}, /* copies from before the start */
+        /* Copies from far before the start. */
         {"\xc3\x05\x40\x90\x00\x00\xff\x86\xff", 9, PETAL_ERR_DAMAGED},
         {"\xc3\x03\x40\x90\xe0\x87\x00", 7, PETAL_ERR_DAMAGED}, /* copies nothing */
         {"\xc3\x02\x40\x90\x1f\x00", 6, PETAL_ERR_DAMAGED},     /* fewer literals than announced */

@@ -70,7 +70,7 @@ static void add_until_full(petal_filter *filter)
     for (uint64_t i = 0; i < 1000; i++) petal_add_i64(filter, (int64_t)i);
 }
 
-/* Adds one key a day for 100 days, "key-0" .. "key-99", beginning at noon on 2024-01-01. */
+/* Adds one key a day for 100 days, "key-0" .. "key-99", starting at noon on 2024-01-01. */
 static void add_100_days(petal_filter *filter)
 {
     char key[16];

@@ -10,11 +10,11 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes);
 
 #ifdef PETAL_WITH_ZLIB
 
-/* Unpacks a gzip file, or its beginning, to `to`, which has room for `room` bytes. If `to` is NULL,
- * only counts the bytes. *made becomes the number of bytes. With `whole`, the file must be one gzip
- * member of at most `room` bytes, with the right checksum and nothing after it. Otherwise unpacking
- * stops when the room is full. The only memory it allocates is zlib's, about 40 KiB, from the
- * allocator, or with malloc if that is NULL. */
+/* Unpacks a gzip file, or the start of one, to `to`, which has room for `room` bytes. If `to` is
+ * NULL, only counts the bytes. *made becomes the number of bytes. With `whole`, the file must be
+ * one gzip member of at most `room` bytes, with the right checksum and nothing after it. Otherwise
+ * unpacking stops when the room is full. The only memory it allocates is zlib's, about 40 KiB, from
+ * the allocator, or with malloc if that is NULL. */
 petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole,
                           const petal_allocator *allocator, uint8_t *to, uint64_t room,
                           uint64_t *made, petal_error *error);

@@ -45,7 +45,7 @@ static inline uint64_t walk_next(struct walk *at)
  * The number of keys per class varies randomly. The model neglects that. If it matters, the rate is
  * NAN. */
 #define MAX_CLASSES 1024u
-#define MAX_COUNTED ((uint64_t)1 << 23) /* in larger filters, only the beginning is counted */
+#define MAX_COUNTED ((uint64_t)1 << 23) /* in larger filters, only the start is counted */
 
 static uint64_t classes_of(uint64_t bits)
 {

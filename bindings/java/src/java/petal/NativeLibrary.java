@@ -43,7 +43,7 @@ final class NativeLibrary {
             Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
             System.load(copy.toString());
         } finally {
-            // Windows can't delete the file of a loaded library.
+            // Windows can't delete a loaded library's file.
             if (!copy.toFile().delete()) copy.toFile().deleteOnExit();
         }
     }
