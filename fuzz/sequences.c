@@ -38,7 +38,7 @@ struct model {
     uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
-    bool is_exact;      /* the bits are exactly those of these keys */
+    bool is_exact;      /* the bits are exactly what these keys set */
     uint64_t window_ms; /* only for a time window */
 };
 

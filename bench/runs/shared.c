@@ -138,7 +138,7 @@ static petal_filter *make_touched(uint64_t keys)
     return filter;
 }
 
-/* ns per key of adding new keys (again = 0), and keys that are all present (1), for each round. */
+/* ns per key to add new keys (again = 0), and keys that are all present (1), for each round. */
 struct times {
     double ns[2][MAX_ROUNDS];
 };

@@ -564,7 +564,7 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
 }
 
 /* Users who pass a file that isn't text nearly always mean the text inside it. Files that -z
- * unpacks, and text with two bytes per character, have no lines that anybody could mean. False:
+ * unpacks, and text with two bytes per character, have no lines that anyone could mean. False:
  * refused; reader->message gives the reason. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {

@@ -63,7 +63,7 @@ PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t work
 /* Ends the build and releases the builder. Then every key that a worker accepted is in the filter
  * and counted in its items. Join the threads first: the calls of all workers must have ended, and
  * must be visible to this thread (C11: "happens before"). NULL is allowed. Returns the first
- * failure of adding, or PETAL_OK. A build can't be cancelled: finish it, then free the filter.
+ * failure of an add, or PETAL_OK. A build can't be cancelled: finish it, then free the filter.
  * Cost: O(keys in the buffers). */
 PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *builder,
                                                             petal_error *error);

@@ -9,7 +9,7 @@
  * stay in the cache. Within a piece, a few keys are processed at a time: all their rows are
  * prefetched before the first one is read, so that the misses overlap.
  *
- * An index of filters of many sizes has narrow groups, where finding the rows takes longer than
+ * An index with filters of many sizes has narrow groups, where finding the rows takes longer than
  * reading them. So what depends only on the hash and k is computed once for a piece; rows that fit
  * into a word are read as one; and a group of one filter is queried as that filter. */
 #include "base/checked.h"

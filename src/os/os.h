@@ -36,7 +36,7 @@ struct file {
 
 #define PETAL_NO_FILE ((struct file){NULL, NULL, -1, false, 0, NULL})
 
-/* The purpose of opening a file. */
+/* Why a file is opened. */
 enum access {
     ACCESS_READ,
     /* Lock it. PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the file

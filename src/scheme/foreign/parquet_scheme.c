@@ -1,5 +1,5 @@
-/* parquet_scheme.c - the split-block Bloom filter of Apache Parquet: 8 bits of a key in one block
- * of 32 bytes. docs/formats/parquet.md.
+/* parquet_scheme.c - the split-block Bloom filter of Apache Parquet: 8 bits of a key in one 32-byte
+ * block. docs/formats/parquet.md.
  *
  * m is a multiple of 256 bits: z blocks of 8 little-endian 32-bit words. A key sets one bit in each
  * word of one block:
