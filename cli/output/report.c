@@ -28,7 +28,7 @@ static void make_one_line(char *text)
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
 }
 
-/* Writes the whole line with one call, so that lines of several processes don't mix. */
+/* Writes the whole line with one call, so that lines from several processes don't mix. */
 static void say(const char *subject, const char *format, va_list arguments)
 {
     char message[1024], line[2048];

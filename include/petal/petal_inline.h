@@ -96,7 +96,7 @@ static const uint32_t petal_inline_salts[16] = {
 
 /* The seven high bits of y (start and stride) select the words of a key from a table for the
  * filter's k. The best form of the table depends on the CPU:
- *   a mask of 16 bits    for CPUs with mask registers, and for code that visits bits one by one
+ *   a 16-bit mask        for CPUs with mask registers, and for code that visits bits one by one
  *   16 bytes of 0 or 1   for other vectors, which shift each word's byte to the place of its bit.
  *                        The bytes of the last eight words are 512 bytes after those of the first
  *                        eight: they are the first eight of the start that is higher by 8 */

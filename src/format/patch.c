@@ -190,7 +190,7 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
 }
 
 /* Checks the sum of a part of the patch. A part is padded with zeros to a multiple of 8. *at is the
- * part's offset, and becomes that of the next part. */
+ * part's offset, and becomes the next part's. */
 static petal_status check_part(const uint8_t *bytes, uint64_t size_bytes, uint64_t part_bytes,
                                uint64_t sum, const char *what, uint64_t *at, petal_error *error)
 {
@@ -338,7 +338,7 @@ static petal_status check_piece(struct check *check, const struct layer_descript
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }
 
-/* *at is the offset of the layer's first piece, and becomes that of the next layer. */
+/* *at is the offset of the layer's first piece, and becomes the next layer's. */
 static petal_status check_layer(struct check *check, const petal_filter *base, uint32_t number,
                                 uint64_t *at, petal_error *error)
 {

@@ -120,7 +120,7 @@ static void add_beside_forks(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Loads the file, adds keys and saves, holding the lock all the time. */
+/* Loads the file, adds keys and saves, holding the lock the whole time. */
 static void add_by_saving(int pipe, uint64_t from)
 {
     petal_filter *filter;

@@ -190,7 +190,7 @@ static void open_once(const char *path, int mode)
     uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
     petal_status status = open_flags(path, mode_flags[mode], &filter, &error);
     if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
-    /* If the writer held the lock all the time, LIVE has no reason to report a dirty file. */
+    /* If the writer held the lock the whole time, LIVE has no reason to report a dirty file. */
     bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
     bool is_honest =
         (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);

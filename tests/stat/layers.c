@@ -320,7 +320,7 @@ static void bursts(struct days *days)
 }
 
 /* Adds the same number of keys every five minutes. A window of whole minutes contains 289 of these
- * moments. */
+ * points in time. */
 static void steady(struct days *days)
 {
     for (uint64_t i = 0; i < 4 * 288; i++) {

@@ -227,7 +227,8 @@ static class MisuseTests
                1024;
     }
 
-    // Nobody closes these filters, and the heap is too large to give the collector a reason to run.
+    // These filters are never closed, and the heap is too large to give the collector a reason to
+    // run.
     public static void five_thousand_filters_of_a_megabyte_stay_below_512()
     {
         long[] keys = Given.Integers(1000000);
