@@ -10,8 +10,8 @@
 /* Saves a string; a child process saves a large one uncompressed. */
 void save_string(RedisModuleIO *io, const uint8_t *bytes, uint64_t size_bytes);
 
-/* True if the server is loading a file, its own or its master's. Then it must accept what the file
- * contains. */
+/* True if the server is loading a file, its own or its master's. If so, it must accept what the
+ * file contains. */
 int is_loading(void);
 
 #endif

@@ -129,7 +129,7 @@ static void summarise(const struct indexing *indexing)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-/* True if the file that will be replaced is also read. Then no other process may replace it
+/* True if the file that will be replaced is also read. If so, no other process may replace it
  * meanwhile. */
 static bool reads_output(const struct many *many, const struct args *args)
 {

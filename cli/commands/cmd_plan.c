@@ -44,7 +44,7 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* True if the failure is specific to the scheme. Then the scheme is left out with a remark; it is
+/* True if the failure is specific to the scheme. If so, the scheme is left out with a remark; it is
  * an error only if no scheme remains. */
 static bool is_of_the_scheme(petal_status status)
 {

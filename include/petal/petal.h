@@ -809,7 +809,7 @@ PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t laye
 PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *content_id,
                                         petal_error *error);
 
-/* True if the filter is known to hold more distinct keys than its capacity. Then its rate exceeds
+/* True if the filter is known to hold more distinct keys than its capacity. If so, its rate exceeds
  * the planned one, and it is time for a larger filter. The estimate comes from the bits, since
  * `items` counts repeats; so it does not depend on the order of the keys. False for filters without
  * a capacity and for those that grow. Any number of threads may call it.

@@ -83,7 +83,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
 {
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
-    /* 0 means that the caller doesn't know the size. Then the last offset is trusted. */
+    /* 0 means that the caller doesn't know the size. In that case the last offset is trusted. */
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
     bool by_eight = layout == PETAL_LAYOUT_OFFSETS32 ? are_by_eight(batch, PETAL_LAYOUT_OFFSETS32)
                                                      : are_by_eight(batch, PETAL_LAYOUT_OFFSETS64);

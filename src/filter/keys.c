@@ -10,7 +10,7 @@
 
 /* ---- the general way ------------------------------------------------------------------------- */
 
-/* Returns true if the other library rejects this key. Then the filter can't contain it. */
+/* Returns true if the other library rejects this key. If so, the filter can't contain it. */
 static inline bool is_refused(const petal_filter *filter, size_t key_bytes)
 {
     return key_bytes == 0 && filter->scheme->no_empty_key;

@@ -132,7 +132,7 @@ petal_status petal_os_open_temporary(const char *folder, struct file *file, peta
 /* ---- begin ----------------------------------------------------------------------------------- */
 
 /* Returns true if this is the path by which the file was opened, or the path to which that
- * resolved. Then another file has taken its place: it was renamed, or a symbolic link now points
+ * resolved. If so, another file has taken its place: it was renamed, or a symbolic link now points
  * elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {

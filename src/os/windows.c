@@ -413,8 +413,8 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 /* ---- replacing --------------------------------------------------------------------------------
  *
  * NTFS renames with POSIX semantics, over a file that others have open. If another process has
- * mapped that file, Windows refuses. Then the result is BUSY, and nothing is lost. NTFS journals
- * the rename itself, so folders are not flushed. */
+ * mapped that file, Windows refuses. In that case the result is BUSY, and nothing is lost. NTFS
+ * journals the rename itself, so folders are not flushed. */
 
 int petal_os_folder_length(const char *path)
 {

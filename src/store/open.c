@@ -101,7 +101,7 @@ static petal_status read_image(struct source *source, struct image *image, petal
     return status;
 }
 
-/* Returns true if the file has changed since its header was read. Then the header and later reads
+/* Returns true if the file has changed since its header was read. If so, the header and later reads
  * may belong to different states. */
 static bool has_changed(const struct source *source, const struct image *image)
 {

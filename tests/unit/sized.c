@@ -6,7 +6,7 @@
 #define OLD_OPTIONS offsetof(petal_options, growth) /* a header without growing filters */
 #define OLD_INFO offsetof(petal_info, seed)
 
-/* A struct of a later header: ours, followed by fields that this library doesn't know. */
+/* A struct from a later header: ours, followed by fields that this library doesn't know. */
 struct longer_options {
     petal_options known;
     uint64_t later[4];

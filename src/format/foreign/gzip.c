@@ -149,7 +149,7 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        /* This fails only if the output is full. Then the loop calls it again. */
+        /* This fails only if the output is full. In that case the loop calls it again. */
         deflate(&into->stream, flush);
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);

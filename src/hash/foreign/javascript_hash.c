@@ -1,7 +1,7 @@
 /* javascript_hash.c - the hashes of two JavaScript filters. They hash the UTF-16 code units of a
  * string, and the key is the string in UTF-8 (src/base/utf16.h).
  *
- *     npm bloomfilter    FNV-1a of 64 bits; each unit is xored into the low 16 bits, and then one
+ *     npm bloomfilter    64-bit FNV-1a; each unit is xored into the low 16 bits, and then one
  *                        multiplication
  *     js-tutorial        h1 = h1 * 31 + unit, h2 = h2 * 17 ^ unit, both mod 2^32 and from 0
  *
