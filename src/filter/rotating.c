@@ -125,6 +125,7 @@ static double guess_lines(const petal_options *options, uint32_t generations)
            rate = options->rate / generations;
     double bits = k > 0 ? -k * keys / petal_model_ln(1 - petal_model_pow(rate, 1 / k))
                         : petal_model_optimal_bits(keys, rate);
+    if (options->scheme != PETAL_SCHEME_CLASSIC) bits *= 1.1; /* blocked needs more */
     return generations * petal_model_ceil(bits / LINE_BITS);
 }
 
