@@ -18,6 +18,7 @@ bench_help() {
 ./dev bench python [--keys N] [--rounds N]
                                         the Python package beside others, in one process
 ./dev bench go [-keys N] [-rounds N]    the Go module beside bits-and-blooms, in one process
+./dev bench rust [KEYS [ROUNDS]]        the crate beside fastbloom and bloomfilter, in one process
 ./dev bench java [KEYS [ROUNDS]]        the jar beside Guava, in one JVM
 ./dev bench dotnet [KEYS [ROUNDS]]      the C# package beside a filter in plain C#
 ./dev bench redis [--rounds N] [--scale N]
@@ -47,7 +48,7 @@ bench() {
     help | -h | --help) bench_help && return ;;
     suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
     many | billions | spill | instructions | stale) what=$1 && shift ;;
-    python | go | java | js | dotnet | redis) what=$1 && shift ;;
+    python | go | rust | java | js | dotnet | redis) what=$1 && shift ;;
     publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
     *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
@@ -235,6 +236,13 @@ bench_go() {
     needs_go
     set_up
     exec bench/go/run "$@"
+}
+
+bench_rust() {
+    needs_build
+    needs_rust
+    set_up
+    exec bench/rust/run "$@"
 }
 
 bench_java() {

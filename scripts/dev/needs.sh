@@ -88,6 +88,7 @@ needs_bindings() {
     needs_java
     needs_dotnet
     needs_sqlite
+    needs_rust
 }
 needs_sqlite() {
     needs_build
@@ -223,6 +224,7 @@ needs_all() { # every suite except interop, without a skip
     needs_clang_runtime
 }
 needs_languages() {
+    needs_cargo
     need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
     need default-jre-headless have java
     need default-jdk-headless have javac
@@ -251,12 +253,22 @@ needs_bench() {
     needs_build
     need libbloom-dev header bloom.h
 }
-rust() { cargo --version | awk '{ split($2, at, "."); exit !(at[1] > 1 || at[2] >= 70) }'; }
-needs_peers() {
-    needs_languages
-    # Debian 12's own cargo is too old.
-    if apt-cache show cargo-web >/dev/null 2>&1; then need cargo-web rust; else need cargo rust; fi
+# Debian 12's own Rust is too old, and has packages of a newer one beside it.
+rust() { "$1" --version | awk '{ split($2, at, "."); exit !(at[1] > 1 || at[2] >= 77) }'; }
+needs_cargo() {
+    web=
+    ! apt-cache show cargo-web >/dev/null 2>&1 || web=-web
+    need cargo$web rust cargo
 }
+needs_rust() {
+    needs_cargo
+    need "rust$web-clippy" have cargo-clippy
+    need rustfmt$web have rustfmt
+    need python3 have python3
+    need libc-bin have ldd
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+}
+needs_peers() { needs_languages; }
 needs_bench_libraries() { # bench works without them, and says so
     need python3-venv python3 -c 'import ensurepip' # for set_up_fuse
     need g++ have c++

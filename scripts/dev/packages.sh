@@ -99,6 +99,7 @@ package() {
         jar) needs_java ;;
         nuget) needs_dotnet ;;
         sqlite) needs_sqlite ;;
+        rust) need python3 have python3 ;;
         esac
     done
     set_up

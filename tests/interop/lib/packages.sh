@@ -12,7 +12,8 @@ mkdir -p "$interop"
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
 'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
-'50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
+'50[0234] (internal server error|bad gateway|service unavailable|gateway time)|got (403|429|50[0234])|'\
+'using offline mode'
 
 # install FOLDER WHAT COMMAND...: runs COMMAND, which must create WHAT, in a new folder of
 # build/interop. If it doesn't, returns false after a skip if the registry is unreachable, and

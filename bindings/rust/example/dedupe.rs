@@ -1,0 +1,18 @@
+//! Prints each line of standard input the first time it appears, in a few bytes per distinct line:
+//! `cargo run --example dedupe <urls.txt`. A line that is new is wrongly dropped once in 10,000.
+use petal_bloom::Options;
+use std::error::Error;
+use std::io::{stdin, stdout, BufRead, BufWriter, Write};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut seen = Options::new().capacity(100_000).rate(0.0001).growth().create()?;
+    let mut out = BufWriter::new(stdout().lock());
+    for line in stdin().lock().split(b'\n') {
+        let line = line?;
+        if seen.insert(&line)? {
+            out.write_all(&line)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(out.flush()?)
+}
