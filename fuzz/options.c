@@ -215,7 +215,7 @@ static void must_have(const petal_filter *filter, struct keys keys)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Writes the filter in this format (NULL: a petal file) and reads it again. The result must be
+/* Writes the filter in this format (NULL means a petal file) and reads it again. The result must be
  * equal. */
 static petal_filter *write_and_read(const petal_filter *filter, const char *format,
                                     const void *with_secret)

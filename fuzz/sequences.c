@@ -45,7 +45,7 @@ struct model {
 enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
-    petal_filter *filter; /* NULL: none */
+    petal_filter *filter; /* NULL if there is none */
     /* What never changes. It is read once, because reading it takes time. */
     petal_info kind;
     struct model model;
@@ -72,7 +72,7 @@ static struct world {
     struct slot slots[SLOTS];
     struct file files[FILES];
     struct budget budget;
-    uint64_t fail_in; /* number of allocations until one fails; 0: none fail */
+    uint64_t fail_in; /* number of allocations until one fails; 0 if none does */
     bool has_failed;
     petal_allocator allocator;
 } world;

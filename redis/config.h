@@ -18,12 +18,12 @@ struct config {
     long long initial_size; /* bf-initial-size */
     long long expansion;    /* bf-expansion-factor */
     long long max_capacity; /* bf.max-capacity */
-    long long memory_limit; /* bf.memory-limit: bytes per filter; 0: no limit */
+    long long memory_limit; /* bf.memory-limit: bytes per filter; 0 means no limit */
     int compat;             /* bf.compat */
     double bloom_rate;      /* bf.bloom-fp-rate; this and the following are valkey-bloom's */
     double bloom_ratio;     /* bf.bloom-tightening-ratio */
     long long bloom_capacity, bloom_expansion;
-    long long bloom_memory_limit; /* bf.bloom-memory-usage-limit; 0: no filter */
+    long long bloom_memory_limit; /* bf.bloom-memory-usage-limit; 0 allows no filter */
     int bloom_random;             /* bf.bloom-use-random-seed */
     int bloom_defrag;             /* bf.bloom-defrag-enabled */
     int huge_pages;               /* bf.huge-pages; only at start */

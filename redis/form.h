@@ -29,7 +29,7 @@ enum {
 /* What a header stores about a layer, but the library doesn't need. */
 struct layer_note {
     double bits_per_entry;
-    uint8_t n2;      /* not 0: created with 2^n2 bits; old filters */
+    uint8_t n2;      /* not 0 if created with 2^n2 bits, as old filters are */
     uint8_t padding; /* bytes stored after the bits; old filters */
 };
 
@@ -58,7 +58,7 @@ struct value {
      * its master accepted. */
     uint8_t unlimited;
     uint8_t refused; /* the memory limit caused the last PETAL_ERR_MEMORY */
-    uint8_t classic; /* CLASSIC_..., or 0: one of Petal's own kinds */
+    uint8_t classic; /* CLASSIC_..., or 0 for one of Petal's own kinds */
     uint8_t kind;    /* value_kind() */
 };
 

@@ -48,7 +48,7 @@ void handle_free(struct handle *handle)
 
 static struct lent {
     petal_filter *filter;
-    const struct value *_Atomic current; /* the value whose layers were lent to it; NULL: none */
+    const struct value *_Atomic current; /* the value whose layers were lent to it, or NULL */
 } lent[5];                               /* indexed by two bits: 64-bit hashes, NONSCALING */
 enum { LENT_VALKEY = 4 };
 

@@ -354,7 +354,7 @@ func (r results) least(name, column string) float64 {
 
 type goal struct {
 	slower, faster string
-	times          float64 // 0: none
+	times          float64 // 0 if there are none
 }
 
 var goals = []goal{

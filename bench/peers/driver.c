@@ -4,7 +4,7 @@
  *     driver [--keys N] [--bits BITS_PER_KEY] [--rounds N] [--json] <CONTENDERS
  *
  * A contender is a separate program, one per line of CONTENDERS. The line has its name, what it is
- * compared with, the maximum number of keys it is given (0: any) and the command, separated by
+ * compared with, the maximum number of keys it is given (0 means any) and the command, separated by
  * tabs. The second field is `-` for another library; `*` for Petal, which is compared with all
  * libraries; or NAME for Petal with the filter of this library, which is compared only with it:
  * both must find the same number of false positives with the same number of bits.

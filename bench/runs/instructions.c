@@ -38,7 +38,7 @@ struct row {
     enum kind kind;
     enum call call;
     bool is_text;
-    size_t batch; /* keys per call; 0: a call without a batch */
+    size_t batch; /* keys per call; 0 means a call without a batch */
 };
 
 static const struct row rows[] = {

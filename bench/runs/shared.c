@@ -181,7 +181,7 @@ static void print_spread(const struct times *mine, const struct times *plain, in
            ratio[rounds - 1]);
 }
 
-/* False: some way lost bits. */
+/* Returns false if some way lost bits. */
 static bool run_size(uint64_t keys, unsigned threads, unsigned rounds)
 {
     static struct times times[WAYS];

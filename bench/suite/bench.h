@@ -42,11 +42,11 @@ struct contender {
      * impossible. */
     void *(*make)(size_t keys, double bits_per_key);
     void (*add)(void *filter, const struct keys *keys);
-    void (*finish)(void *filter); /* after the last add; NULL: nothing to do */
+    void (*finish)(void *filter); /* after the last add; NULL if there is nothing to do */
     size_t (*count_found)(void *filter, const struct keys *keys);
     size_t (*add_new)(
         void *filter,
-        const struct keys *keys); /* adds, and counts absent ones; NULL: unsupported */
+        const struct keys *keys); /* adds, and counts absent ones; NULL if unsupported */
     double (*bits)(void *filter);
     void (*drop)(void *filter);
 };

@@ -38,7 +38,7 @@ void write_goals(const struct run *run, FILE *out);
 
 /* chart.c: ns per key against the size of the filter, adding and querying, one file for each kind
  * of keys and bits per key: FOLDER/bench-numbers-10-ask.svg. Draws if there are at least two sizes.
- * False: a file can't be written (which one was reported). */
+ * Returns false after reporting a file that can't be written. */
 bool write_charts(const struct run *run, const char *folder);
 
 #endif

@@ -9,11 +9,13 @@
 
 /* Builds a static filter from all keys of the reader, or a classic filter if that is smaller; then
  * *avoided_bytes is the size of the static one. Keys that don't fit into --memory are kept in a
- * temporary file, in TMPDIR or, if that is not set, next to the output. NULL: reported. */
+ * temporary file, in TMPDIR or, if that is not set, next to the output. Returns NULL after
+ * reporting an error. */
 petal_filter *build_static(struct key_reader *reader, const struct request *request,
                            const struct args *args, uint64_t *avoided_bytes);
 
-/* Collects all keys of the reader for petal_index_add_keys(). NULL: reported, or a stop signal. */
+/* Collects all keys of the reader for petal_index_add_keys(). Returns NULL after reporting an
+ * error, or on a stop signal. */
 petal_static_builder *collect_for_index(struct key_reader *reader, const petal_options *options);
 
 /* After the file is written, tells the user that a classic filter was smaller. Does nothing if

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* Draws one curve per plan (at most 4, each with a capacity), from no keys to three times the first
- * plan's capacity. A ring marks the first plan's design point. False: reported. */
+ * plan's capacity. A ring marks the first plan's design point. Returns false after reporting an
+ * error. */
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force);
 
 #endif

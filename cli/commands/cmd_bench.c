@@ -63,7 +63,7 @@ struct bench {
     uint64_t *hashes;
     uint8_t *results;
     size_t count;    /* of these */
-    uint8_t *memory; /* as large as the filter; NULL: too large */
+    uint8_t *memory; /* as large as the filter, or NULL if that is too large */
     uint64_t lines;
     uint64_t asked, passed; /* absent keys */
     bool lost;              /* an added key was not found: must never happen */

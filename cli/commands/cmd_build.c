@@ -75,11 +75,11 @@ struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
     uint64_t max;          /* hashes in the set */
-    uint64_t threads;      /* 0: as many as are useful */
+    uint64_t threads;      /* 0 means as many as are useful */
     uint64_t memory_bytes; /* of the large filter */
     bool grows;            /* it grows when it is full */
     const petal_options *options;
-    petal_filter *large; /* NULL: all keys so far are in the set */
+    petal_filter *large; /* NULL while all keys are in the set */
     /* Guards set and large: held for reading while keys are added to the set, for writing while the
      * set is emptied. */
     pthread_rwlock_t lock;
@@ -137,7 +137,7 @@ static void *fill_parts(void *context)
     return NULL;
 }
 
-/* Adding can't fail: the filter is new and in memory. False: reported. */
+/* Adding can't fail: the filter is new and in memory. Returns false after reporting an error. */
 static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t threads)
 {
     struct filling filling = {.set = set};

@@ -20,7 +20,7 @@ static void say_what_is_lost(const petal_filter *filter, const char *path, const
                metadata_bytes);
 }
 
-/* Replaces a counting filter by one without counts. NULL: reported. */
+/* Replaces a counting filter by one without counts. Returns NULL after reporting an error. */
 static petal_filter *drop_counts(petal_filter *filter, const char *path)
 {
     petal_error error;

@@ -9,7 +9,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* NULL: reported. */
+/* Returns NULL after reporting an error. */
 static petal_filter *fold_file(const char *path, const petal_filter *filter,
                                const struct args *args)
 {

@@ -10,7 +10,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* Checks before anything is changed. False: reported. */
+/* Checks before anything is changed. Returns false after reporting an error. */
 static bool can_remove(petal_filter *filter, const char *path)
 {
     if (can(filter, PETAL_CAN_REMOVE)) return true;
@@ -44,7 +44,8 @@ static bool remove_block(void *context, struct key_block *block)
     return status >= 0;
 }
 
-/* Removes all keys. False: reported; the keys before the failure have been removed. */
+/* Removes all keys. Returns false after reporting an error; the keys before it have been
+ * removed. */
 static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};

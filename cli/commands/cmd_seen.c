@@ -322,8 +322,8 @@ static bool refuse(const char *path, const char *option, const char *value, cons
                     text);
 }
 
-/* An existing FILE keeps its parameters, so options for size and kind must agree with them. False:
- * reported. */
+/* An existing FILE keeps its parameters, so options for size and kind must agree with them. Returns
+ * false after reporting an error. */
 static bool agrees_with_file(const struct seen *seen)
 {
     const struct args *args = seen->args;
@@ -419,7 +419,7 @@ static bool all_was_delivered(void)
     return flush_output() && (!output_has_no_reader() || unread_output() == 0);
 }
 
-/* False: reported. */
+/* Returns false after reporting an error. */
 static bool keep(struct seen *seen)
 {
     bool following = follows(seen),

@@ -270,7 +270,7 @@ static bool check_pattern(const char *pattern)
            complain(pattern, "needs one %%d, for the number of the shard: part-%%d.txt");
 }
 
-/* A keyed filter, used only for its hash. False: reported. */
+/* A keyed filter, used only for its hash. Returns false after reporting an error. */
 static bool make_hasher(const struct args *args, petal_filter **hasher)
 {
     petal_options options = PETAL_OPTIONS_INIT;

@@ -60,12 +60,12 @@ struct asked {
     size_t count;
     uint64_t *hashes;
     uint8_t *results;
-    const size_t *rows; /* each key's; NULL: key i is row i */
+    const size_t *rows; /* each key's, or NULL if key i is row i */
 };
 
 /* ---- querying -------------------------------------------------------------------------------- */
 
-/* Makes room for the answers, and initialises them. NULL: no memory. */
+/* Makes room for the answers, and initialises them. Returns NULL if memory runs out. */
 static struct answers *begin_answers(const struct which *which, struct key_block *block)
 {
     size_t filters = which->many.places, rows = 0;
@@ -197,7 +197,7 @@ static bool query_shelf(const struct which *which, const struct asked *asked,
     return true;
 }
 
-/* Queries every filter. False: one failed. */
+/* Queries every filter. Returns false if one failed. */
 static bool query_all(const struct which *which, const struct asked *asked, struct answers *answers)
 {
     const struct many *many = &which->many;

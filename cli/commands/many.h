@@ -18,7 +18,7 @@ struct hashing {
 struct one {
     const char *name;
     size_t place;         /* position among the given names */
-    petal_filter *filter; /* NULL: opened when it is needed */
+    petal_filter *filter; /* NULL if it is opened when needed */
     const char *format;   /* as detected in the file */
     struct hashing hashing;
     uint32_t key_type; /* as recorded */
@@ -43,16 +43,17 @@ struct many {
     size_t list_count;
 };
 
-/* Only lists the names, in order, in many->each. Call many_close() afterwards. False: reported. */
+/* Only lists the names, in order, in many->each. Call many_close() afterwards. Returns false after
+ * reporting an error. */
 bool many_list(struct many *many, const struct args *args);
 
 /* Opens every filter, and every index of filters, that the operands before "--" name: a FILE, or
- * @LIST, a file with one name per line. False: some can't be opened; the first few are reported by
- * name. Call many_close() in any case. */
+ * @LIST, a file with one name per line. Returns false if some can't be opened; the first few are
+ * reported by name. Call many_close() in any case. */
 bool many_open(struct many *many, const struct args *args);
 
-/* Returns a filter, to be released by many_return(). NULL: reported. Several threads may call it
- * concurrently if all_open. */
+/* Returns a filter, to be released by many_return(). Returns NULL after reporting an error. Several
+ * threads may call it concurrently if all_open. */
 petal_filter *many_borrow(const struct many *many, const struct one *one);
 void many_return(const struct one *one, petal_filter *filter);
 

@@ -30,7 +30,8 @@ petal_status add_but_empty(petal_filter *filter, const struct key_block *block, 
 /* Reports how many empty keys were skipped, if any. */
 void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped);
 
-/* Adds every key of `reader` to the filter. False: reported; earlier keys were added. */
+/* Adds every key of `reader` to the filter. Returns false after reporting an error; the keys before
+ * it have been added. */
 bool fill_filter(struct key_reader *reader, petal_filter *filter, const char *path);
 
 /* The same, but doesn't report a failure of the filter: *failure is its status. */

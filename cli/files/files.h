@@ -12,7 +12,7 @@
  * Petal's is opened as the only format it fits, with a remark. "-" is standard input, for commands
  * that don't change the file. Other libraries' files, and filters that grow or forget, are never
  * opened PETAL_OPEN_WRITABLE: they are loaded, their lock is kept, and update_file() saves them.
- * NULL: reported. */
+ * Returns NULL after reporting an error. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), for queries only: also opens a file that another process is changing, with a
@@ -24,15 +24,16 @@ petal_filter *open_live(const char *path, const struct args *args);
  * its header, as a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args);
 
-/* True if the filter that was opened from `path` may be written back to it. False: reported. */
+/* True if the filter that was opened from `path` may be written back to it. Returns false after
+ * reporting an error. */
 bool is_file_of_its_own(const char *path, const struct args *args);
 
 /* Call it before any work is done: it checks may_write(), and that no other process is changing the
- * file to be replaced. save_filter() can still fail. False: reported. */
+ * file to be replaced. save_filter() can still fail. Returns false after reporting an error. */
 bool may_save(const char *path, const struct args *args);
 
-/* Saves the filter as a new file in a format (NULL: petal); replaces a file only with --force. "-"
- * is standard output. False: reported. */
+/* Saves the filter as a new file in a format (NULL means petal); replaces a file only with --force.
+ * "-" is standard output. Returns false after reporting an error. */
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args);
 
@@ -40,11 +41,11 @@ bool save_filter(const petal_filter *filter, const char *path, const char *forma
  * failure. */
 bool publish_filter(const petal_filter *filter, const char *path, const struct args *args);
 
-/* Replaces the file from which the filter was loaded. False: reported. */
+/* Replaces the file from which the filter was loaded. Returns false after reporting an error. */
 bool replace_file(const petal_filter *filter, const char *path, const struct args *args);
 
 /* Updates the file that open_filter() opened: in place, or by replacing it. `way_out` follows the
- * message if the file stays dirty. False: reported. */
+ * message if the file stays dirty. Returns false after reporting an error. */
 bool update_file(petal_filter *filter, const char *path, const struct args *args,
                  const char *way_out);
 

@@ -21,7 +21,8 @@ bool is_broken(petal_status status);
 /* True if this is a regular file with the header of a petal file. */
 bool is_petal_file(const char *path);
 
-/* True if this format exists. NULL is petal. False: reported, with the existing names. */
+/* True if this format exists; NULL means petal. Otherwise reports an error with the existing
+ * names. */
 bool check_format(const char *format);
 
 /* True if the format is Petal's own. NULL is. */

@@ -23,7 +23,8 @@ struct magic {
     bool letters; /* a text may start with them, so a control character must follow */
 };
 
-/* Returns what a file with these first bytes is; NULL: unknown. 512 bytes are enough. */
+/* Returns what a file with these first bytes is, or NULL if that is unknown. 512 bytes are
+ * enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
 /* True if more bytes could show that the file is one that -z unpacks. */

@@ -8,7 +8,8 @@
 /* True if the file starts and ends like a Parquet file. */
 bool is_parquet_file(const char *path);
 
-/* Prints one line per filter in the file, or a JSON object. False: reported. */
+/* Prints one line per filter in the file, or a JSON object. Returns false after reporting an
+ * error. */
 bool list_parquet(const char *path, bool json);
 
 /* If the value of --from is "parquet:COLUMN" or "parquet:COLUMN:ROWGROUP", returns what follows the
@@ -16,7 +17,7 @@ bool list_parquet(const char *path, bool json);
 const char *parquet_place(const char *from);
 
 /* Returns a copy of the filter at such a place; if no row group is named, there must be only one.
- * NULL: reported. */
+ * Returns NULL after reporting an error. */
 petal_filter *open_parquet_place(const char *path, const char *place);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Call it before any work is done. True if `path` may be written: it must not exist unless `force`
- * is set. False: reported. */
+ * is set. Returns false after reporting an error. */
 bool may_write(const char *path, bool force);
 
 /* Identifies the file at a path; {0} if there is none. */
@@ -21,20 +21,21 @@ struct identity identify(const char *path);
 /* True if two paths lead to the same existing file. */
 bool is_same_file(const char *a, const char *b);
 
-/* True if `path` differs from the `count` input files. False: reported. */
+/* True if `path` differs from the `count` input files. Returns false after reporting an error. */
 bool differs_from_inputs(const char *path, char **files, size_t count);
 
 /* The bytes of a file, or of standard input ("-"), at most `max_bytes`. The caller calls free().
- * NULL: reported. */
+ * Returns NULL after reporting an error. */
 uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_bytes);
 
-/* The first bytes of a regular file. False: it has fewer, or there is none. */
+/* Reads the first bytes of a regular file. Returns false if it has fewer or there is none. */
 bool read_beginning(const char *path, uint8_t *bytes, size_t size_bytes);
 
-/* The bytes of a small file. The caller calls free(). NULL: reported. */
+/* Returns the bytes of a small file. The caller calls free(). Returns NULL after reporting an
+ * error. */
 uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes);
 
-/* 64 random bits. False: reported. */
+/* 64 random bits. Returns false after reporting an error. */
 bool random_bits(uint64_t *bits);
 
 /* Opens a text file for writing, next to its final name and with its final mode. `token` (random)
@@ -42,7 +43,8 @@ bool random_bits(uint64_t *bits);
  * reason. */
 int open_draft(const char *path, uint64_t token);
 
-/* Gives a complete draft its final name, or removes it. False: errno gives the reason. */
+/* Gives a complete draft its final name, or removes it. Returns false on failure, and sets
+ * errno. */
 bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 

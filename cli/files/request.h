@@ -11,7 +11,7 @@
 struct request {
     petal_options options; /* points into the rest */
     petal_filter *like;    /* from --template: only the metadata of `options` counts; or NULL */
-    const char *format;    /* the format to write; NULL: petal */
+    const char *format;    /* the format to write; NULL means petal */
     uint8_t secret[PETAL_SECRET_BYTES];
     uint8_t *metadata;
 };
@@ -19,7 +19,7 @@ struct request {
 /* Checks that the size options of `args` fit together, and fills in everything. If no size is
  * given, the capacity is `default_capacity`. If that is 0, request_capacity() must set it later if
  * `capacity_later`; otherwise a missing size is an error. The caller handles --memory with -p, and
- * --grow without -n. `command` is for messages. False: reported. */
+ * --grow without -n. `command` is for messages. Returns false after reporting an error. */
 bool request_read(struct request *request, const char *command, const struct args *args,
                   uint64_t default_capacity, bool capacity_later);
 
@@ -29,7 +29,7 @@ void request_capacity(struct request *request, uint64_t capacity);
 /* Wipes the secret and frees everything; `options` becomes invalid. */
 void request_free(struct request *request);
 
-/* Creates the requested empty filter. NULL: reported. */
+/* Creates the requested empty filter. Returns NULL after reporting an error. */
 petal_filter *create_requested(const struct request *request);
 
 /* petal_create(); a failure is reported, and the result is NULL. */

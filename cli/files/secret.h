@@ -5,7 +5,7 @@
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Reads the 16 bytes of a --secret-file. False: reported. */
+/* Reads the 16 bytes of a --secret-file. Returns false after reporting an error. */
 bool read_secret(const char *path, uint8_t secret[PETAL_SECRET_BYTES]);
 
 /* Overwrites memory that held a secret. */

@@ -24,8 +24,8 @@ bool is_stream(const char *name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads as much as is available, up to a piece; less only at the end. False: errno gives the
- * reason. */
+/* Reads as much as is available, up to a piece; less only at the end. Returns false on failure, and
+ * sets errno. */
 static bool read_piece(uint8_t *piece, size_t *size_bytes)
 {
     *size_bytes = 0;

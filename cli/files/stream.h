@@ -13,12 +13,12 @@ bool is_stream(const char *name);
  * fits. */
 petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 
-/* True if a filter may be written to standard output: it must not be a terminal. False:
- * reported. */
+/* True if a filter may be written to standard output: it must not be a terminal. Returns false
+ * after reporting an error. */
 bool may_write_stream(void);
 
-/* Writes the filter to standard output in a format (NULL: petal). False on failure, which is
- * reported immediately or at the end (finish_output()). */
+/* Writes the filter to standard output in a format (NULL means petal). Returns false on failure,
+ * which is reported immediately or at the end (finish_output()). */
 bool write_stream(const petal_filter *filter, const char *format);
 
 #endif

@@ -34,11 +34,11 @@ struct delivery {
 bool delivery_is_known(void);
 
 /* Prints a block whose lines were selected: results[i] is 1 for the new ones, and hashes must be
- * set. False: some lines were not printed, or the follower failed. */
+ * set. Returns false if some lines were not printed or the follower failed. */
 bool delivery_print(struct delivery *delivery, const struct key_block *block);
 
 /* Call it after all blocks were printed: adds the remaining keys whose lines were delivered to the
- * follower. False: some lines were not delivered. */
+ * follower. Returns false if some lines were not delivered. */
 bool delivery_end(struct delivery *delivery);
 
 #endif

@@ -21,7 +21,7 @@ enum { FIRST_LOG2_SLOTS = 10, MAX_LOG2_SLOTS = 56 }; /* larger than any address 
 
 struct part {
     pthread_mutex_t lock;
-    uint64_t *slots; /* 0: free */
+    uint64_t *slots; /* 0 if free */
     unsigned log2_slots;
     bool has_zero; /* the hash 0, which no slot can hold */
     uint64_t used; /* used slots */

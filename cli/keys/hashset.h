@@ -9,11 +9,12 @@
 
 struct hashset;
 
-/* NULL: out of memory. */
+/* Returns NULL if memory runs out. */
 struct hashset *hashset_make(void);
 void hashset_free(struct hashset *set); /* NULL is allowed */
 
-/* Adds `count` hashes. Thread-safe. False: out of memory; the set then has some of them. */
+/* Adds `count` hashes. Thread-safe. Returns false if memory runs out; the set then has some of
+ * them. */
 bool hashset_add(struct hashset *set, const uint64_t *hashes, size_t count);
 
 uint64_t hashset_count(struct hashset *set);

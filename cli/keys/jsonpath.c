@@ -105,8 +105,8 @@ static size_t put_point(uint32_t point, char *to)
     return size;
 }
 
-/* Decodes the character at `at` in a string whose escapes are valid; returns what follows it. NULL:
- * an unpaired surrogate. */
+/* Decodes the character at `at` in a string whose escapes are valid; returns what follows it, or
+ * NULL at an unpaired surrogate. */
 static const char *next_character(const char *at, const char *end, char to[4], size_t *size_bytes)
 {
     static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -173,7 +173,7 @@ static bool is_named(const struct field *string, const struct json_step *step)
 
 struct walk {
     const char *at, *end;
-    const char *why; /* why it ended; NULL: it continues */
+    const char *why; /* why it ended, or NULL if it continues */
     unsigned depth;
     struct json_shape *shape; /* to be learned, or NULL */
 };
@@ -372,7 +372,7 @@ static inline const char *end_of_integer(const char *at)
     return good && *at != '.' && (*at | 0x20) != 'e' ? at : NULL;
 }
 
-/* Takes the scalar at `at`, and returns what follows it. NULL: it is malformed. */
+/* Takes the scalar at `at`, and returns what follows it, or NULL if it is malformed. */
 __attribute__((noinline)) static const char *take_any(const char *at, const char *end,
                                                       struct field *value)
 {

@@ -9,7 +9,7 @@
 enum { MAX_JSON_PATHS = 16 };
 
 struct json_step {
-    const char *name; /* of a member; NULL: an element */
+    const char *name; /* of a member, or NULL for an element */
     size_t name_bytes;
     uint64_t index;
 };
@@ -19,8 +19,8 @@ struct json_path {
     size_t count;
 };
 
-/* Reads the path at the start of `text`, and returns what follows it. NULL: it is not a path;
- * *why is the reason. */
+/* Reads the path at the start of `text`, and returns what follows it. Returns NULL if it isn't a
+ * path; *why is the reason. */
 const char *json_path_read(const char *text, struct json_path *path, const char **why);
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
@@ -37,7 +37,7 @@ struct json_shape {
         size_t scalar_bytes;  /* length of the scalar after it, in the previous row */
         struct field *value;  /* where the scalar after it goes */
     } pieces[64 + 1];         /* one before each scalar, and one after the last */
-    size_t scalars;           /* 0: no shape is known */
+    size_t scalars;           /* 0 if no shape is known */
 };
 
 /* Rows of text, each of which ends with the separator, a control character. */
@@ -56,8 +56,8 @@ struct json_rows {
  * all values exist, otherwise the reason. */
 const char *json_find(struct json_rows *rows, const char *at, const char **why);
 
-/* Writes a field's value, which is no longer than its text, and sets *size_bytes. False: it has no
- * value; *why is the reason. */
+/* Writes a field's value, which is no longer than its text, and sets *size_bytes. Returns false if
+ * it has no value; *why is the reason. */
 bool json_copy(const struct field *field, char *to, size_t *size_bytes, const char **why);
 
 #endif

@@ -70,7 +70,7 @@ static struct operand operand_of(const char *shown)
 
 static const char CANNOT_OPEN[] = "cannot open it";
 
-/* Returns why a file can't be read, with errno or 0; NULL: it can be read. */
+/* Returns why a file can't be read, with errno or 0, or NULL if it can be read. */
 static const char *find_obstacle(const char *file, int *failure)
 {
     struct stat about;
@@ -321,7 +321,7 @@ static enum keys_found fail_for_memory(struct key_reader *reader, struct key_blo
     return fail_for_good(reader, block, OUT_OF_MEMORY, 0);
 }
 
-/* False: it could not be opened; the block reports that. */
+/* Returns false if it could not be opened; the block reports that. */
 static bool open_next(struct key_reader *reader, struct key_block *block)
 {
     const char *file = *reader->files++;
@@ -390,7 +390,7 @@ static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
 
 /* Reads once, up to the size of a block or, if the first row is longer, that many bytes more. So
  * only the first row can be longer than a block, which split_block() relies on. The block may have
- * more room, from an earlier long row. False: out of memory. */
+ * more room, from an earlier long row. Returns false if memory runs out. */
 static bool read_more(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES;
@@ -412,7 +412,8 @@ static bool read_more(struct key_reader *reader, struct key_block *block)
 }
 
 /* A UTF-8 byte order mark at the start of a list does not belong to its first line. In CSV and
- * JSON it belongs to the row, and is printed with it. False: more bytes are needed to decide. */
+ * JSON it belongs to the row, and is printed with it. Returns false if more bytes are needed to
+ * decide. */
 static bool drop_mark(struct key_reader *reader, struct key_block *block)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -507,7 +508,7 @@ static enum keys_found fill(struct key_reader *reader, struct key_block *block)
     return KEYS_BLOCK;
 }
 
-/* Keeps the incomplete last row for the next block. False: out of memory. */
+/* Keeps the incomplete last row for the next block. Returns false if memory runs out. */
 static bool keep_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -522,7 +523,7 @@ static bool keep_rest(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* Begins the block with what the last block left over. False: out of memory. */
+/* Begins the block with what the last block left over. Returns false if memory runs out. */
 static bool take_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -542,8 +543,8 @@ static bool refuse_header(struct key_reader *reader)
     return false;
 }
 
-/* The first file's header goes to the output. False: its columns are not the requested ones;
- * reader->message gives the reason. */
+/* The first file's header goes to the output. Returns false if its columns are not the requested
+ * ones; reader->message gives the reason. */
 static bool take_header(struct key_reader *reader, struct key_block *block)
 {
     if (block->is_piece) return refuse_header(reader);
@@ -564,8 +565,8 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
 }
 
 /* Users who pass a file that isn't text nearly always mean the text inside it. Files that -z
- * unpacks, and text with two bytes per character, have no lines that anyone could mean. False:
- * refused; reader->message gives the reason. */
+ * unpacks, and text with two bytes per character, have no lines that anyone could mean. Returns
+ * false if the file is refused; reader->message gives the reason. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {
     char *message = reader->message;

@@ -33,7 +33,7 @@ struct key_block {
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
     bool continues;      /* its only stray is the rest of the row in which the last block ended */
-    size_t header_bytes; /* size of the header that the text starts with; 0: no header */
+    size_t header_bytes; /* size of the header that the text starts with; 0 if there is none */
     bool keeps_header;   /* the header belongs to the output */
     uint64_t *hashes;    /* room for `count` of each, for the holder's use */
     uint8_t *results;
@@ -50,7 +50,7 @@ struct key_block {
     bool split; /* rows are found, but their keys not decoded yet */
     bool done;  /* keys_split() has nothing left to do */
     bool is_piece;
-    const struct magic *magic; /* the kind of file that starts here; NULL: probably lines */
+    const struct magic *magic; /* the kind of file that starts here; NULL for lines */
     enum time_form time_form;  /* the file's; detected in this block if it was unknown before */
     uint64_t max_time;         /* later ones are refused */
     bool tells_time;           /* when it arrives, the form becomes known */
@@ -62,8 +62,8 @@ struct key_block {
     uint64_t line_count; /* in the text; a row may have several */
     bool only_crlf;      /* every line ends in CR */
     const char *refused; /* why line `count` is not a key */
-    const char *trouble; /* the block reports this failure in its turn; NULL: it has keys */
-    int failure;         /* its errno; 0: none */
+    const char *trouble; /* the block reports this failure in its turn; NULL if it has keys */
+    int failure;         /* its errno, or 0 */
     uint64_t bytes_read; /* from all input, up to the end of this block */
     size_t room;         /* in lines, decoded, hashes and results */
     size_t stray_room;
@@ -85,10 +85,10 @@ struct key_reader {
 
     bool keep_going;          /* skip files that can't be opened */
     bool watch_output;        /* set by the caller: stop when nobody reads stdout any longer */
-    uint64_t threads;         /* as requested; 0: not given */
-    const char *regular_file; /* one of the files is not a stream; NULL: all are */
+    uint64_t threads;         /* as requested; 0 if not given */
+    const char *regular_file; /* one of the files is not a stream; NULL if all are */
     struct rows rows;
-    const char *fate; /* what happens to rows without a key, for use in remarks; NULL: no remarks */
+    const char *fate; /* what remarks say about rows without a key; NULL for no remarks */
     /* say so if every line of a file ends in CR; callers that don't care clear it */
     bool hint_at_crlf;
     bool only_crlf; /* so far, in the file whose blocks arrive */
@@ -108,7 +108,7 @@ struct key_reader {
     size_t max_row_bytes;
     enum time_form time_form; /* the open file's, once a row determined it */
     enum time_form told_form;
-    uint64_t now; /* from --now; 0: the clock's */
+    uint64_t now; /* from --now; 0 means the clock's */
     bool greets;  /* tells a user at a terminal that keys are being read */
     bool waiting; /* KEYS_NOT_YET was the last result; the block may be half full */
     bool ended;   /* nothing more is read */
@@ -131,13 +131,13 @@ struct key_reader {
 };
 
 /* Opens the keys that `args` names: first its -e KEYs, then `files`, or standard input if there are
- * neither. All files must exist; with keep_going, missing ones are skipped. False: reported,
- * nothing was read. */
+ * neither. All files must exist; with keep_going, missing ones are skipped. Returns false after
+ * reporting an error; nothing was read then. */
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
                bool keep_going);
 
 /* Uses the key type that the filter in `path` records. If --key-type was given, the two must agree.
- * False: reported. */
+ * Returns false after reporting an error. */
 bool keys_use_type(struct key_reader *reader, const struct args *args, const char *path,
                    uint32_t recorded);
 bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
@@ -152,8 +152,8 @@ enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
  * stop signal. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
 
-/* Flushes stdout, and waits for input. False: there is no point in reading on, because a stop
- * signal arrived or stdout can't be written. */
+/* Flushes stdout, and waits for input. Returns false if there is no point in reading on, because a
+ * stop signal arrived or stdout can't be written. */
 bool keys_wait(struct key_reader *reader);
 
 /* True if the block was full when it was read. Then more input is probably available. */
@@ -163,8 +163,8 @@ bool keys_block_is_full(const struct key_block *block);
  * out of memory, are reported on arrival. */
 void keys_split(const struct key_reader *reader, struct key_block *block);
 
-/* Must be called for each block in the order in which they were read. False: the block ends in a
- * line that is not a key, which was reported; the `count` keys before it are valid. */
+/* Must be called for each block in the order in which they were read. Returns false after reporting
+ * that the block ends in a line that is not a key; the `count` keys before it are valid. */
 bool keys_arrive(struct key_reader *reader, struct key_block *block);
 
 /* A block starts as {0}. */
@@ -174,7 +174,7 @@ void keys_close(struct key_reader *reader);
 
 /* For keys that are read twice: if standard input is one of the operands (or there are no keys at
  * all) and is not a file, it is first copied to a temporary file. After that,
- * rewind_standard_input() restarts it. False: reported. */
+ * rewind_standard_input() restarts it. Returns false after reporting an error. */
 bool spool_standard_input(const struct args *args);
 bool rewind_standard_input(void);
 

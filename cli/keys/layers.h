@@ -13,7 +13,7 @@ void tell_time(petal_filter *filter, const struct args *args);
 
 /* Prepares the filter opened from `path` for queries at the current time: replaces a time-window
  * filter with a copy without the expired keys, so that the file stays unchanged. Passes NULL
- * through. NULL: reported. */
+ * through. Returns NULL after reporting an error. */
 petal_filter *make_current(petal_filter *filter, const char *path, const struct args *args);
 
 /* Begins a run of rows with times: sets the filter's clock (*clock) to the first row's time, unless
@@ -37,7 +37,7 @@ void warn_of_lateness(const char *path, const struct lateness *late, uint64_t wi
 
 /* True if a command with these options can use this filter. --time-field needs a time window.
  * Without --time-field, a remark says that the lines of a file are dated now. `file`: an input that
- * is not a stream, or NULL. False: reported. */
+ * is not a stream, or NULL. Returns false after reporting an error. */
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file);
 

@@ -11,7 +11,8 @@
 
 struct marks;
 
-/* The functions that find marks on one kind of CPU. All find the same. False: out of memory. */
+/* The functions that find marks on one kind of CPU. All find the same. They return false if memory
+ * runs out. */
 struct marker {
     /* For text that ends with a separator, whose fields are separated by one byte, or are words
      * separated by blanks. */
@@ -46,9 +47,9 @@ struct marks {
     size_t settled; /* marks that stay valid when more text follows */
     size_t scanned; /* bytes of the text, in whole parts of 64 */
     struct quotes {
-        uint64_t ended, inside, closed, returned; /* state after the part before */
-        uint64_t hidden;                          /* not 0: a delimiter or separator is quoted */
-        uint64_t doubled;                         /* not 0: some quoted field contains "" */
+        uint64_t ended, inside, closed, returned; /* state at the end of the previous part */
+        uint64_t hidden;                          /* not 0 if a delimiter or separator is quoted */
+        uint64_t doubled;                         /* not 0 if some quoted field contains "" */
     } quotes;
 };
 

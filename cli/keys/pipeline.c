@@ -30,7 +30,7 @@ struct pipeline {
     bool refused;                /* a line that is not a key */
 };
 
-/* Waits for the block's turn. False: the block must skip this stage. */
+/* Waits for the block's turn. Returns false if the block must skip this stage. */
 static bool wait_for_turn(struct pipeline *pipeline, enum turnstile turnstile, uint64_t block)
 {
     pthread_mutex_lock(&pipeline->moving);
@@ -58,7 +58,8 @@ static bool is_stopped(struct pipeline *pipeline)
     return stopped;
 }
 
-/* Waits until every block that was read has left; the caller holds `reading`. False: stopped. */
+/* Waits until every block that was read has left; the caller holds `reading`. Returns false if the
+ * run was stopped. */
 static bool wait_for_all(struct pipeline *pipeline)
 {
     return wait_for_turn(pipeline, LEAVE, pipeline->blocks_read) && !is_stopped(pipeline);

@@ -15,7 +15,7 @@
 /* Whatever number is requested, no more than this. */
 enum { MAX_THREADS = 64 };
 
-/* What a command does with a block; NULL: nothing. If a stage returns false, the run ends: no
+/* What a command does with a block; NULL means nothing. If a stage returns false, the run ends: no
  * further block enters, and none after this one leaves. */
 struct stages {
     void (*work)(void *context, struct key_block *block);
@@ -25,11 +25,11 @@ struct stages {
 };
 
 /* Takes every key through the stages. Starts threads only when full blocks arrive, so that short
- * inputs don't pay for them: at most reader->threads (0: one per CPU, up to a bound). False: a
- * stage returned false. reader->failed reports reading errors. */
+ * inputs don't pay for them: at most reader->threads (0 means one per CPU, up to a bound). Returns
+ * false if a stage did. reader->failed reports reading errors. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
-/* How many threads a command may use if this many were requested (0: it may choose). */
+/* How many threads a command may use if this many were requested (0 means that it may choose). */
 unsigned thread_limit(uint64_t asked);
 
 #endif

@@ -98,7 +98,7 @@ static void put_key(struct key_run *run, const void *data, size_t size_bytes)
 }
 
 /* The key that consists of the words starting at `at`, joined by spaces. *next is where the second
- * word starts. False: there are too few. */
+ * word starts. Returns false if there are too few. */
 static bool put_ngram(struct key_run *run, const char *at, const char *end, const char **next)
 {
     size_t from = run->copied_bytes;
@@ -146,7 +146,7 @@ static const char *character_end(const char *at, const char *end)
     return at + length;
 }
 
-/* Where the first `count` characters end. NULL: there are fewer. */
+/* Returns where the first `count` characters end, or NULL if there are fewer. */
 static const char *skip_characters(const char *at, const char *end, size_t count)
 {
     for (; count > 0 && at < end; count--) at = character_end(at, end);
@@ -172,7 +172,7 @@ static bool take_characters(struct key_run *run, const char *begin, const char *
 
 /* ---- bases of DNA ---------------------------------------------------------------------------- */
 
-/* In upper case; 0: not a base. */
+/* Returns a base in upper case, or 0 if it isn't one. */
 static uint8_t base_of(char c)
 {
     uint8_t upper = (uint8_t)c & (uint8_t)~0x20;

@@ -27,13 +27,13 @@ struct key_rule {
 
 enum { MAX_RULE_LENGTH = 1000 };
 
-/* False: reported. */
+/* Returns false after reporting an error. */
 bool rule_read(struct key_rule *rule, const struct args *args);
 
 /* True if --min was given without a rule, so that it has no meaning; reports that. */
 bool lacks_rule(const char *command, const struct args *args);
 
-/* Returns why a row with that text has no key; NULL: it has one. Not for UNIT_ROW. */
+/* Returns why a row with that text has no key, or NULL if it has one. Not for UNIT_ROW. */
 const char *rule_refuses(const struct key_rule *rule, const petal_key *text);
 
 enum { RUN_KEYS = 4096 };
@@ -50,14 +50,14 @@ struct key_run {
     const struct key_rule *rule;
     const petal_key *texts; /* of the rows */
     size_t row, end;
-    const char *at, *stop; /* in the row's text; NULL: at its start */
+    const char *at, *stop; /* in the row's text; NULL at its start */
     size_t valid;          /* bases before `stop` */
     uint8_t *copies;       /* of keys that don't occur in the text as they are */
     size_t copied_bytes, room_bytes;
 };
 
-/* A run for rows of at most that size. *run is NULL or an earlier one, to be reused. False: out of
- * memory. */
+/* A run for rows of at most that size. *run is NULL or an earlier one, to be reused. Returns false
+ * if memory runs out. */
 bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key *texts,
               size_t longest_bytes);
 void run_free(struct key_run *run); /* NULL is allowed */

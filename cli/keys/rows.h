@@ -33,7 +33,7 @@ struct rows {
     size_t time_place;
     size_t columns;                  /* that make up the key, in this order */
     size_t found;                    /* columns of the key and of the time */
-    uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
+    uint64_t numbers[MAX_COLUMNS];   /* from 1; 0 if given by name */
     struct field names[MAX_COLUMNS]; /* of CSV */
     struct json_path paths[MAX_COLUMNS];
     struct key_rule rule; /* how that text becomes keys */
@@ -45,14 +45,14 @@ struct wanted {
     uint8_t places[MAX_COLUMNS];
 };
 
-/* False: reported. */
+/* Returns false after reporting an error. */
 bool rows_read(struct rows *rows, const struct args *args);
 
 /* Only for columns by number. */
 void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
 
 /* Finds the columns in a header row, and the end of that row, including its separator. Text without
- * a separator is all header. False: `message` says why the columns were not found. */
+ * a separator is all header. Returns false if the columns were not found; `message` says why. */
 bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);

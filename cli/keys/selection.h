@@ -12,7 +12,7 @@ void select_rows(struct key_block *block, uint8_t wanted, bool keep_strays);
 /* The same with "NUMBER:" before each row. If out of memory, the output is NULL. */
 void select_numbered_rows(struct key_block *block, uint8_t wanted, bool keep_strays);
 
-/* Prints the output on stdout. False: stdout can't be written. */
+/* Prints the output on stdout. Returns false if stdout can't be written. */
 bool print_selection(const struct key_block *block);
 
 #endif

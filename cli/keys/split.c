@@ -196,7 +196,7 @@ static bool push_other_row(struct splitting *splitting, petal_key row, const cha
 
 enum { LONGEST_TIME = 64 };
 
-/* Copies a time without its escapes; *end is its end. NULL: it is not a time. */
+/* Copies a time without its escapes; *end is its end. Returns NULL if it isn't a time. */
 static const char *copy_time(const struct field *field, char copy[LONGEST_TIME], const char **end)
 {
     const char *why;
@@ -210,7 +210,7 @@ static const char *copy_time(const struct field *field, char copy[LONGEST_TIME],
     return copy;
 }
 
-/* NULL: the current row's time was recorded. */
+/* Reads the current row's time. Returns why the row has no usable time, or NULL if it has one. */
 static const char *read_time(struct splitting *splitting, const char *stop, uint64_t *ms)
 {
     const struct rows *rows = splitting->rows;
@@ -330,7 +330,7 @@ static inline const char *find_flaw(struct splitting *splitting, const char *at,
     return stop == at || (stop == at + 1 && *at == '\r') ? EMPTY : NULL;
 }
 
-/* Splits rows whose fields end at one of `count` marks. False: out of memory. */
+/* Splits rows whose fields end at one of `count` marks. Returns false if memory runs out. */
 static inline bool split_marked(struct splitting *splitting, size_t count, enum fields fields)
 {
     if (count == 0) return true;

@@ -9,7 +9,7 @@
 /* Reported for a block if it can't be allocated. */
 extern const char OUT_OF_MEMORY[];
 
-/* Makes room for that many rows. False: the block reports it on arrival. */
+/* Makes room for that many rows. If it returns false, the block reports that on arrival. */
 bool make_arrays(struct key_block *block, size_t rows);
 
 /* Finds the rows of the block, unless it has them, and their keys. */
@@ -30,7 +30,7 @@ struct row_walk {
     size_t lines, strays; /* passed */
 };
 
-/* The next row; the number of its key, or NO_KEY. NULL: there is none. */
+/* Returns the next row, or NULL if there is none. *key is the number of its key, or NO_KEY. */
 #define NO_KEY SIZE_MAX
 const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key);
 

@@ -12,7 +12,8 @@ struct unpacker;
 /* True if this build unpacks zstd. It unpacks gzip if the library has zlib. */
 bool unpacks_zstd(void);
 
-/* Makes an unpacker for any number of files, one after the other. NULL: out of memory. */
+/* Makes an unpacker for any number of files, one after the other. Returns NULL if memory runs
+ * out. */
 struct unpacker *unpack_make(void);
 void unpack_free(struct unpacker *unpacker); /* NULL is allowed */
 

@@ -150,8 +150,8 @@ struct command {
 /* clang-format on */
 
 /* Fills in *args from the words after the command's name. Options may be anywhere; "--" ends them.
- * False: reported. Reorders argv, into which *args points, except for args->literals, which the
- * caller must free in any case. */
+ * Returns false after reporting an error. Reorders argv, into which *args points, except for
+ * args->literals, which the caller must free in any case. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
 /* Prints the command's help, at most 24 lines of 80 columns. Options for keys are only named. */

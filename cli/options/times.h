@@ -19,8 +19,8 @@ enum time_form {
 
 /* Reads the time that starts at `at`, in text that ends before `end`. If *form is TIME_UNKNOWN it
  * becomes the form found (a number's unit depends on its size); otherwise only that form is
- * accepted. Without a zone a time is UTC. Returns what follows the time; NULL: it is not a time, or
- * outside of 1970 to 9999. */
+ * accepted. Without a zone a time is UTC. Returns what follows the time, or NULL if it isn't a time
+ * or is outside 1970 to 9999. */
 const char *time_read(const char *at, const char *end, enum time_form *form, uint64_t *ms);
 
 /* Parses an option's text, all of which must be a time. The result is at least 1. */

@@ -13,7 +13,7 @@ struct explainer {
     uint64_t bits_offset; /* in the file */
 };
 
-/* False: reported. */
+/* Returns false after reporting an error. */
 bool explain_open(struct explainer *explainer, const petal_filter *filter, const char *path);
 void explain_close(struct explainer *explainer);
 

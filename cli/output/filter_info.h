@@ -13,7 +13,7 @@ petal_stats stats_of(const petal_filter *filter);
 petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer);
 petal_file_info file_info_of(const petal_filter *filter);
 
-/* The format of the file that the filter was opened from; NULL: made in memory. */
+/* The format of the file that the filter was opened from; NULL if it was made in memory. */
 const char *file_format_of(const petal_filter *filter);
 
 /* True if the filter has this ability (PETAL_CAN_). */

@@ -11,7 +11,7 @@
  * once it is known what is streamed. */
 void progress_start(const char *mode, bool streaming);
 
-/* May be called as often as needed. total_bytes 0: unknown. */
+/* May be called as often as needed. total_bytes is 0 if unknown. */
 void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys);
 
 /* Until progress_end() the line shows what is being done ("saving" and a file) and for how long.

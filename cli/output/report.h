@@ -39,11 +39,12 @@ bool output_has_no_reader(void);
 /* Waits until a pipe's reader has read everything or is gone, or until a stop signal arrives. */
 void wait_for_reader(void);
 
-/* If stdout is a file, makes it durable. False: that failed, and finish_output() reports it. */
+/* If stdout is a file, makes it durable. Returns false if that failed; finish_output() then reports
+ * it. */
 bool sync_output(void);
 
-/* If stdout is a file, removes the last bytes written: a partial line that the next run prints as a
- * whole. */
+/* If stdout is a file, removes the last bytes written: a partial line that the next run prints in
+ * full. */
 void cut_output(uint64_t bytes);
 
 /* Records that nobody reads stdout any longer, like a write that fails with EPIPE. */

@@ -273,23 +273,23 @@ typedef struct petal_options {
     const void *secret;      /* PETAL_SECRET_BYTES for siphash; copied; never written to a file */
     const void *metadata;    /* any bytes, kept in the file; copied; may be NULL */
     uint64_t metadata_bytes; /* at most PETAL_METADATA_MAX_BYTES */
-    const petal_allocator *allocator; /* copied; NULL: the system's, huge pages for big arrays */
+    const petal_allocator *allocator; /* copied; NULL for the system's, with huge pages if large */
     /* Make the filter that another library would make for this capacity and rate (or bits and
-     * hashes), with its scheme and exactly its size. A name that petal_format_at() returns. NULL:
-     * petal. */
+     * hashes), with its scheme and exactly its size. A name that petal_format_at() returns; NULL
+     * means petal. */
     const char *format;
-    uint8_t growth;          /* 1: with capacity and rate */
+    uint8_t growth;          /* 1 to grow; with capacity and rate */
     uint8_t refuse_overfull; /* 1: adding to an overfull filter is PETAL_ERR_FULL; not recorded */
-    /* 1: prepare the filter for petal_fold(). Blocked and classic, with rate: rounds the number of
+    /* 1 prepares the filter for petal_fold(). Blocked and classic, with rate: rounds the number of
      * lines (classic: bits; growth: in the first layer) up to a multiple of 720,720, which all
      * numbers up to 16 divide, or in smaller filters to a multiple of 5,040 or of 60. */
     uint8_t foldable;
     uint8_t reserved[1];  /* 0 */
-    uint32_t growth_step; /* 2 to 64; 0: 2 */
-    double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits */
+    uint32_t growth_step; /* 2 to 64; 0 means 2 */
+    double growth_ratio;  /* above 0 and below 1; 0 means 0.85, which needs the fewest bits */
     uint64_t window_keys; /* with rate, and without capacity */
     uint64_t window_ms;   /* with window_keys */
-    uint32_t generations; /* of a window, 2 to 32; 0: chosen for nearly the least memory */
+    uint32_t generations; /* of a window, 2 to 32; 0 to choose for nearly the least memory */
     uint32_t reserved2;   /* 0 */
 } petal_options;
 #define PETAL_OPTIONS_INIT PETAL_STRUCT_INIT(petal_options)
@@ -405,9 +405,9 @@ typedef struct petal_batch {
     uint32_t layout;     /* PETAL_LAYOUT_ */
     const void *data;    /* borrowed during the call; may be NULL if there are no bytes */
     const void *offsets; /* OFFSETS: count + 1 values, ascending, at most data_bytes */
-    uint64_t data_bytes; /* OFFSETS: size of data. 0: the last offset */
+    uint64_t data_bytes; /* OFFSETS: size of data; 0 means the last offset */
     uint64_t key_bytes;  /* FIXED */
-    uint64_t stride;     /* FIXED, I64, HASHES: bytes from one key to the next; 0: no gap */
+    uint64_t stride;     /* FIXED, I64, HASHES: bytes from one key to the next; 0 means no gap */
     uint64_t count;
 } petal_batch;
 #define PETAL_BATCH_INIT PETAL_STRUCT_INIT(petal_batch)
@@ -477,19 +477,19 @@ PETAL_NODISCARD PETAL_API petal_status petal_contains_all(const petal_filter *fi
 typedef struct petal_save_options {
     uint32_t struct_size;
     uint32_t flags;     /* PETAL_SAVE_; no effect without a file */
-    const char *format; /* a name that petal_format_at() returns. NULL: petal */
+    const char *format; /* a name that petal_format_at() returns. NULL means petal */
 } petal_save_options;
 #define PETAL_SAVE_OPTIONS_INIT PETAL_STRUCT_INIT(petal_save_options)
 
-/* Writes the filter to `path`. Replaces a file atomically: at all times the path has either the old
- * file or the whole new one. Writes a temporary file in the same folder (random name; mode and
- * owner of the old file; unreadable to others until it has them), then calls fsync, rename, and
- * fsync of the folder. Blocks of zeros become holes if the file system has them. Follows symbolic
- * links. If the old file has several hard links, only this name gets the new file. The old file is
- * locked against writers during the call. A filter that was opened from this path with
- * PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a writable map to its own file is
- * the same as petal_sync(). Bits of a map or view are verified first. Bits are never translated: a
- * format that cannot hold the filter's scheme refuses it, and says why.
+/* Writes the filter to `path`. Replaces a file atomically: at all times the path refers to either
+ * the old file or the complete new one. Writes a temporary file in the same folder (random name;
+ * mode and owner of the old file; unreadable to others until it has them), then calls fsync,
+ * rename, and fsync of the folder. Blocks of zeros become holes if the file system has them.
+ * Follows symbolic links. If the old file has several hard links, only this name gets the new file.
+ * The old file is locked against writers during the call. A filter that was opened from this path
+ * with PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a writable map to its own file
+ * is the same as petal_sync(). Bits of a map or view are verified first. Bits are never translated:
+ * a format that cannot hold the filter's scheme refuses it, and says why.
  *
  * On failure the old file is unchanged, and no temporary file remains. The exception is a failed
  * fsync of the folder, which comes last: the new file is then in place, and error->message says so.
@@ -577,11 +577,11 @@ typedef struct petal_open_options {
     const void *secret;               /* for keyed filters, PETAL_SECRET_BYTES; copied */
     uint64_t max_bytes;               /* refuse larger files with PETAL_ERR_LIMIT; 0: no limit */
     const petal_allocator *allocator; /* copied; NULL: the system's */
-    /* The format of the bytes: a name that petal_format_at() returns. NULL: petal. "auto": the one
-     * format that petal_recognize() finds. */
+    /* The format of the bytes: a name that petal_format_at() returns. NULL means petal. "auto": the
+     * one format that petal_recognize() finds. */
     const char *format;
-    /* Bytes that opening, and later each new layer, may allocate; maps do not count. 0: 1 GiB, or
-     * 64 times the size of the input if that is more. UINT64_MAX: no limit. */
+    /* Bytes that opening, and later each new layer, may allocate; maps do not count. 0 means 1 GiB,
+     * or 64 times the size of the input if that is more; UINT64_MAX means no limit. */
     uint64_t memory_limit;
     /* petal_view(): petal_free() calls this once to give the bytes back. May be NULL. If
      * petal_view() fails, the bytes stay the caller's, and it is not called. */
@@ -694,7 +694,7 @@ typedef struct petal_info {
     uint64_t bits;          /* m, or the number of counters; summed over layers */
     uint64_t bytes;         /* of the bits, in whole 64-byte lines; summed over layers */
     uint64_t memory_bytes;  /* all memory allocated for it; maps and borrowed bits do not count */
-    uint64_t capacity;      /* 0: not recorded */
+    uint64_t capacity;      /* 0 if not recorded */
     double target_rate;     /* the rate of the options; NAN: not recorded */
     double predicted_rate;  /* petal_predict_rate() at `capacity`; NAN without a capacity */
     /* Added keys, repeats included (growing: only new ones), minus removed keys. Merging sums it. A
@@ -705,7 +705,7 @@ typedef struct petal_info {
     uint32_t secret_id; /* identifies the secret; 0 if not keyed */
     uint32_t key_type;
     uint32_t policy; /* PETAL_POLICY_; petal_get_layers_info() has the details */
-    uint8_t keyed;   /* 1: siphash with a secret */
+    uint8_t keyed;   /* 1 if it uses siphash with a secret */
     uint8_t reserved[3];
     const char *scheme_name; /* "blocked", ...; static storage, as are all names */
     const char *hash_name;   /* "xxh3", ... */
@@ -730,8 +730,8 @@ typedef struct petal_layers_info {
     uint64_t window_ms;   /* windows of time */
     uint32_t generations; /* windows: as planned; petal_info.layers is how many there are now */
     uint32_t reserved;
-    uint64_t clock_ms; /* windows of time: the latest petal_set_clock(); 0: none yet */
-    /* One layer of a window of time: bounds on the times of its keys. 0: unknown. */
+    uint64_t clock_ms; /* windows of time: the latest petal_set_clock(), or 0 */
+    /* One layer of a window of time: bounds on the times of its keys. 0 if unknown. */
     uint64_t earliest_ms, latest_ms;
 } petal_layers_info;
 #define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
@@ -744,12 +744,12 @@ PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_
  * was made in memory, copies included. */
 typedef struct petal_file_info {
     uint32_t struct_size;
-    uint8_t live; /* 1: opened with PETAL_OPEN_LIVE while a writer was active */
-    /* 1: a map or view of a petal file, whose blocks petal_verify() compares with their checksums.
-     * 0: there is nothing to compare: a filter in memory (a load has compared them), a file of
-     * another format, one that was dirty, or that another process is changing. */
+    uint8_t live; /* 1 if opened with PETAL_OPEN_LIVE while a writer was active */
+    /* 1 for a map or view of a petal file, whose blocks petal_verify() compares with their
+     * checksums. 0 if there is nothing to compare: a filter in memory (loading has compared them),
+     * a file of another format, or one that was dirty or that another process is changing. */
     uint8_t verifiable;
-    uint8_t verifies_on_use; /* 1: PETAL_OPEN_VERIFY_ON_USE has an effect */
+    uint8_t verifies_on_use; /* 1 if PETAL_OPEN_VERIFY_ON_USE has an effect */
     uint8_t reserved;
     /* A map or view: blocks that were not compared with their checksums yet, or found damaged. */
     uint64_t unchecked_blocks;
@@ -757,7 +757,8 @@ typedef struct petal_file_info {
      * how many of them differ. */
     uint64_t compared_blocks, recovered_blocks;
     /* The format of the file. To keep the file as it was, save the filter in this format. A petal
-     * file may hold a filter of another format (petal_info.format_name). NULL: made in memory. */
+     * file may hold a filter of another format (petal_info.format_name). NULL if it was made in
+     * memory. */
     const char *format_name;
 } petal_file_info;
 #define PETAL_FILE_INFO_INIT PETAL_STRUCT_INIT(petal_file_info)
@@ -775,7 +776,7 @@ typedef struct petal_estimate {
 /* What can be estimated from the bits. */
 typedef struct petal_stats {
     uint32_t struct_size;
-    uint8_t saturated; /* 1: every bit is set; estimated_items is infinite and estimated_rate 1 */
+    uint8_t saturated; /* 1 if every bit is set; estimated_items is infinite and estimated_rate 1 */
     uint8_t overfull;  /* 1: see petal_is_overfull() */
     uint8_t reserved[2];
     uint64_t bits_set;              /* counting: counters that are not zero */
@@ -927,7 +928,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_intersect(petal_filter *filter,
 /* How two sets of keys overlap. Numbers of distinct keys, and shares from 0 to 1. */
 typedef struct petal_comparison {
     uint32_t struct_size;
-    /* 1: every bit of the union is set, so only bounds of the overlap are known; values are NAN. */
+    /* 1 if every bit of the union is set; then only bounds of the overlap are known, and values are
+     * NAN. */
     uint8_t saturated;
     uint8_t reserved[3];
     petal_estimate items_a, items_b, union_items; /* infinite for a saturated filter */
@@ -966,9 +968,9 @@ PETAL_NODISCARD PETAL_API petal_status petal_drop_counts(const petal_filter *fil
 /* How far to fold. All fields may be 0, and the options may be NULL. */
 typedef struct petal_fold_options {
     uint32_t struct_size;
-    uint8_t by_bits;     /* 1: use estimated_items instead of items, and record it in *folded */
+    uint8_t by_bits;     /* 1 to use estimated_items instead of items, and record it in *folded */
     uint8_t reserved[3]; /* 0 */
-    double rate;         /* maximum rate at `capacity` keys; 0: the filter's target_rate */
+    double rate;         /* maximum rate at `capacity` keys; 0 means the filter's target_rate */
     uint64_t capacity;   /* distinct keys to plan for, at least those in it */
     uint64_t bits;       /* exact size, without capacity: must divide the filter's bits */
 } petal_fold_options;
@@ -1144,10 +1146,10 @@ PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, cons
 /* Applies a patch: turns the filter, which must have the content id that the patch was made for,
  * into the filter `to`. The images of the two are then equal, byte for byte. Safe on hostile bytes.
  * The call computes the result block by block and compares its content id before it changes the
- * first bit, so after a failure the filter is unchanged. That takes 64 KiB, new layers and new
- * metadata, but no copy. Needs exclusive use; no builder may be active. memory_limit: bytes that
- * new layers may take; 0: the limit that the filter was opened with, by default 1 GiB or 64 times
- * its size; UINT64_MAX: no limit.
+ * first bit, so after a failure the filter is unchanged. Besides new layers and metadata, this
+ * needs 64 KiB of memory, not a copy of the filter. Needs exclusive use; no builder may be active.
+ * memory_limit is the number of bytes that new layers may take. 0 means the limit that the filter
+ * was opened with, by default 1 GiB or 64 times its size; UINT64_MAX means no limit.
  *   PETAL_ERR_MISMATCH      the patch is for another content id or another kind of filter, or was
  *                           applied already
  *   PETAL_ERR_NOT_A_FILTER  the bytes are not a patch

@@ -64,10 +64,10 @@ PETAL_API petal_status petal_set_items(petal_filter *filter, uint64_t items, pet
 /* A layer whose bits the host keeps: its parameters, as in petal_info, and the address of its bits.
  * Does not grow. */
 typedef struct petal_lent_layer {
-    void *bytes;   /* as many as petal_bits() reports; aligned to 64 is fastest. NULL: none */
+    void *bytes;   /* as many as petal_bits() reports, or NULL; aligned to 64 is fastest */
     uint64_t bits; /* this and the rest are as in petal_info */
     uint32_t hashes, lines_per_key;
-    uint64_t capacity; /* 0: not recorded */
+    uint64_t capacity; /* 0 if not recorded */
     double rate;       /* NAN: not recorded */
     uint64_t items;
 } petal_lent_layer;

@@ -47,15 +47,15 @@ typedef struct petal_index petal_index;
 
 typedef struct petal_index_options {
     uint32_t struct_size;
-    uint32_t scheme; /* of filters made from keys: blocked or classic; 0: blocked */
-    /* 1: fold each filter that is added (petal_fold()) to the smallest size class that keeps its
+    uint32_t scheme; /* of filters made from keys: blocked (also 0) or classic */
+    /* 1 folds each filter that is added (petal_fold()) to the smallest size class that keeps its
      * rate. Filters that were made foldable with equal rates then share sizes. */
     uint8_t fold;
     uint8_t reserved[7];              /* 0 */
-    const petal_allocator *allocator; /* copied; NULL: the system's */
+    const petal_allocator *allocator; /* copied; NULL means the system's */
     /* The index file that petal_index_save() will replace. It is locked until the index is freed:
      * if you add what it has now (petal_index_add_index()), nobody can add something meanwhile that
-     * your save would undo. NULL: a file is locked only while it is being replaced. */
+     * your save would undo. If it is NULL, a file is locked only while it is being replaced. */
     const char *locked_path;
 } petal_index_options;
 #define PETAL_INDEX_OPTIONS_INIT PETAL_STRUCT_INIT(petal_index_options)
@@ -152,8 +152,8 @@ typedef struct petal_index_info {
     uint64_t filter_bytes; /* size of the filters' bits outside an index */
     uint64_t memory_bytes; /* allocated memory, without maps */
     uint32_t key_type;     /* PETAL_KEY_TYPE_ of all filters */
-    uint32_t secret_id;    /* identifies the secret; 0: none of the filters is keyed */
-    uint8_t opened;        /* 1: from a file or a view, and read-only */
+    uint32_t secret_id;    /* identifies the secret; 0 if none of the filters is keyed */
+    uint8_t opened;        /* 1 if from a file or a view, and so read-only */
     uint8_t reserved[7];
 } petal_index_info;
 #define PETAL_INDEX_INFO_INIT PETAL_STRUCT_INIT(petal_index_info)
@@ -164,7 +164,7 @@ PETAL_API petal_status petal_index_get_info(const petal_index *index, petal_inde
                                             petal_error *error);
 
 /* The name of filter `number`, counted from 0 in the order the filters were added; borrowed until
- * the index is freed or changed. NULL: there is no such filter. */
+ * the index is freed or changed. Returns NULL if there is no such filter. */
 PETAL_API const char *petal_index_name(const petal_index *index, uint64_t number);
 
 /* Fills in *info for filter `number`, as petal_get_info() does; memory_bytes is 0.

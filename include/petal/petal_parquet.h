@@ -30,7 +30,7 @@ typedef struct petal_parquet_filter {
     uint64_t offset;     /* of the filter in the file */
     uint64_t size_bytes; /* of the filter */
     uint64_t blocks;     /* of 32 bytes */
-    /* 1: the column is encrypted. It may have a filter, but that can't be read; offset and sizes
+    /* 1 if the column is encrypted. It may have a filter, but that can't be read; offset and sizes
      * are 0. */
     uint8_t encrypted;
     uint8_t reserved[7];

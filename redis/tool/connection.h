@@ -13,8 +13,8 @@ struct connection;
 struct connecting {
     const char *address; /* HOST:PORT, [IPV6]:PORT, or unix:PATH */
     bool tls;
-    const char *ca_file, *certificate_file, *key_file; /* NULL: the system's CAs; none; none */
-    const char *user, *password;                       /* NULL: no AUTH */
+    const char *ca_file, *certificate_file, *key_file; /* NULL for the system's CAs; none; none */
+    const char *user, *password;                       /* NULL for no AUTH */
 };
 
 /* Opens a connection. On failure, prints a line to stderr and returns NULL. */

@@ -15,7 +15,7 @@
 struct utf16_reader {
     const uint8_t *at;
     size_t left;
-    uint16_t pending; /* a low surrogate to return next; 0: none */
+    uint16_t pending; /* a low surrogate to return next, or 0 */
 };
 
 static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes)

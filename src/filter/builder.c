@@ -58,7 +58,7 @@ struct petal_builder {
     uint32_t worker_count;
     struct worker *workers;
     struct layer *layer;
-    const struct parts *parts; /* NULL: there is one worker, which adds its keys directly */
+    const struct parts *parts; /* NULL if there is one worker, which adds its keys directly */
     uint32_t kinds, words_per_key, region_shift, region_count;
     struct region *regions;
 

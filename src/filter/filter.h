@@ -9,7 +9,7 @@
  * filters have several. */
 struct layer {
     struct bit_array array;
-    uint64_t capacity;  /* 0: not recorded */
+    uint64_t capacity;  /* 0 if not recorded */
     double target_rate; /* NAN: not recorded */
     uint64_t items;
     uint64_t until_ms; /* rotating by time: see rotating.c; 0 until the clock is set */
@@ -34,7 +34,7 @@ struct policy {
     double ratio;            /* growing: rate of each layer, relative to the previous one */
     uint64_t window_keys;    /* rotating: keys per window; by time, the maximum that is expected */
     uint64_t window_ms;      /* rotating by time */
-    uint64_t clock_ms;       /* rotating by time: the latest time; 0: not set yet */
+    uint64_t clock_ms;       /* rotating by time: the latest time, or 0 if not set yet */
     uint32_t generations;    /* rotating: the planned number */
 };
 
@@ -42,7 +42,7 @@ struct policy {
  * written back byte for byte. Only the format knows what they mean (src/format). */
 #define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
-    uint32_t format; /* the format's number; 0: none */
+    uint32_t format; /* the format's number, or 0 */
     uint32_t size_bytes;
     uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to this many bytes; zero after size_bytes */
     /* Used if there are more bytes. A filter owns them, and a description borrows them. */
@@ -123,7 +123,7 @@ struct petal_filter {
     struct hash_key hash_key;
 
     const struct key_strategy *strategy; /* see strategy.h */
-    struct sharing *sharing;             /* if several threads add; NULL: one thread at a time */
+    struct sharing *sharing;             /* if several threads add, otherwise NULL */
     /* Collects the keys of a static filter. NULL after it has been built. */
     struct petal_static_builder *builder;
 
@@ -143,29 +143,30 @@ struct petal_filter {
     bool lacks_secret;
     uint32_t secret_id;
     uint32_t key_type;
-    uint32_t file_format; /* the format from which it was opened; 0: it was made in memory */
-    /* For the next layer, as given when opening. 0: the default; UINT64_MAX: no limit. */
+    uint32_t file_format; /* the format from which it was opened, or 0 if it was made in memory */
+    /* For the next layer, as given when opening. 0 means the default, and UINT64_MAX no limit. */
     uint64_t memory_limit;
     bool refuse_overfull;
     struct failure failure;
     uint64_t removals; /* keys removed since it was created or opened */
-    /* Result of overfull.c when it last counted the bits; 0: never. */
+    /* Result of overfull.c when it last counted the bits, or 0 if it never did. */
     _Atomic uint64_t overfull;
 
-    /* Called for a new key if the last layer is full. NULL: the key is added to the last layer. */
+    /* Called for a new key if the last layer is full. If it is NULL, the key is added to the last
+     * layer. */
     petal_status (*grow)(petal_filter *filter, petal_error *error);
     bool is_fixed;         /* grow always refuses, so there is never another layer */
     uint64_t cutoff_ms;    /* queries skip layers with an earlier until_ms: rotating.c */
     bool content_recorded; /* content_id matches the bits */
     uint64_t content_id;
 
-    const struct store_def *store; /* NULL: the filter has only its own memory */
+    const struct store_def *store; /* NULL if the filter has only its own memory */
     struct backing *backing;       /* the store's private data (src/store) */
     /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
      * store. False if permission has been granted permanently. */
     atomic_bool needs_permission;
     /* For a writable map: reads 0 in a process that was forked from the one that opened it (os.h).
-     * NULL: there is no such page, so every change requests permission. */
+     * NULL if there is no such page; then every change requests permission. */
     const volatile uint8_t *fork_mark;
 };
 

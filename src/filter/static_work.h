@@ -32,7 +32,7 @@ struct petal_static_builder {
     struct shape shape; /* the layer's, except its starts */
     uint32_t worker_count;
     struct worker *workers;
-    struct static_spill *spill; /* NULL: everything is in memory */
+    struct static_spill *spill; /* NULL if everything is in memory */
     uint64_t max_chunk_hashes, max_held_bytes;
     _Atomic uint64_t held_bytes; /* in chunks */
     uint64_t *keys;              /* the hashes for the layer being built, in memory */

@@ -296,8 +296,8 @@ struct check {
     uint64_t id;   /* the content id so far */
 };
 
-/* Returns the bytes of one block of the result, which are in the base or in the room. NULL: the
- * codes are impossible. */
+/* Returns the bytes of one block of the result, which are in the base or in the room. Returns NULL
+ * if the codes are impossible. */
 static const uint8_t *make_block(const struct check *check, struct piece_reader *reader,
                                  const uint8_t *before, uint64_t size_bytes)
 {

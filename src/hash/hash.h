@@ -36,7 +36,7 @@ struct hash_def {
     bool keyed; /* uses the secret, not the seed */
     /* It uses a seed of PETAL_LONG_SEED_BYTES, which are the first bytes of the filter's origin. */
     bool long_seed;
-    /* The number of words that compute() writes. 0: the layer's k, so each layer has its own
+    /* The number of words that compute() writes. 0 means the layer's k, so each layer has its own
      * hash. */
     uint32_t words;
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes,

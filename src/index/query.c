@@ -29,7 +29,7 @@
 
 /* What the keys of a piece have in common in filters that differ only in m: scheme_def.split. */
 struct split {
-    const struct group *of; /* one such group; NULL: not computed yet */
+    const struct group *of; /* one such group, or NULL if not computed yet */
     uint32_t first;
     uint64_t words[PIECE][2];
     uint16_t places[PIECE * PETAL_MAX_SPLIT];

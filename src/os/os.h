@@ -26,12 +26,12 @@ extern const petal_allocator petal_os_allocator;
 
 /* An open file, possibly locked. */
 struct file {
-    char *path;  /* without symbolic links, owned; NULL: no file is open */
+    char *path;  /* without symbolic links, owned; NULL if no file is open */
     char *given; /* as the caller wrote it, owned; or NULL */
     int descriptor;
     bool is_locked;
     int64_t process;              /* the process that opened it */
-    const volatile uint8_t *mark; /* reads 0 in forked children; NULL: see petal_os_is_owner() */
+    const volatile uint8_t *mark; /* reads 0 in forked children; for NULL see petal_os_is_owner() */
 };
 
 #define PETAL_NO_FILE ((struct file){NULL, NULL, -1, false, 0, NULL})
@@ -69,7 +69,7 @@ bool petal_os_is_locked_elsewhere(const struct file *file);
  * determined. */
 petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error);
 
-/* Gets the size of the file. Returns PETAL_ERR_LIMIT if it exceeds max_bytes (0: no limit). */
+/* Gets the size of the file. Returns PETAL_ERR_LIMIT if it exceeds max_bytes (0 means no limit). */
 petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t *size_bytes,
                            petal_error *error);
 

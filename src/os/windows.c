@@ -488,8 +488,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* Returns the target's permissions, with which the new file is created. NULL: use those of its
- * folder. */
+/* Returns the target's permissions, with which the new file is created. Returns NULL if those of
+ * its folder should be used. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;

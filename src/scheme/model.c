@@ -269,8 +269,8 @@ static inline double power_less_one(struct powers *of, double share)
 
 /* Returns the probability that all `hashes` tested bits of a line are set. Each key throws a
  * pattern of `same` size into the line with probability 1/lines, and independently a pattern of
- * `other` size (0: none) with probability 1/lines. The signs sum to 0, so the 1 in each power can
- * be dropped. With few keys it is nearly the whole power, and would cause cancellation. */
+ * `other` size (0 means none) with probability 1/lines. The signs sum to 0, so the 1 in each power
+ * can be dropped. With few keys it is nearly the whole power, and would cause cancellation. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),

@@ -58,7 +58,7 @@ static uint64_t round_down_significant(uint64_t x)
  * algorithm). It tries only numbers with few significant bits, and the result is exact among
  * these. */
 
-/* What is known so far: `low` doesn't keep the rate; `high` does (0: not known yet), and its rate
+/* What is known so far: `low` doesn't keep the rate; `high` does (0 if not known yet), and its rate
  * is rate_high. above_low and above_high are the logarithms of their rates minus that of the
  * requested rate. */
 struct enclosure {

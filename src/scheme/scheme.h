@@ -137,7 +137,7 @@ struct direct {
     uint64_t *items;
     const void *table; /* the kernel's own table */
     bool is_near;      /* the array fits into the cache */
-    /* How many keys one call may have, for the functions for many keys. 0: there are none. */
+    /* How many keys one call may have, for the functions for many keys. 0 if there are none. */
     uint32_t max_contains, max_add;
     uint64_t seed, flip; /* flip, flips: computed from the seed for XXH3 (hash.h) */
     struct xxh3_flips flips;
@@ -158,7 +158,7 @@ _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "status_of_add() counts on it");
 /* A hash has array->hash_words words, and `hashes` has `count` times as many. */
 struct kernel {
     const char *name;
-    bool (*usable)(void); /* true if this CPU can run the kernel; NULL: every CPU can */
+    bool (*usable)(void); /* true if this CPU can run the kernel; NULL if every CPU can */
     bool (*add)(const struct bit_array *array,
                 const uint64_t *hash); /* true: some bit was clear before */
     bool (*contains)(const struct bit_array *array, const uint64_t *hash);
@@ -168,8 +168,8 @@ struct kernel {
                        uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                             uint8_t *results);
-    /* Like contains and contains_many, for several layers: is the key in any of them? NULL: layers
-     * are queried one after the other. */
+    /* Like contains and contains_many, for several layers: is the key in any of them? If it is
+     * NULL, layers are queried one after the other. */
     bool (*any_contains)(const struct arrays *layers, const uint64_t *hash);
     size_t (*any_contains_many)(const struct arrays *layers, const uint64_t *hashes, size_t count,
                                 uint8_t *results);
@@ -184,12 +184,12 @@ struct kernel {
     uint8_t (*take_turn)(const struct bit_array *array, const uint64_t *hash);
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
-    const struct parts *parts; /* NULL: keys can't be split */
+    const struct parts *parts; /* NULL if keys can't be split */
     /* For `blocked`: adds the false-positive rate of the bits of each of PETAL_RATE_LINES lines,
      * times PETAL_RATE_PATTERNS, to sums[i]. Every kernel gives the same numbers. */
     void (*add_rates)(const uint8_t *const *lines, uint32_t hashes, double *sums);
-    /* Sets the calls and the table for keys with this hash. Returns false if there are none. NULL:
-     * there are none for any hash. */
+    /* Sets the calls and the table for keys with this hash. Returns false if there are none. NULL
+     * if there are none for any hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
     /* The same for several layers. Sets the queries for one key. */
     bool (*direct_any)(struct direct *way, uint32_t hash);
@@ -282,19 +282,19 @@ struct scheme_def {
     uint8_t (*turn_of_stretches)(const struct bit_array *array, uint64_t hash,
                                  const uint8_t *bytes);
 
-    uint32_t hash_words; /* the hash_def.words of its hashes; 0: one word per position */
+    uint32_t hash_words; /* the hash_def.words of its hashes; 0 means one word per position */
     uint32_t max_hashes; /* for each line of a key */
     uint64_t step_bits;  /* m is a multiple of this */
     uint64_t max_bits;
     /* A key hits a line of this many bits (or a single bit). The number of the line is the high
      * half of a product with the number of lines, and the bits in the line don't depend on that
-     * number. So neighbouring lines can be folded (filter/fold.c). 0: that is not the case. */
+     * number. So neighbouring lines can be folded (filter/fold.c). 0 if that is not the case. */
     uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of this; default: 1 */
     /* Position i is bit (i ^ bit_order) of the bytes. It is 0, or 56 for big-endian 64-bit
      * words. */
     uint32_t bit_order;
-    const struct counters *counters; /* NULL: a position is a bit */
+    const struct counters *counters; /* NULL if a position is a bit */
     /* A key is in only one layer, and layers are tried in turn to find it (kernel.take_turn). Such
      * a filter is built from all its keys and never changes. */
     bool is_in_turn;

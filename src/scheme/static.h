@@ -107,7 +107,7 @@ double petal_static_bumped(const struct bit_array *array);
 
 /* Room for solving a page, with one entry per row. */
 struct static_room {
-    uint64_t *rows; /* 0: a free row; otherwise its lowest bit, which is its own, is set */
+    uint64_t *rows; /* 0 if the row is free; otherwise its lowest bit, which is its own, is set */
     uint32_t *sums;
     uint32_t count;
 };

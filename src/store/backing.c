@@ -66,7 +66,7 @@ void petal_backing_count_changed(petal_filter *filter, const struct image *image
     }
 }
 
-/* ---- damage: keeps the number of the first damaged block + 1; 0: none ------------------------ */
+/* ---- damage: keeps the number of the first damaged block + 1, or 0 --------------------------- */
 
 static petal_status describe_damage(const struct backing *backing, uint64_t number,
                                     petal_error *error)

@@ -36,7 +36,7 @@ struct backing {
     struct holdings held;
     bool changed;                  /* a writable map that is marked dirty on disk */
     bool rewrite;                  /* recovered, so it is unknown which pages are on disk */
-    _Atomic uint64_t first_damage; /* number + 1 of a block that differs from its sum; 0: none */
+    _Atomic uint64_t first_damage; /* number + 1 of a block that differs from its sum, or 0 */
     bool damaged;                  /* a block is damaged: no more changes are accepted */
     /* The disk's contents are unknown, so no more changes are accepted. */
     bool io_failed;

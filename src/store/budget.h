@@ -9,7 +9,7 @@ struct budget {
     /* The caller's allocator, and the one to use, whose context is this struct. */
     petal_allocator inner, bounded;
     uint64_t limit_bytes, held_bytes;
-    /* The total that the first refused allocation would have reached; 0: none was refused. */
+    /* The total that the first refused allocation would have reached, or 0 if none was refused. */
     uint64_t refused_bytes;
 };
 

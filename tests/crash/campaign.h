@@ -370,8 +370,8 @@ static inline const char *part_path(const char *name)
 /* A command, running or finished. */
 struct command {
     const char *const *arguments; /* ends with NULL; the first is the program */
-    const char *input;            /* file; NULL: empty */
-    const char *output;           /* file; NULL: discarded */
+    const char *input;            /* file; NULL if empty */
+    const char *output;           /* file; NULL if discarded */
     const char *environment[4];   /* NAME=VALUE, added to this process's environment */
     pid_t pid;
     int status;      /* from waitpid() */

@@ -26,7 +26,7 @@ struct job {
     enum start start;
     bool reads_keys;
     bool removes;       /* removes the old keys */
-    const char *format; /* FILE's format after the command, or "index"; NULL: petal */
+    const char *format; /* FILE's format after the command, or "index"; NULL means petal */
 };
 
 #define ONE_THREAD "--threads", "1"

@@ -80,7 +80,7 @@ struct job {
     const char *arguments[12]; /* paths replace FILE, IN and TWIN */
     enum start start;
     uint64_t from, to;  /* these keys are in the file if the exit status is 0 */
-    const char *format; /* FILE's format, or "index"; NULL: petal */
+    const char *format; /* FILE's format, or "index"; NULL means petal */
 };
 
 static const struct job jobs[] = {
@@ -332,8 +332,8 @@ static const struct {
              {"LOAD", PETAL_OPEN_LOAD},
              {"WRITABLE", PETAL_OPEN_WRITABLE}};
 
-/* Runs in a child process, since a signal can kill it. Returns 0: good; 1: failed properly; 2: keys
- * are missing. */
+/* Runs in a child process, since a signal can kill it. Returns 0 if all is well, 1 if it failed
+ * properly, and 2 if keys are missing. */
 static int use(unsigned flags)
 {
     petal_filter *filter;

@@ -76,7 +76,7 @@ static void free_trail(struct trail *trail)
 /* ---- watching a writer ----------------------------------------------------------------------- */
 
 static const char *path;
-static struct trail *watching; /* NULL: not recording */
+static struct trail *watching; /* NULL if not recording */
 static struct moment model;    /* the present state */
 static struct {
     ino_t number;

@@ -32,7 +32,7 @@ struct trail {
     size_t count;
 };
 
-static struct trail *watching; /* NULL: not recording */
+static struct trail *watching; /* NULL if not recording */
 static char watched[PATH_MAX];
 static uint64_t synced;
 

@@ -357,12 +357,12 @@ enum { I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
 
 /* The metadata of the only column in the built file. */
 struct column {
-    int64_t offset, length; /* length 0: not given */
+    int64_t offset, length; /* length 0 means not given */
     bool has_no_offset;
-    const char *path;   /* path parts as a Thrift list, hex; NULL: a, b */
+    const char *path;   /* path parts as a Thrift list, hex; NULL means a, b */
     const char *extra;  /* more fields of the chunk, hex */
-    const char *end;    /* the footer after the row groups, hex; NULL: 00 */
-    const char *header; /* the filter's header, hex; NULL: the usual one for 32 bytes */
+    const char *end;    /* the footer after the row groups, hex; NULL means 00 */
+    const char *header; /* the filter's header, hex; NULL means the usual one for 32 bytes */
 };
 
 #define FILTER_AT 4

@@ -178,7 +178,7 @@ static inline void expect_sizes(const char *format, const char *name, int min_ro
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Counts allocated bytes, and refuses the fail_at-th allocation (0: none). */
+/* Counts allocated bytes, and refuses the fail_at-th allocation (0 means none). */
 struct counting {
     uint64_t calls, fail_at, held_bytes, peak_bytes;
 };

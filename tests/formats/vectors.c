@@ -47,7 +47,7 @@ static struct {
     size_t size;
     petal_filter *read, *made; /* the file's filter, and one made by plan or size */
     int answers, rebuilt;
-    size_t loose; /* 0: no `loose` line */
+    size_t loose; /* 0 if there is no `loose` line */
     bool packed;
 } now;
 

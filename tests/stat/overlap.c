@@ -21,7 +21,7 @@ struct overlap {
 struct layout {
     uint32_t scheme;
     uint32_t hashes, lines_per_key;
-    const char *format; /* another library's format; NULL: one of Petal's own */
+    const char *format; /* another library's format, or NULL for one of Petal's own */
 };
 
 static const struct layout layouts[] = {

@@ -23,9 +23,9 @@
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static struct {
-    const char *call; /* the call that fails; NULL: none */
+    const char *call; /* the call that fails, or NULL */
     int nth;          /* which of its calls fails, counted from now */
-    int error;        /* its errno; 0: write only half (pwrite) */
+    int error;        /* its errno; 0 to write only half (pwrite) */
     int seen;
 } fault;
 

@@ -113,7 +113,7 @@ struct recipe {
     const char *metadata;
     size_t metadata_bytes;
     void (*fill)(petal_filter *filter);
-    /* Sets the options of a layered filter; NULL: one layer. */
+    /* Sets the options of a layered filter; NULL means one layer. */
     void (*layer)(petal_options *options);
 };
 

@@ -286,7 +286,7 @@ static const struct growth {
     const char *name;
     uint32_t scheme, lines_per_key;
     double rate;
-    uint64_t layer_keys; /* capacity of the first layer if the filter grows; 0: it doesn't grow */
+    uint64_t layer_keys; /* capacity of the first layer, or 0 if the filter doesn't grow */
     uint64_t keys, more;
     double max_share; /* size of the patch as a share of the file */
 } growths[] = {

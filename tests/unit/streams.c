@@ -9,7 +9,7 @@ struct comparing {
     struct bytes expected;
     size_t at, largest;
     uint64_t calls, differences;
-    uint64_t stop_at_call; /* 0: never */
+    uint64_t stop_at_call; /* 0 means never */
 };
 
 static int32_t compare(void *context, const void *bytes, size_t size_bytes)

@@ -218,7 +218,7 @@ static inline bool file_exists(const char *path)
  * it fails, once or permanently. */
 struct counting {
     uint64_t calls, live_blocks, live_bytes, bad_releases;
-    uint64_t fail_at; /* 0: never */
+    uint64_t fail_at; /* 0 means never */
     bool fail_for_ever;
 };
 

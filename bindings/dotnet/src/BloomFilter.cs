@@ -107,18 +107,18 @@ namespace Petal
         // ---- one key ----
 
         /// <summary>Adds a key.</summary>
-        /// <returns>True: it was certainly new. False: it was probably present.</returns>
+        /// <returns>True if it was certainly new, false if it was probably present.</returns>
         public bool Add(T key) => Run(Verb.Add, key) != 0;
 
         /// <summary>Whether a key is present.</summary>
-        /// <returns>False: it was certainly never added. True: it probably was.</returns>
+        /// <returns>False if it was certainly never added, true if it probably was.</returns>
         /// <exception cref="FormatException">The mapped file is damaged where the key's bits are;
         /// see OpenOptions.NoVerify.</exception>
         public bool Contains(T key) => Run(Verb.Contains, key) != 0;
 
         /// <summary>Removes a key from a counting filter. Remove only keys that were
         /// added.</summary>
-        /// <returns>False: it was certainly absent, and nothing changed.</returns>
+        /// <returns>False if it was certainly absent and nothing changed.</returns>
         public bool Remove(T key) => Run(Verb.Remove, key) != 0;
 
         /// <summary>The 64-bit hash of a key under this filter's hash and seed or

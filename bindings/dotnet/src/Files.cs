@@ -95,7 +95,7 @@ namespace Petal
         }
 
         /// <summary>Checks every block of a mapped petal file against its checksum.</summary>
-        /// <returns>False: there are no checksums to compare with.</returns>
+        /// <returns>False if there are no checksums to compare with.</returns>
         /// <exception cref="FormatException">A block is damaged.</exception>
         public bool Verify()
         {
@@ -249,8 +249,8 @@ namespace Petal
         /// <summary>Applies a patch to this filter. If this fails, the filter is left
         /// unchanged.</summary>
         /// <param name="patch">A patch from Diff(), or made by another language's binding.</param>
-        /// <param name="memoryLimit">The number of bytes that new layers may allocate; 0: the same
-        /// limit as when the filter was opened; -1: no limit.</param>
+        /// <param name="memoryLimit">The number of bytes that new layers may allocate.
+        /// 0 means the limit given when the filter was opened; -1 means no limit.</param>
         /// <exception cref="ArgumentException">The patch is for another filter, or is already
         /// applied.</exception>
         /// <exception cref="FormatException">The bytes are not a patch, or are damaged.</exception>

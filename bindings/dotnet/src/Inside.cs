@@ -52,7 +52,7 @@ namespace Petal
         public int Layers => (int)native.Layers;
         /// <summary>4 for a counting filter, otherwise 0.</summary>
         public int CounterBits => (int)native.CounterBits;
-        /// <summary>Distinct keys planned for; 0: not recorded.</summary>
+        /// <summary>Distinct keys planned for, or 0 if not recorded.</summary>
         public long Capacity => (long)native.Capacity;
         /// <summary>The requested rate.</summary>
         public double TargetRate => native.TargetRate;
@@ -180,7 +180,7 @@ namespace Petal
         /// <summary>Bits, or counters.</summary>
         public long BitSize => Info().Bits;
 
-        /// <summary>Distinct keys planned for; 0: not recorded.</summary>
+        /// <summary>Distinct keys planned for, or 0 if not recorded.</summary>
         public long SetSize => Info().Capacity;
 
         /// <summary>Bits per key.</summary>
@@ -445,7 +445,7 @@ namespace Petal
 
         /// <summary>Makes a smaller filter with the same keys, bit for bit equal to one created at
         /// that size. Create this one with FilterOptions.Foldable.</summary>
-        /// <param name="rate">The rate to keep; 0: this filter's.</param>
+        /// <param name="rate">The rate to keep; 0 means this filter's.</param>
         /// <param name="capacity">Distinct keys to make room for; 0, or fewer than are present:
         /// those present.</param>
         /// <returns>The smallest filter that keeps the rate.</returns>

@@ -212,10 +212,10 @@ namespace Petal
         public bool Locked { get; set; }
         /// <summary>Take no lock, for file systems without locks.</summary>
         public bool NoLock { get; set; }
-        /// <summary>Refuse larger files; 0: no limit.</summary>
+        /// <summary>Refuse larger files; 0 means no limit.</summary>
         public long MaxBytes { get; set; }
-        /// <summary>Bytes that opening may allocate; 0: 1 GiB, or 64 times the bytes given; -1: no
-        /// limit.</summary>
+        /// <summary>Bytes that opening may allocate. 0 means 1 GiB, or 64 times the bytes
+        /// given; -1 means no limit.</summary>
         public long MemoryLimit { get; set; }
         /// <summary>Adding to an overfull filter throws InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }

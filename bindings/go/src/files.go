@@ -213,7 +213,7 @@ func (f *Filter) Patch(older *Filter) ([]byte, error) {
 
 // ApplyPatch turns f, which must be the patch's base, into its result, byte for byte. Hostile bytes
 // are safe. After a failure f is unchanged. memoryLimit is the number of bytes that new layers may
-// allocate; 0: the same limit as when f was opened.
+// allocate; 0 means the same limit as when f was opened.
 func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
 	return f.change(opApplyPatch, &words{memoryLimit}, patch)
 }

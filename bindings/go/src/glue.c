@@ -476,7 +476,7 @@ int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* implemented in Go; 0: continue */
+/* implemented in Go; returns 0 to continue */
 #if defined(__wasm__)
 __attribute__((import_module("petal"), import_name("sink")))
 #endif

@@ -45,7 +45,7 @@ type Info struct {
 	Bits          uint64 // or counters; the sum over layers
 	Bytes         uint64 // size of the bits
 	MemoryBytes   uint64 // all memory allocated; maps are not counted
-	Capacity      uint64 // 0: not recorded
+	Capacity      uint64 // 0 if not recorded
 	TargetRate    float64
 	PredictedRate float64 // by the exact model, at Capacity keys
 	Items         uint64  // keys added, including repeats, minus those removed: a hint
@@ -58,7 +58,7 @@ type Info struct {
 	GrowthRatio   float64
 	WindowKeys    uint64
 	WindowMs      uint64
-	ClockMs       uint64 // from the latest Advance; 0: none yet
+	ClockMs       uint64 // from the latest Advance, or 0
 	Generations   uint32
 	Keyed         bool
 	Live          bool // opened with Live while a writer was active

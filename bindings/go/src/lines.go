@@ -11,10 +11,10 @@ import (
 // but the bits and the number of keys (petal_inline.h says when). Answers and bits are the same as
 // the library's.
 type lines struct {
-	at       uint64 // address in the library; 0: keys go through the library
+	at       uint64 // address in the library, or 0 if keys go through the library
 	count    uint64
 	words    uint32 // words per key in its line, 1 to 16
-	others   uint32 // words in its second line; 0: only one line
+	others   uint32 // words in its second line, or 0 if it has only one
 	writable bool   // by begin
 	adding   bool   // between begin and settle: keys not yet reported to the library
 	added    uint64

@@ -32,7 +32,7 @@ type Filter struct {
 	mu      sync.RWMutex
 	ended   sync.Cond // uses mu; signaled when a stream has ended
 	streams int32     // see lock.go
-	handle  uint64    // the library's filter; 0: closed
+	handle  uint64    // the library's filter, or 0 if closed
 	id      uint64    // filters are locked in this order
 	keyType uint32    // a KeyType, read without the lock
 	noEmpty bool      // the scheme rejects the empty key

@@ -226,7 +226,7 @@ static bool is_surrogate(uint32_t point)
     return point >> 11 == 0x1b;
 }
 
-/* numpy's U: UCS-4, padded with zeros. False: it is not valid text. */
+/* numpy's U: UCS-4, padded with zeros. Returns false if it isn't valid text. */
 static bool convert_ucs4(struct piece *piece, uint64_t row, petal_key *key)
 {
     const struct column *column = piece->column;

@@ -233,7 +233,8 @@ static PyObject *filter_copy(filter_object *self, PyObject *unused)
     return copy_by(self, petal_clone);
 }
 
-/* Returns the attributes that a subclass has set. NULL: none, or an exception is set. */
+/* Returns the attributes that a subclass has set. Returns NULL if there are none or an exception is
+ * set. */
 static PyObject *attributes_of(PyObject *object)
 {
     PyObject *attributes = PyObject_GetAttrString(object, "__dict__");

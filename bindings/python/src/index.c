@@ -490,7 +490,7 @@ static PyObject *index_bits_batch(filter_object *self, PyObject *args, PyObject 
     return words;
 }
 
-/* Queries one key. False: an exception is set. */
+/* Queries one key. On failure, returns false with an exception set. */
 static bool query_one(filter_object *self, PyObject *object, struct rows *rows)
 {
     struct key key;

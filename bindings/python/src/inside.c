@@ -162,7 +162,7 @@ static PyObject *info_object(struct state *state, const struct inside *inside)
     return made_of(state->info, members);
 }
 
-/* None: the whole filter. */
+/* None means the whole filter. */
 static bool read_layer(PyObject *args, PyObject *kwargs, uint32_t *layer)
 {
     static char *names[] = {"layer", NULL};

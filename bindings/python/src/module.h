@@ -38,7 +38,8 @@ struct state {
     PyObject *error, *info, *stats, *comparison, *format, *parquet_filter, *index_info;
 };
 
-/* The state of the module whose Filter is `type` or its base type. NULL: an exception is set. */
+/* The state of the module whose Filter is `type` or its base type. Returns NULL with an exception
+ * set. */
 struct state *state_of_type(PyTypeObject *type);
 struct state *state_of_module(PyObject *module);
 extern struct PyModuleDef petal_module;
@@ -47,8 +48,8 @@ extern struct PyModuleDef petal_module;
 
 /* An Index is the same object, with an index instead of a filter: both need the gate. */
 typedef struct filter_object {
-    PyObject_HEAD petal_filter *core; /* NULL: closed */
-    petal_index *index;               /* an Index's; NULL: closed */
+    PyObject_HEAD petal_filter *core; /* NULL if closed */
+    petal_index *index;               /* an Index's; NULL if closed */
     bool is_index;
     uint64_t changes; /* an Index's: how often it was changed */
     struct state *state;
@@ -68,7 +69,7 @@ typedef struct filter_object {
 
 /* Creates a closed filter. */
 filter_object *filter_make(PyTypeObject *type, struct state *state);
-/* Gives the object the core's filter. False: an exception is set, and that filter is freed. */
+/* Gives the object the core's filter. Returns false with an exception set and that filter freed. */
 bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type);
 /* Creates an object that owns the core's filter, which is freed on failure. */
 PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
@@ -87,7 +88,7 @@ void gate_init(filter_object *self);
 void gate_end(filter_object *self);
 
 /* For calls that keep the GIL. Waits until no call changes the filter (may_change: until none uses
- * it); true if the filter is open. False: an exception is set. */
+ * it); true if the filter is open. On failure, returns false with an exception set. */
 bool may_query(filter_object *self);
 bool may_change(filter_object *self);
 
@@ -113,22 +114,22 @@ struct key {
     const void *data;
     size_t size;
     uint8_t number[8];
-    PyObject *owner;  /* a new reference to the owner of the bytes, or NULL: the object owns them */
+    PyObject *owner;  /* a new reference to the bytes' owner; NULL if the object owns them */
     Py_buffer buffer; /* buffer.obj is NULL if there is none */
 };
 
 /* Reads a key's bytes under this key type. They are valid while `object` lives, until
- * key_release(). False: an exception is set, and there is nothing to release. */
+ * key_release(). Returns false with an exception set, and nothing to release. */
 bool key_read(PyObject *object, uint32_t key_type, struct key *key);
 void key_release(struct key *key);
 
 enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
-/* True if a filter with this key type accepts keys of this kind. False: TypeError is set. */
+/* True if a filter with this key type accepts keys of this kind. Otherwise sets TypeError. */
 bool key_kind_fits(int kind, uint32_t key_type);
 
-/* Parses "text", "i64", ... from None or str. False: an exception is set. */
+/* Parses "text", "i64", ... from None or str. On failure, returns false with an exception set. */
 bool key_type_read(PyObject *name, uint32_t *key_type);
-const char *key_type_name(uint32_t key_type); /* NULL: none */
+const char *key_type_name(uint32_t key_type); /* NULL if there is none */
 /* Chooses between the key type that the file records and the one that the caller gives. */
 bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
@@ -158,11 +159,12 @@ struct work {
     struct rows *rows;             /* WHICH */
 };
 
-/* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. False:
- * work->error is set. */
+/* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. On failure,
+ * returns false with work->error set. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers); /* for WHICH */
-/* The answers describe the index as it was at the first batch. False: it has changed since. */
+/* The answers describe the index as it was at the first batch. Returns false if it has changed
+ * since. */
 bool rows_are_current(filter_object *self, struct rows *rows);
 
 /* Keys in one piece of memory. */
@@ -189,7 +191,7 @@ struct column {
     uint64_t width;
     const void *offsets;
     const void *const *buffers; /* VIEWS: the buffers of long strings */
-    const uint8_t *valid;       /* a bitmap; NULL: all are valid */
+    const uint8_t *valid;       /* a bitmap; NULL if all are valid */
     uint64_t valid_from;        /* number of the first bit */
     /* If the column is dictionary-encoded, the value numbers of the `count` rows; everything above
      * then describes the value_count values. Otherwise NULL. */
@@ -203,14 +205,14 @@ enum { ANSWER_NULL = 2 };
 enum { FEW_KEYS = 64 };
 
 /* Processes the whole column; the GIL is held on entry. answers: one byte per key (0, 1 or
- * ANSWER_NULL), or NULL. False: an exception is set. */
+ * ANSWER_NULL), or NULL. On failure, returns false with an exception set. */
 bool column_run(struct work *work, const struct column *column, uint8_t *answers);
 
 /* Adds a key's index in the batch to the exception that is set. */
 void note_index(uint64_t index);
 /* Sets the exception for a batch that failed. Returns NULL. */
 PyObject *work_raise(struct work *work);
-/* Warns about skipped empty keys. False: the warning became an exception. */
+/* Warns about skipped empty keys. Returns false if the warning became an exception. */
 bool work_warn(struct work *work);
 
 /* Runs a batch call whose arguments are keys and offsets. flags: returns one answer per key, in the
@@ -222,8 +224,8 @@ PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject
 
 /* ---- arrow.c and answers.c ---- */
 
-/* 1: the object implements Arrow, and *answers is a bytearray (None without flags); 0: it doesn't;
- * -1: an exception is set. */
+/* Returns 1 if the object implements Arrow; *answers is then a bytearray (None without flags).
+ * Returns 0 if it doesn't, and -1 with an exception set. */
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
 /* Convert answers, which are bytes of 0, 1 and ANSWER_NULL in a bytearray, to an Answers object,
  * which takes the bytearray over; to a numpy bool array over the same bytes; or to a list. */
@@ -266,7 +268,8 @@ extern PyType_Spec index_spec;
 
 /* Returns the path as bytes, and in the form that exceptions show. */
 bool path_read(PyObject *object, PyObject **bytes, PyObject **shown);
-/* What to verify. None: each block before its first use. True: all blocks now. False: nothing. */
+/* What to verify: None means each block before its first use, True all blocks now, False
+ * nothing. */
 bool verify_read(PyObject *object, uint32_t *flags);
 
 PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs);

@@ -84,22 +84,23 @@ impl Filter {
 
     // ---- keys ----
 
-    /// Adds a key. True: it was certainly new.
+    /// Adds a key. Returns true if it was certainly new.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Add.one(self, key) }
     }
 
-    /// Is the key in? False: certainly not. True: probably.
+    /// Is the key in? Returns false if it certainly isn't, and true if it probably is.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         // SAFETY: it takes a const filter.
         unsafe { Verb::Contains.one(self, key) }
     }
 
-    /// Removes a key from a [counting](crate::Scheme::Counting) filter. False: it was certainly not
-    /// in. Remove only keys that were added: removing a false positive damages keys that are in.
+    /// Removes a key from a [counting](crate::Scheme::Counting) filter. Returns false if it was
+    /// certainly not in. Remove only keys that were added: removing a false positive damages keys
+    /// that are in.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
         // SAFETY: &mut self is exclusive.
@@ -228,7 +229,8 @@ impl Filter {
         check(|error| unsafe { sys::petal_sync(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Compares every block of a mapped file with its checksum. False: there is nothing to compare.
+    /// Compares every block of a mapped file with its checksum. Returns false if there is nothing
+    /// to compare.
     pub fn verify(&self) -> Result<bool, Error> {
         // SAFETY: it takes a const filter.
         check(|error| unsafe { sys::petal_verify(self.handle.as_ptr(), error) })

@@ -127,13 +127,14 @@ impl OpenOptions {
         self
     }
 
-    /// Refuses larger files. 0: no limit.
+    /// Refuses larger files. 0 means no limit.
     pub fn max_bytes(mut self, bytes: u64) -> OpenOptions {
         self.max_bytes = bytes;
         self
     }
 
-    /// Bytes that opening, and later each new layer, may allocate. 0: 1 GiB, or 64 times the input.
+    /// Bytes that opening, and later each new layer, may allocate. 0 means 1 GiB, or 64 times the
+    /// input.
     pub fn memory_limit(mut self, bytes: u64) -> OpenOptions {
         self.memory_limit = bytes;
         self

@@ -31,14 +31,14 @@ impl SharedFilter {
         Ok(SharedFilter(filter))
     }
 
-    /// Adds a key. True: it was certainly new.
+    /// Adds a key. Returns true if it was certainly new.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         // SAFETY: after petal_allow_threads(), petal_add*() may run beside each other and queries.
         unsafe { Verb::Add.one(&self.0, key) }
     }
 
-    /// Is the key in? False: certainly not. True: probably.
+    /// Is the key in? Returns false if it certainly isn't, and true if it probably is.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         self.0.contains(key)

@@ -37,7 +37,7 @@ void fail(sqlite3_context *context, const char *format, ...);
 /* Ends the call with the core's failure; `file` is a path or NULL. */
 void fail_with(sqlite3_context *context, const char *file, const petal_error *error);
 
-/* Sets the result to the filter's file in this format (NULL: petal), as a blob. */
+/* Sets the result to the filter's file in this format (NULL means petal), as a blob. */
 void result_filter(sqlite3_context *context, const petal_filter *filter, const char *format);
 
 /* The maximum size of a value in this connection, in bytes. */
@@ -96,7 +96,7 @@ struct source {
     petal_filter *view;
     const petal_filter *filter; /* one of the two */
     uint32_t key_type;
-    const char *path; /* NULL: a blob */
+    const char *path; /* NULL for a blob */
 };
 
 /* Opens the filter that the argument `filter`, the first one, names; `format` may be missing

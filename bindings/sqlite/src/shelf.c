@@ -23,7 +23,7 @@ struct identity {
 };
 
 struct place {
-    struct held *held; /* NULL: empty */
+    struct held *held; /* NULL if empty */
     char *path;
     char format[FORMAT_ROOM];
     struct identity identity;

@@ -14,7 +14,7 @@
 /* What a statement keeps. If the filter argument is not constant, SQLite drops this after the row.
  * The format may change on its own, so it is compared. */
 struct memo {
-    struct held *held; /* NULL: a blob was seen once */
+    struct held *held; /* NULL if a blob was seen once */
     char format[32];
 };
 

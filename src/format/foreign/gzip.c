@@ -65,7 +65,7 @@ static unsigned at_once(uint64_t bytes)
 struct unpacking {
     z_stream stream;
     uint64_t left_bytes; /* input that has not been passed to the stream yet */
-    uint8_t *to;         /* NULL: only count the output */
+    uint8_t *to;         /* NULL to only count the output */
     uint64_t room, made;
 };
 

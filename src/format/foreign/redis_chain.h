@@ -29,7 +29,7 @@ struct redis_chain {
     uint64_t told_at; /* offset of these fields, for messages */
     /* These are only in a DUMP. */
     uint32_t encver;
-    uint32_t rdb_version; /* 0: a bare value, without type and footer */
+    uint32_t rdb_version; /* 0 for a bare value, without type and footer */
     bool compressed;      /* compress strings with LZF if that makes them shorter */
     struct redis_link links[PETAL_MAX_LAYERS];
 };

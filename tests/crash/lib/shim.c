@@ -25,7 +25,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-static struct shim_control *control; /* NULL: the shim does nothing */
+static struct shim_control *control; /* if NULL, the shim does nothing */
 
 /* Programs call this to arm the shim in themselves. */
 struct shim_control *petal_shim_control(void)

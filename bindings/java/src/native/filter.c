@@ -37,7 +37,7 @@ static void options_release(struct options *options)
     free(options->format);
 }
 
-/* False: an exception is set. */
+/* On failure, returns false with an exception set. */
 static bool options_read(JNIEnv *env, struct options *options, jlongArray array, jbyteArray secret,
                          jbyteArray metadata, jbyteArray format)
 {

@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Describes a filter or a plan without reading any bits. None: not recorded."""
+    """Describes a filter or a plan without reading any bits. None means not recorded."""
 
     format: str
     scheme: str
@@ -159,7 +159,7 @@ class IndexInfo:
     filter_bytes: int
     #: All memory allocated; maps are not counted.
     memory_bytes: int
-    #: The key type of all filters; None: there are no filters yet.
+    #: The key type of all filters, or None if there are no filters yet.
     key_type: str | None
     secret_id: int | None
     #: Whether the index was opened from a file and is read-only.

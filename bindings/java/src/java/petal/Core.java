@@ -115,7 +115,7 @@ final class Core extends AbstractCollection<byte[]> {
     private final ByteBuffer borrowed;
     private Memory memory;
     private Cleaner.Cleanable cleanable;
-    private long handle; // 0: closed
+    private long handle; // 0 if closed
     /** How keys become bytes. */
     Keys keys;
     /** Whether the scheme accepts the empty key. */

@@ -110,7 +110,7 @@ public final class Info {
         return slots[Slots.INFO_MEMORY_BYTES];
     }
 
-    /** Distinct keys planned for; 0: not recorded. */
+    /** Distinct keys planned for, or 0 if not recorded. */
     public long capacity() {
         return slots[Slots.INFO_CAPACITY];
     }
@@ -175,7 +175,7 @@ public final class Info {
         return slots[Slots.INFO_WINDOW_MS];
     }
 
-    /** For a time window: the time of the latest advance(); 0: none yet. */
+    /** For a time window: the time of the latest advance(), or 0 if there was none. */
     public long clockMillis() {
         return slots[Slots.INFO_CLOCK_MS];
     }
