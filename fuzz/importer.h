@@ -1,5 +1,5 @@
-/* importer.h - a fuzz target for each family of foreign formats. It checks what a reader of another
- * library's files must guarantee for any bytes.
+/* importer.h - a fuzz target for each family of foreign formats. It checks the guarantees that a
+ * reader of another library's files must keep on any input.
  *
  * A target defines FORMATS, the names in its family, and includes this file. The first byte of an
  * input selects the format, and the rest is the file. If the file is refused, the message must be

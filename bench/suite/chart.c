@@ -38,7 +38,7 @@ struct label {
     double y;
 };
 
-/* A chart: the outcomes for one kind of keys and bits per key, by size. */
+/* A chart: the outcomes for one key type and one number of bits per key, by size. */
 struct chart {
     const struct outcome *outcomes[32];
     size_t count;

@@ -42,7 +42,7 @@ struct seen {
     uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow, which was reported */
-    const struct key_block *refused; /* the block with keys that it refused */
+    const struct key_block *refused; /* the block containing the keys that the filter refused */
     uint64_t clock;                  /* `filter`'s clock, if rows have times */
     struct lateness late;
     bool has_rule; /* rows have several keys */
@@ -61,7 +61,7 @@ static const char *lost(const struct args *args)
     return args->share > 0 && args->share < 1 ? "keys count as seen" : "lines are dropped";
 }
 
-/* Reports this immediately, because a stream may run for days. */
+/* Warns as soon as the window is overfull, because a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;

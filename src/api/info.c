@@ -61,8 +61,9 @@ static uint64_t memory_of(const petal_filter *filter)
     return sum + filter->metadata_bytes;
 }
 
-/* For a time window: when a generation's keys were added. The oldest generation spans at most one
- * span, unless it stayed open longer because there were already as many generations as allowed. */
+/* For a time window: when a generation's keys were added. The oldest generation covers at most one
+ * span (petal_rotating_span()), unless it was kept open longer because the maximum number of
+ * generations already existed. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layers_info *info)
 {
     const struct policy *policy = &filter->policy;

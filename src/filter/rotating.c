@@ -284,7 +284,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     struct policy *policy = &filter->policy;
     petal_status status = check_time(filter, now_ms, error);
     if (status != PETAL_OK || now_ms <= policy->clock_ms)
-        return status; /* if a clock is set back, it must not drop anything early */
+        return status; /* an earlier time is ignored, so that no generation is dropped too soon */
     status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;

@@ -357,7 +357,7 @@ static void read_layer(const uint8_t *entry, uint32_t scheme, struct layer_descr
     layer->until_ms = load64le(entry + LAYER_UNTIL_MS);
 }
 
-/* Growing and rotating filters use the field for a number of keys differently. */
+/* The key-count field means different things in growing and rotating filters. */
 static void read_policy(const uint8_t *slot, struct policy *policy)
 {
     uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);

@@ -21,7 +21,7 @@
 #define PIECE 256u
 #define FEW 32u
 
-/* Words of a row that are combined at a time. */
+/* How many words of a row are combined at a time. */
 #define CHUNK_WORDS ((uint64_t)64)
 
 /* Rows of up to this many bits are in the 8 bytes starting at their first byte. */

@@ -1,8 +1,8 @@
 /* reader.c - loads a filter from a stream that arrives in pieces.
  *
- * At first, everything is buffered. If the stream ends before more is known, the buffer is opened
- * as by petal_load(). If it is a petal file, only the front is buffered, that is, everything before
- * the bits. The bits go directly into the filter's memory:
+ * At first, everything is buffered. If the stream ends before the format is known, the buffer is
+ * opened as petal_load() would open it. If it is a petal file, only the front is buffered, that is,
+ * everything before the bits. The bits go directly into the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+

@@ -133,7 +133,7 @@ static void a_scalable_filter_without_a_key_has_no_filter_in_its_file(void **sta
     free(wanted.data);
 }
 
-/* These 32 bytes request a first filter of a terabyte. */
+/* These 32 bytes declare a 1 TB first filter. */
 static void what_a_filter_without_a_key_would_need_is_not_allocated_without_bound(void **state)
 {
     struct counting count = {0};

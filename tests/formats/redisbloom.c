@@ -649,7 +649,7 @@ static void fields_of_a_value_are_checked(void **state)
     free(value.data);
 }
 
-/* Replaces the string of an empty filter, which should be 144 bytes of zero. */
+/* Replaces an empty filter's string, which is normally 144 zero bytes. */
 static struct bytes with_string(const char *string, size_t size)
 {
     struct bytes value = value_of(DUMPS "default_cap100_e0.01_empty.dump"),

@@ -6,7 +6,7 @@
  * unbiased estimate has standard deviation s, the mean over N seeds has standard error s / sqrt(N);
  * it must lie within 4 of them. The share of N 95 % intervals that contain the true value has
  * standard deviation sqrt(0.05 * 0.95 / N), which is 0.35 % for N = 4,000; it must lie within 5.7
- * standard deviations of 95 %, which is 2 % then. */
+ * standard deviations of 95 %, that is, within 2 % for that N. */
 #include "../amount.h"
 #include "statistics.h"
 

@@ -118,9 +118,9 @@ static inline double sd_of(const struct sample *sample)
 
 /* ---- the rate given the bits ----------------------------------------------------------------- */
 
-/* A query of k words hits any pattern of words and any bit of each word. So the rate is the mean of
- * the products of the words' fills. Strides s and 16 - s touch the same sets, so every other stride
- * is enough. */
+/* A query of k words is equally likely to hit any pattern of words, and any bit within each word.
+ * So the rate is the mean of the products of the words' fills. Strides s and 16 - s touch the same
+ * sets, so every other stride is enough. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;

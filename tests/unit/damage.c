@@ -571,7 +571,7 @@ static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **sta
         struct bytes image = image_of(filter);
         for (size_t bit = sizes[i]; bit < room; bit++) {
             petal_error error;
-            petal_filter *view = NULL; /* a view doesn't compare block sums, which may be correct */
+            petal_filter *view = NULL; /* a view has only the check for stray bits */
             uint8_t *byte = &payload_of(image)[bit / 8];
             *byte |= (uint8_t)(1u << bit % 8);
             petal_status viewed = petal_view(image.data, image.size, NULL, &view, &error);

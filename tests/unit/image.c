@@ -276,7 +276,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     assert_int_equal(image.size, 1152);
     require_that(lines, >=, 11);
     for (size_t i = 0; i < image.size;
-         i++) /* the dump omits lines of zeros, and shows slot 1 in one line */
+         i++) /* the dump omits all-zero lines, and shows slot 1 on a single line */
         require(covered.data[i] || image.data[i] == 0 || (i >= SLOT && i < 2 * SLOT),
                 "byte %03zx is not in the example", i);
     free(image.data);

@@ -12,7 +12,7 @@ self.addEventListener('install', (event) => {
     event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)).then(() => self.skipWaiting()));
 });
 
-/* Other pages of this host have caches too. */
+/* Other pages on this host have caches too. */
 self.addEventListener('activate', (event) => {
     const drop = (names) => Promise.all(names.filter((name) => /^petal /.test(name) && name !== CACHE).map((name) => caches.delete(name)));
     event.waitUntil(caches.keys().then(drop).then(() => self.clients.claim()));

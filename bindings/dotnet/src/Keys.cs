@@ -119,7 +119,7 @@ namespace Petal
             return Convert.ToInt64(key);
         }
 
-        // The bits of the canonical double: as an integer, they are its key bytes.
+        // The bits of the canonical double, as an integer; its bytes are the key.
         internal static long ToBits(double value)
         {
             if (value == 0)

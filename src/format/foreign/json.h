@@ -24,8 +24,8 @@ enum json_kind {
     JSON_WORD /* true, false, null */
 };
 
-/* The position of a value in the text: for a string the part between the quotes, and for an array
- * or object including the brackets. */
+/* The position of a value in the text. A string excludes its quotes; an array or object includes
+ * its brackets. */
 struct json_value {
     enum json_kind kind; /* JSON_NONE: the member is missing */
     uint64_t at, end;

@@ -12,7 +12,7 @@
  *     9 .. 16      the first and last 8 bytes, one fold
  *     17 .. 128    pairs of 16 bytes, from both ends inwards; a fold for each
  *     129 .. 240   all 16 bytes one after the other; the first eight are mixed before the rest
- *     241 ..       eight lanes, stripes of 64 bytes; the lanes are scrambled after each 16 stripes
+ *     241 ..       eight lanes, stripes of 64 bytes; the lanes are scrambled after every 16 stripes
  *
  *     XXPH3("hello") = a0bbc238c97657b5, where XXH3 has 9555e8555c62dcfd */
 #include "base/bytes.h"

@@ -16,7 +16,7 @@ struct work {
     jlong base;
     jbooleanArray answers; /* or NULL */
     jlong positive;
-    bool ended;       /* ANY and ALL are decided, or an exception is set */
+    bool ended;       /* the answer to ANY or ALL is known, or an exception is pending */
     uint8_t *results; /* the piece's, or NULL */
 };
 
