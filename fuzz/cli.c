@@ -117,7 +117,7 @@ static void try_window(const char *text)
     }
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
-    /* Times with two units are only for people. */
+    /* Times with two units are only meant for people to read. */
     if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return;
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
          other == 0);

@@ -87,7 +87,7 @@ static void *fake_TryAlloc(size_t size_bytes)
     return fake_TryCalloc(1, size_bytes);
 }
 
-/* Aborts if out of memory, like a server. */
+/* Aborts if memory runs out, as a server does. */
 static void *fake_Alloc(size_t size_bytes)
 {
     must(size_bytes <= MAX_BLOCK_BYTES);

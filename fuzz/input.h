@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- bytes that decide ----------------------------------------------------------------------- */
 
-/* The unread rest of the input. Reads past its end give zeros. */
+/* The unread rest of the input. Reads past its end return zeros. */
 struct input {
     const uint8_t *data;
     size_t left;

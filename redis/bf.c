@@ -32,7 +32,7 @@ static enum found look_up(RedisModuleKey *key, struct value **value)
     return server.KeyType(key) == KEY_TYPE_EMPTY ? MISSING : OTHER_TYPE;
 }
 
-/* Opens a key's value for reading; NULL after an error reply. */
+/* Opens a key's value for reading. Returns NULL after an error reply. */
 static struct value *open_to_read(RedisModuleCtx *ctx, RedisModuleString *name)
 {
     struct value *value;
@@ -114,7 +114,7 @@ static const char *read_plan(RedisModuleCtx *ctx, RedisModuleString **argv, int 
     return read_expansion(argv, argc, plan);
 }
 
-/* Creates a filter at an empty key; NULL after an error reply. */
+/* Creates a filter at an empty key. Returns NULL after an error reply. */
 static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const struct bloom_plan *plan)
 {
     struct failure failure;

@@ -22,7 +22,7 @@ struct handle {
     uint64_t bytes; /* allocated from the server for the filter */
 };
 
-/* Creates a handle without a filter. NULL if out of memory. */
+/* Creates a handle without a filter. Returns NULL if memory runs out. */
 struct handle *handle_own(struct value *value);
 void handle_free(struct handle *handle);
 
@@ -33,7 +33,7 @@ petal_allocator handle_allocator(struct handle *handle);
 
 /* Called once, before all other functions. The first creates the handle for RedisBloom filters with
  * these options from the header of a small one; the second creates the handle for valkey-bloom
- * filters. Both return false if out of memory. */
+ * filters. Both return false if memory runs out. */
 int handle_make(uint32_t options, const void *header, size_t size_bytes);
 int handle_make_valkey(void);
 

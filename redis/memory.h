@@ -13,9 +13,9 @@ struct totals {
 };
 extern struct totals totals;
 
-/* Allocates zeroed memory from the server; NULL if there is none. The memory counts in totals.bytes
- * until it is freed. Large blocks are never written to, whichever way the server allocates them, so
- * they cost no more time than small ones. */
+/* Allocates zeroed memory from the server. Returns NULL if there is none. The memory counts in
+ * totals.bytes until it is freed. Large blocks are never written to, whichever way the server
+ * allocates them, so they cost no more time than small ones. */
 void *memory_zeroed(size_t size_bytes);
 void memory_free(void *memory, size_t size_bytes);
 

@@ -15,11 +15,12 @@ void part_free(void *part);
 uint64_t part_size(const struct part *part);  /* bytes received */
 uint64_t part_total(const struct part *part); /* bytes expected */
 
-/* Appends a copy of these bytes. False if out of memory. */
+/* Appends a copy of these bytes. Returns false if memory runs out. */
 int part_append(struct part *part, const char *bytes, size_t size_bytes);
 
 /* Creates the filter from the complete file. Frees each piece as soon as the filter has it, so that
- * the file is never in memory twice. NULL on failure. Either way, the part is empty afterwards. */
+ * the file is never in memory twice. Returns NULL on failure. Either way, the part is empty
+ * afterwards. */
 struct value *part_finish(struct part *part, int unlimited, struct failure *failure);
 
 int parts_register(RedisModuleCtx *ctx);

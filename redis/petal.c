@@ -268,7 +268,7 @@ static uint32_t load32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* False if lengths and bytes don't match. */
+/* Returns false if lengths and bytes don't match. */
 static int unpack(RedisModuleString *argument, petal_batch *batch)
 {
     size_t size;
@@ -399,7 +399,7 @@ static int petal_maddb_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 /* ---- querying -------------------------------------------------------------------------------- */
 
 /* Opens a value to query it. *value is NULL if the key doesn't exist: it then contains nothing.
- * False after an error reply. */
+ * Returns false after an error reply. */
 static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct value **value)
 {
     if (find(ctx, name, value) != OTHER_TYPE) return 1;
@@ -462,7 +462,7 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
 }
 
 /* Merges all sources into a new filter with the parameters of `to`, so that an invalid source
- * changes nothing. NULL after an error reply. */
+ * changes nothing. Returns NULL after an error reply. */
 static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
                                    RedisModuleString **names, int count)
 {
@@ -483,7 +483,8 @@ static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
     return NULL;
 }
 
-/* Merges all sources into `to`. False after an error reply; in that case nothing has changed. */
+/* Merges all sources into `to`. Returns false after an error reply; in that case nothing has
+ * changed. */
 static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names, int count)
 {
     petal_error error;
@@ -574,7 +575,7 @@ static const char *check_pause(const petal_info *info)
     return refusal;
 }
 
-/* Reads one option and its value. False if it is not understood. */
+/* Reads one option and its value. Returns false if it is not understood. */
 static int read_fold_option(RedisModuleString **words, petal_fold_options *options)
 {
     uint64_t number;
@@ -734,8 +735,8 @@ static int petal_dump_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return reply_dump(ctx, value, iterator);
 }
 
-/* Finds the pieces of a file received so far, or NULL if there are none. False after an error
- * reply. */
+/* Finds the pieces of a file received so far, or NULL if there are none. Returns false after an
+ * error reply. */
 static int find_part(RedisModuleCtx *ctx, RedisModuleString *name, int is_target,
                      struct part **part)
 {

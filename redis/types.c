@@ -180,7 +180,7 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
     return 1;
 }
 
-/* Creates a value that takes ownership of what was loaded. NULL on failure. */
+/* Creates a value that takes ownership of what was loaded. Returns NULL on failure. */
 static struct value *assemble(RedisModuleIO *io, struct loading *loading)
 {
     struct failure failure;

@@ -65,7 +65,7 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* Plans a layer. False if no layer can be that large. */
+/* Plans a layer. Returns false if no layer can be that large. */
 static int plan_layer(uint64_t capacity, double rate, petal_lent_layer *layer)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -295,7 +295,7 @@ static const char *check_plan(const struct bloom_plan *plan, uint64_t layers)
     return layers ? NULL : DECODING_FAILED;
 }
 
-/* Reads a layer of `size_bytes` from the fields that precede its bits. False if they are
+/* Reads a layer of `size_bytes` from the fields that precede its bits. Returns false if they are
  * invalid. */
 static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint64_t size_bytes,
                       petal_lent_layer *layer)

@@ -175,7 +175,7 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
 }
 
 /* Sizes a layer as RedisBloom does, with its fifteen-digit constants, for `capacity` items at
- * `rate`. False if no layer can be that large. */
+ * `rate`. Returns false if no layer can be that large. */
 static int plan_layer(uint32_t options, petal_lent_layer *layer, struct layer_note *note)
 {
     double bits_per_entry = -(log(layer->rate) / 0.480453013918201);

@@ -36,11 +36,11 @@ struct bloom_plan {
     uint8_t seed[32];
 };
 
-/* Creates a RedisBloom filter. NULL if it is too big, or out of memory. */
+/* Creates a RedisBloom filter. Returns NULL if it is too big or memory runs out. */
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure);
 
-/* Creates a classic value whose layers have no bits yet. NULL if out of memory. */
+/* Creates a classic value whose layers have no bits yet. Returns NULL if memory runs out. */
 struct value *value_new_layers(int classic, uint32_t layers, int unlimited);
 
 /* Sets a layer's parameters. The value takes ownership of the bits. */
@@ -69,7 +69,7 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
                          petal_error *error);
 
 /* Returns the classic header that describes the filter's layers, or the header of a petal file, in
- * a buffer that the caller frees with server.Free(). NULL if out of memory. */
+ * a buffer that the caller frees with server.Free(). Returns NULL if memory runs out. */
 uint8_t *value_header(const struct value *value, size_t *size_bytes);
 
 uint32_t value_layers(const struct value *value);
@@ -94,13 +94,13 @@ struct value *value_new(int unlimited);
 petal_status value_plan_next(const struct value *value, petal_lent_layer *next,
                              struct layer_note *note, petal_error *error);
 
-/* Appends this layer, which already has its bits, to a classic value. False if out of
- * memory. */
+/* Appends this layer, which already has its bits, to a classic value. Returns false if memory runs
+ * out. */
 int value_append_layer(struct value *value, const petal_lent_layer *layer,
                        const struct layer_note *note);
 
-/* Called once, before all other functions: creates the handles for classic values. False if out of
- * memory. */
+/* Called once, before all other functions: creates the handles for classic values. Returns false if
+ * memory runs out. */
 int value_make_handles(void);
 
 /* True if the value would exceed bf.memory-limit with this many more bytes. */

@@ -257,7 +257,7 @@ static void run_round(const struct order *order, const struct keys *in, const st
     print_last(out);
 }
 
-/* False if the library converts numbers to text, so that its keys differ from Petal's. */
+/* Returns false if the library converts numbers to text, so that its keys differ from Petal's. */
 static bool takes_numbers(void)
 {
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;

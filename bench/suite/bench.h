@@ -78,7 +78,7 @@ void choose_hashes(void *options);
 
 /* Zeroed memory in 2 MB pages (if `huge`, and the system has them) or 4 KB ones, for arrays of at
  * least 4 MB. Smaller arrays get plain memory, because page size makes no difference to them. NULL
- * if out of memory. */
+ * if memory runs out. */
 void *take_pages(size_t size_bytes, bool huge);
 void drop_pages(void *memory, size_t size_bytes);
 

@@ -115,7 +115,7 @@ static void drop_work(struct work *work)
     drop_keys(&work->stream);
 }
 
-/* Builds a filter with all keys; NULL if that is impossible. */
+/* Builds a filter with all keys. Returns NULL if that is impossible. */
 static void *build(const struct contender *contender, const struct setting *setting,
                    const struct work *work, double *spent)
 {

@@ -48,10 +48,11 @@ struct spread {
 struct spread spread_of(const struct result *result, enum phase phase);
 struct spread ratio_of(const struct result *above, const struct result *below, enum phase phase);
 
-/* NULL if it wasn't run. */
+/* Returns NULL if it wasn't run. */
 const struct result *result_named(const struct outcome *outcome, const char *name);
 
-/* The faster of the builds of a contender, NAME and "NAME (clang)"; NULL if none was run. */
+/* Returns the faster of a contender's builds, NAME and "NAME (clang)", or NULL if neither was
+ * run. */
 const struct result *faster_build(const struct outcome *outcome, const char *name,
                                   enum phase phase);
 

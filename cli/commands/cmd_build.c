@@ -87,7 +87,7 @@ struct collecting {
 
 enum { IN_SET, NOT_IN_SET };
 
-/* False if some of the keys are not in the set. */
+/* Returns false if some of the keys are not in the set. */
 static bool collect_keys(struct collecting *collecting, const petal_key *keys, size_t count,
                          uint64_t *hashes)
 {

@@ -43,7 +43,7 @@ struct marks {
     size_t count, room;
 
     /* For CSV with quotes, as far as it has been read. */
-    bool irregular; /* a misplaced quote, or out of memory: there are no further marks */
+    bool irregular; /* a misplaced quote, or memory ran out: there are no further marks */
     size_t settled; /* marks that stay valid when more text follows */
     size_t scanned; /* bytes of the text, in whole parts of 64 */
     struct quotes {

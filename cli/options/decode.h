@@ -25,7 +25,7 @@ const char *key_type_name(uint32_t type);
  * A type that is not recorded agrees with all. */
 bool key_types_agree(uint32_t a, uint32_t b);
 
-/* The decoder of a key type; NULL for text and NONE, where the line is the key. */
+/* Returns the decoder of a key type, or NULL for text and NONE, where the line is the key. */
 decoder *find_decoder(uint32_t type);
 
 /* One hexadecimal digit, or -1. */

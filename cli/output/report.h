@@ -21,7 +21,8 @@ void remark(const char *subject, const char *format, ...) __attribute__((format(
  * "standard output" by accident. The replacements fail when used, as a closed descriptor does. */
 void guard_standard_files(void);
 
-/* Flushes stdout. False if anything could not be written so far; that is not reported yet. */
+/* Flushes stdout. Returns false if anything could not be written so far; that is not reported
+ * yet. */
 bool flush_output(void);
 
 /* Writes the bytes immediately, after what stdout has buffered. Adds the number of bytes that the

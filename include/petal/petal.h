@@ -740,8 +740,8 @@ typedef struct petal_layers_info {
 PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_t layer,
                                              petal_layers_info *info, petal_error *error);
 
-/* What the library knows of the file or view that a filter was opened from. All 0 for a filter that
- * was made in memory, copies included. */
+/* What the library knows about the file or view that a filter was opened from. All 0 for a filter
+ * that was made in memory, copies included. */
 typedef struct petal_file_info {
     uint32_t struct_size;
     uint8_t live; /* 1 if opened with PETAL_OPEN_LIVE while a writer was active */
@@ -794,10 +794,10 @@ typedef struct petal_stats {
  *   PETAL_ERR_ARGUMENT     there is no such layer, or the struct is not initialised
  *   PETAL_ERR_UNSUPPORTED  the filter has no bits
  *   PETAL_ERR_DAMAGED      a block does not match its checksum (PETAL_OPEN_VERIFY_ON_USE)
- * Cost: reads all bits. With AVX2, 5 GB take a second, Parquet's filters twice that, and counting
- * filters three times that. The rate of a blocked filter above 16 MiB comes from a sample of 2^18
- * lines, which depends on all bytes and takes 0.15 s. The rate of other libraries' filters of up to
- * 4,096 bits takes up to 10 ms. */
+ * Cost: reads all bits. With AVX2, 5 GB take a second; Parquet's filters take twice as long, and
+ * counting filters three times as long. The rate of a blocked filter above 16 MiB comes from a
+ * sample of 2^18 lines, which depends on all bytes and takes 0.15 s. The rate of other libraries'
+ * filters of up to 4,096 bits takes up to 10 ms. */
 PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t layer,
                                        petal_stats *stats, petal_error *error);
 
@@ -812,8 +812,8 @@ PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *co
 
 /* True if the filter is known to hold more distinct keys than its capacity. If so, its rate exceeds
  * the planned one, and it is time for a larger filter. The estimate comes from the bits, since
- * `items` counts repeats; so it does not depend on the order of the keys. False for filters without
- * a capacity and for those that grow. Any number of threads may call it.
+ * `items` counts repeats; so it does not depend on the order of the keys. Returns false for filters
+ * without a capacity and for those that grow. Any number of threads may call it.
  *
  * This is about the number of keys, not the rate. In a filter without a secret, someone can choose
  * `capacity` keys that share no bits, and so set up to 1.4 times as many bits as random keys do.
@@ -828,8 +828,8 @@ PETAL_API bool petal_is_overfull(const petal_filter *filter);
 PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error *error);
 
 /* The metadata and its size, borrowed until the filter is freed, or until petal_set_metadata(),
- * petal_apply_patch() or petal_relocate() changes it. NULL if there is none. metadata_bytes may be
- * NULL. */
+ * petal_apply_patch() or petal_relocate() changes it. Returns NULL if there is none. metadata_bytes
+ * may be NULL. */
 PETAL_API const void *petal_metadata(const petal_filter *filter, uint64_t *metadata_bytes);
 
 /* Replaces the metadata with a copy of these bytes.
@@ -1063,7 +1063,7 @@ typedef struct petal_format_info {
 } petal_format_info;
 #define PETAL_FORMAT_INFO_INIT PETAL_STRUCT_INIT(petal_format_info)
 
-/* Fills in *info for one format of this build, from 0. False after the last one. */
+/* Fills in *info for one format of this build, from 0. Returns false after the last one. */
 PETAL_API bool petal_format_at(uint32_t place, petal_format_info *info);
 
 /* Finds the formats that these bytes could be in, from header and length alone: a hint, not a
@@ -1138,7 +1138,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_view(const void *bytes, uint64_t si
  *   PETAL_ERR_BUSY         a filter is live
  *   PETAL_ERR_DAMAGED      a block does not match its checksum
  *   PETAL_ERR_MEMORY, PETAL_ERR_LIMIT
- * Cost: reads all bits of both about three times. */
+ * Cost: reads all bits of both filters about three times. */
 PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, const petal_filter *to,
                                                   petal_sink sink, void *context,
                                                   petal_error *error);

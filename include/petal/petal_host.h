@@ -79,7 +79,8 @@ typedef struct petal_lent_layer {
  * and must keep them where they are until other layers are lent or the filter is freed. The host
  * also keeps the numbers of items: adding only changes the handle's, by the number of new keys. A
  * filter that would grow returns PETAL_ERR_FULL instead, and the host lends it one more layer. Bits
- * are not verified. Allocates only for more layers than the filter ever had. Needs exclusive use.
+ * are not verified. Allocates only if there are more layers than the filter ever had. Needs
+ * exclusive use.
  *   PETAL_ERR_ARGUMENT     there are no layers, or one is impossible in this scheme
  *   PETAL_ERR_LIMIT        a layer has more bits than petal allows; or more than 2^31 - 1 layers
  *   PETAL_ERR_UNSUPPORTED  the filter is a window

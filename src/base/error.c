@@ -41,8 +41,8 @@ static void put_string(struct text *text, const char *string, int max)
 #define MAX_DIGITS 15
 
 /* Stores the digits of a number that is not negative, without trailing zeros. Returns their count,
- * and the power of ten of the first. Each scaling by ten causes a rounding error, but far below the
- * last digit. */
+ * and the power of ten of the first. Each scaling by ten causes a rounding error, but one far below
+ * the last digit. */
 static int digits_of(double value, int precision, char *digits, int *exponent)
 {
     unsigned long long unit = 1;

@@ -163,7 +163,7 @@ struct petal_filter {
     const struct store_def *store; /* NULL if the filter has only its own memory */
     struct backing *backing;       /* the store's private data (src/store) */
     /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
-     * store. False if permission has been granted permanently. */
+     * store. Returns false if permission has been granted permanently. */
     atomic_bool needs_permission;
     /* For a writable map: reads 0 in a process that was forked from the one that opened it (os.h).
      * NULL if there is no such page; then every change requests permission. */

@@ -55,8 +55,9 @@ struct format_def {
     uint32_t scheme, hash; /* of its filters; if several are possible, of new filters */
     uint32_t variant;      /* defined by the format: distinguishes rows that share functions */
 
-    /* Says by header and length whether these bytes could be such a file. FIT_CERTAIN means that
-     * they are very unlikely to be anything else. Default: `fit` if read() accepts them. */
+    /* Tells from the header and the length whether these bytes could be such a file. FIT_CERTAIN
+     * means that they are very unlikely to be anything else. Default: `fit` if read() accepts
+     * them. */
     enum fit { FIT_NO, FIT_POSSIBLE, FIT_CERTAIN } fit;
     enum fit (*fits)(const uint8_t *bytes, uint64_t size_bytes);
 
@@ -111,7 +112,7 @@ enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,
                                 const struct sink *sink, petal_error *error);
 
-/* Finds the row of a format by its name or number. NULL if there is none. */
+/* Finds the row of a format by its name or number. Returns NULL if there is none. */
 const struct format_def *petal_format_find(const char *name);
 const struct format_def *petal_format_of_id(uint32_t id);
 

@@ -24,7 +24,7 @@ __attribute__((target("avx2"))) static void hash_all_avx2(const int64_t *keys, s
     xxh3_of_numbers(keys, count, flip, hashes);
 }
 
-/* Hashes eight numbers at a time. Only AVX512DQ multiplies 64-bit lanes. */
+/* Hashes eight numbers at a time. Only AVX512DQ can multiply 64-bit lanes. */
 __attribute__((target("avx512f,avx512dq,avx512vl"))) static void
 hash_all_avx512(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hashes)
 {

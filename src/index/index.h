@@ -94,7 +94,7 @@ struct petal_index {
 petal_status petal_index_new(const petal_allocator *allocator, petal_index **index,
                              petal_error *error);
 
-/* What a filter has in common with the others of its group. */
+/* What a filter has in common with the others in its group. */
 struct kind petal_index_kind(const petal_filter *filter);
 
 /* The order of groups, in memory and in files: below 0 if `a` comes first, 0 if they are equal. */

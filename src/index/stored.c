@@ -250,7 +250,7 @@ static petal_status read_all(petal_index *index, const uint8_t *bytes, uint64_t 
     return index->blocks ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* The same within the memory limit, which applies until here. */
+/* The same, within the memory limit, which applies only up to here. */
 static petal_status read_index(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
                                const petal_open_options *options, petal_error *error)
 {

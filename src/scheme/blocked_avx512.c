@@ -1,6 +1,6 @@
 /* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are a
- * mask. Hashing numbers multiplies 64-bit lanes, which needs AVX512DQ. It is for x86-64 CPUs since
- * Skylake servers and AMD's Zen 4. */
+ * mask. Hashing numbers multiplies 64-bit lanes, which needs AVX512DQ. It is for x86-64 CPUs:
+ * Intel's servers from Skylake on, and AMD from Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
 #define PETAL_INLINE_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))

@@ -5,9 +5,9 @@
  * position i of all m starts are the array, rotated. So the starts that pass are the AND of k
  * rotated arrays, 64 starts per word.
  *
- * Otherwise the rate is a sum of three terms. 1. Nearly all keys have k different positions, which
- * behave like random ones. 2. Few keys have fewer, because q steps lead back to the start: q * b =
- * p * 2^w mod m, where p
+ * Otherwise the rate is a sum of three terms:
+ *  1. Nearly all keys have k different positions, which behave like random ones.
+ *  2. A few keys have fewer, because q steps lead back to the start: q * b = p * 2^w mod m, where p
  *     is how often q steps wrap. The k steps then form q chains. Where a chain wraps once more, or
  *     once less, it continues elsewhere. How soon depends on how far b / 2^w is from p / q. Let
  *     g = gcd(p, q). For each j, the probability of exactly D = q + g * j different positions is

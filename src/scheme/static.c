@@ -54,7 +54,7 @@ static struct static_page page_of(uint32_t columns, uint32_t buckets, uint32_t w
 }
 
 /* The maximum number of buckets in a page, of which `wide_buckets` are wide. A bucket takes 16
- * bytes per column and a quarter byte for its code. */
+ * bytes per column and a quarter of a byte for its code. */
 static struct static_page full_page(uint32_t columns, uint32_t wide_buckets)
 {
     uint32_t buckets = PETAL_BLOCK_BYTES / (16 * columns);

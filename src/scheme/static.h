@@ -89,7 +89,7 @@ static inline unsigned static_parity(uint64_t x)
 extern const struct kernel petal_static_generic, petal_static_avx2, petal_static_avx512;
 
 /* Chooses the columns for a rate, and the wide buckets of a full page: the fewest that keep it.
- * False if there are not enough columns. */
+ * Returns false if there are not enough columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
 /* The number of starts in a layer with this many keys. */

@@ -5,10 +5,10 @@
  * records the file's contents before and after the call. A writer may die in the middle of a store,
  * between two such states. So the test takes the 8-byte words in which a header slot differs (and
  * also single bytes, although no machine tears a store that finely). It applies every prefix of the
- * changes, and random subsets, and leaves the rest of the file as before, as after, or mixed. Each
- * resulting file must be one of the two states, or be reported as DIRTY with advice.
- * PETAL_OPEN_RECOVER must find every key of the last sync that returned. Recovery is torn in the
- * same way, to depth two. The amount is the number of files checked. */
+ * changes, and random subsets, and leaves the rest of the file as it was before, as it is after, or
+ * a mixture. Each resulting file must be one of the two states, or be reported as DIRTY with
+ * advice. PETAL_OPEN_RECOVER must find every key of the last sync that returned. Recovery is torn
+ * in the same way, to depth two. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"

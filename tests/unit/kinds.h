@@ -23,7 +23,7 @@ static const char *const kind_names[KIND_COUNT] = {
     "blocked, 1 line", "blocked, 2 lines", "classic",        "counting",
     "keyed",           "growing",          "window of keys", "window of time"};
 
-/* Returns the secret of the kind. NULL for all kinds but the keyed one. */
+/* Returns the secret of the kind. It is NULL for all kinds but the keyed one. */
 static inline const void *kind_secret(enum kind kind)
 {
     return kind == KIND_KEYED ? kinds_secret : NULL;

@@ -92,7 +92,7 @@ static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *
     set->added++;
 }
 
-/* Removes a key. If the key is absent, the filter must refuse. */
+/* Removes a key. If the key is absent, the filter must refuse to remove it. */
 static inline void step_remove(struct multiset *set, uint64_t key, const uint64_t *positions,
                                uint32_t count)
 {

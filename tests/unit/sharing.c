@@ -1,6 +1,6 @@
-/* sharing.c - proves that threads that add to one filter concurrently lose no bit, and that threads
- * that query meanwhile find every key that was already present. Run it under ThreadSanitizer too
- * (`./dev tsan unit/sharing`). */
+/* sharing.c - proves that threads adding to one filter concurrently don't lose any bits, and that
+ * threads querying it meanwhile find every key that was already present. Run it under
+ * ThreadSanitizer too (`./dev tsan unit/sharing`). */
 #include "support.h"
 
 #include <pthread.h>

@@ -1,9 +1,10 @@
 /* width.c - proves that sizes above 2^31 and 2^32, in bits and in bytes, work correctly.
  *
- * The classic bug of Bloom filters is a 32-bit number somewhere. In a larger filter, all keys then
- * use only the low part, or every key seems to be present. So these tests create filters just
- * below, at and just above those sizes, and add and query keys whose bits are at the very beginning
- * and end. The memory is mapped, so the kernel allocates only pages that a key touches. */
+ * The classic bug in Bloom filter libraries is a 32-bit number somewhere. In a larger filter, all
+ * keys then use only the low part, or every key seems to be present. So these tests create filters
+ * just below, at and just above those sizes, and add and query keys whose bits are at the very
+ * beginning and end. The memory is mapped, so the kernel allocates only pages that a key
+ * touches. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"

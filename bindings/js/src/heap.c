@@ -47,8 +47,8 @@ static void give_back(struct block *block)
     }
 }
 
-/* Grows memory at the end, and joins the new part with a free block there. False if there is no
- * memory. */
+/* Grows memory at the end, and joins the new part with a free block there. Returns false if there
+ * is no memory. */
 static int grow(size_t size)
 {
     if (heap_end == 0) {

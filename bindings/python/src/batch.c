@@ -225,7 +225,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     return good;
 }
 
-/* False at the end, or if the iterator or a key raised an exception. */
+/* Returns false at the end, or if the iterator or a key raised an exception. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
     uint32_t key_type = work->key_type;

@@ -345,7 +345,7 @@ PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs)
     return PyErr_Occurred() ? NULL : raise_error(self->state, &error, self->path);
 }
 
-/* False at the end of the file, or after an exception or error. */
+/* Returns false at the end of the file, or after an exception or error. */
 static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status,
                       petal_error *error)
 {

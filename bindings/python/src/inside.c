@@ -9,8 +9,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Calls a class with the members of a dict, whose reference it takes over. NULL if a member is
- * missing. */
+/* Calls a class with the members of a dict, whose reference it takes over. Returns NULL if a member
+ * is missing. */
 static PyObject *made_of(PyObject *type, PyObject *members)
 {
     PyObject *nothing = members && !PyErr_Occurred() ? PyTuple_New(0) : NULL;

@@ -23,7 +23,7 @@ static const double default_rate = 0.01;
 
 /* ---- petal_build ----------------------------------------------------------------------------- */
 
-/* False after an error. NULL in SQL means the default. */
+/* Returns false after an error. NULL in SQL means the default. */
 static bool read_rate(sqlite3_context *context, sqlite3_value *value, double *rate)
 {
     int type = sqlite3_value_type(value);

@@ -57,7 +57,7 @@ const char *key_type_name(uint32_t key_type); /* NULL if there is none */
 uint32_t key_type_of(sqlite3_value *value);
 
 /* Reads the key bytes of a value that is not NULL, for a filter of this key type. The bytes last
- * until the call ends. False after an error. */
+ * until the call ends. Returns false after an error. */
 bool key_read(sqlite3_context *context, sqlite3_value *value, uint32_t key_type, struct key *key);
 
 /* ---- shelf.c -------------------------------------------------------------------------------- */
@@ -73,12 +73,12 @@ struct held {
 void held_release(struct held *held); /* NULL is allowed */
 
 /* Returns the filter in this file: the shelf's if the file has not changed since it was read,
- * otherwise a new one. The caller releases it. NULL after an error. */
+ * otherwise a new one. The caller releases it. Returns NULL after an error. */
 struct held *shelf_take(sqlite3_context *context, const char *path, const char *format);
 
 /* One per connection, owned by its functions. */
 struct shelf;
-struct shelf *shelf_create(void); /* NULL if out of memory */
+struct shelf *shelf_create(void); /* NULL if memory runs out */
 void shelf_release(void *shelf);  /* drops one reference; the last one frees the shelf */
 struct shelf *shelf_share(struct shelf *shelf);
 
@@ -102,7 +102,7 @@ struct source {
 /* Opens the filter that the argument `filter`, the first one, names; `format` may be missing
  * (NULL). Neither is NULL in SQL. source_open() is for scalar functions: if the arguments are
  * constant in the statement, it keeps the opened filter. Aggregates call source_open_once(), since
- * SQLite can't keep data for them reliably. False after an error. */
+ * SQLite can't keep data for them reliably. Returns false after an error. */
 bool source_open(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
                  struct source *source);
 bool source_open_once(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,

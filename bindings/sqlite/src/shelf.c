@@ -148,7 +148,7 @@ static void put(struct shelf *shelf, const char *path, const char *format, struc
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* False if there is no such file: opening it gives the reason. */
+/* Returns false if there is no such file; opening it then gives the reason. */
 static bool identify(const char *path, struct identity *identity)
 {
     struct stat about;

@@ -132,7 +132,7 @@ static bool open_any(sqlite3_context *context, sqlite3_value *value, const char 
     }
 }
 
-/* Returns the name of a format, "auto" if none is given; NULL after an error. */
+/* Returns the name of a format, "auto" if none is given, or NULL after an error. */
 static const char *format_of(sqlite3_context *context, sqlite3_value *value)
 {
     if (!value) return "auto";

@@ -38,8 +38,8 @@ void throw_new(JNIEnv *env, const char *class_name, const char *message);
 
 jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL for NULL, or if an exception is set */
 
-/* Copies an array of bytes and appends a 0. NULL for a NULL array, or if an exception is set. The
- * caller frees it. size may be NULL. */
+/* Copies an array of bytes and appends a 0. Returns NULL for a NULL array, or if an exception is
+ * set. The caller frees it. size may be NULL. */
 void *copy_of(JNIEnv *env, jbyteArray array, uint64_t *size);
 
 extern jmethodID output_write; /* OutputStream.write(byte[], int, int) */

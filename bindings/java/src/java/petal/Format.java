@@ -45,7 +45,7 @@ public final class Format {
         return creatable;
     }
 
-    /** Whether files in this format may be recognized. */
+    /** Whether files in this format can be recognized. */
     public boolean isRecognizable() {
         return recognizable;
     }
