@@ -28,7 +28,7 @@
 #define QUERIES ((uint64_t)10000000)
 #define ABSENT_FROM ((uint64_t)1 << 60) /* numbers of keys that are not added */
 
-/* What the process may take besides: a page and its buffers, the program itself. */
+/* What else the process may take: a page and its buffers, and the program itself. */
 #define OTHER_BYTES 8e6
 
 static double now(void)

@@ -279,7 +279,7 @@ typedef struct petal_options {
      * means petal. */
     const char *format;
     uint8_t growth;          /* 1 to grow; with capacity and rate */
-    uint8_t refuse_overfull; /* 1: adding to an overfull filter is PETAL_ERR_FULL; not recorded */
+    uint8_t refuse_overfull; /* 1 if adding to an overfull filter is PETAL_ERR_FULL; not recorded */
     /* 1 prepares the filter for petal_fold(). Blocked and classic, with rate: rounds the number of
      * lines (classic: bits; growth: in the first layer) up to a multiple of 720,720, which all
      * numbers up to 16 divide, or in smaller filters to a multiple of 5,040 or of 60. */
@@ -777,7 +777,7 @@ typedef struct petal_estimate {
 typedef struct petal_stats {
     uint32_t struct_size;
     uint8_t saturated; /* 1 if every bit is set; estimated_items is infinite and estimated_rate 1 */
-    uint8_t overfull;  /* 1: see petal_is_overfull() */
+    uint8_t overfull;  /* 1 if petal_is_overfull() is true */
     uint8_t reserved[2];
     uint64_t bits_set;              /* counting: counters that are not zero */
     uint64_t saturated_counters;    /* counting: those that have reached 15 */

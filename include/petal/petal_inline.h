@@ -83,8 +83,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #include <wasm_simd128.h>
 #endif
 
-/* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the
- * words. */
+/* 2^32 / golden ratio, made odd: y = x * this spreads x over the start (4 bits) and the stride (3
+ * bits) of the words. */
 #define PETAL_INLINE_GOLDEN 0x9E3779B1u
 
 /* One for each word. The first eight are the same as in Parquet's split-block filter, the others

@@ -10,7 +10,8 @@
 #define XXH3_AVX2 static inline __attribute__((always_inline, target("avx2")))
 
 /* Returns the low 64 bits of h times the prime. AVX2 multiplies 32-bit halves. Low by low gives 64
- * bits. Of low by high and high by low, 32 bits matter, and they are added to the upper half. */
+ * bits. Of the products low by high and high by low, only 32 bits matter, and they are added to the
+ * upper half. */
 XXH3_AVX2 __m256i xxh3_times_prime(__m256i h)
 {
     const __m256i prime = _mm256_set1_epi64x((long long)0x9fb21c651e98df25u);

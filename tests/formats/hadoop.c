@@ -1,6 +1,6 @@
 /* hadoop.c - tests what the common vectors can't show about Hadoop's filters and HBase's chunks.
  * Hashes must give the published values, sizes must equal the originals', and filters that a format
- * can't store are refused. */
+ * can't store must be refused. */
 #include "support.h"
 
 /* Returns the first 32 bits of a key's hash in a filter. That is the hash function with seed 0. */

@@ -39,7 +39,7 @@ static uint64_t ask_batch(petal_filter *filter, size_t count)
     return contains_numbers(filter, keys, count, NULL);
 }
 
-/* Bounds of the rate, given the bits: if layers are independent, and if no key passes two
+/* Bounds on the rate, given the bits: if layers are independent, and if no key passes two
  * layers. */
 struct bounds {
     double low, high;

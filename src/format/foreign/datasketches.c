@@ -123,8 +123,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 /* C++ and Python use m = ceil(-n ln p / (ln 2 * ln 2)), rounded up to whole longs, and k = ceil(-ln
- * p / ln 2). Java computes k = ceil(m / n * ln 2) before it rounds m. So k is one more for small n,
- * and if p is a power of 1/2. */
+ * p / ln 2). Java computes k = ceil(m / n * ln 2) before it rounds m. So k is one higher for small
+ * n, and whenever p is a power of 1/2. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0)
