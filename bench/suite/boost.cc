@@ -71,7 +71,7 @@ template <typename T> struct huge_pages {
     }
 };
 
-/* A contender's filter: one of several types, chosen by the kind of keys and K. */
+/* A contender's filter: one of several types, chosen by the key type and K. */
 struct any_filter {
     virtual ~any_filter() = default;
     virtual void add(const struct keys *keys) = 0;

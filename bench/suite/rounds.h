@@ -1,4 +1,4 @@
-/* rounds.h - runs every contender once per round, at one size, for one kind of keys. */
+/* rounds.h - runs every contender once per round, at one size, for one key type. */
 #ifndef PETAL_BENCH_ROUNDS_H
 #define PETAL_BENCH_ROUNDS_H
 

@@ -9,7 +9,7 @@
 bool is_stream(const char *name);
 
 /* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
- * checked as by petal_load(). If no format is given, it is a petal file, or the only format that
+ * checked as petal_load() does. If no format is given, it is a petal file, or the only format that
  * fits. */
 petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 

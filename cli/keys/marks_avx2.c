@@ -1,4 +1,4 @@
-/* marks_avx2.c - marks of text with AVX2, for x86-64 CPUs since Haswell and Zen 1. */
+/* marks_avx2.c - marks of text with AVX2, for x86-64 CPUs from Haswell and Zen 1 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SCAN_AVX2
 #define SCAN_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))

@@ -173,7 +173,7 @@ static ssize_t take_plain(struct unpacker *unpacker, void *to, size_t room)
     return (ssize_t)size;
 }
 
-/* Reads more input after what is there. -1: errno. */
+/* Reads more input after what is there. Returns -1 on failure, and sets errno. */
 static ssize_t read_input(struct unpacker *unpacker, int descriptor, uint64_t *taken_bytes)
 {
     memmove(unpacker->input, unpacker->input + unpacker->from, unpacker->size_bytes);

@@ -267,8 +267,8 @@ typedef struct petal_options {
     double rate;             /* false-positive rate at capacity, above 0 and below 1 */
     uint64_t memory_bytes;   /* upper limit for the bits, in bytes */
     uint64_t bits;           /* m; blocked rounds up to whole lines of 512 */
-    uint32_t hashes;         /* k: blocked 1 to 16 per line, classic 1 to 64; 0: chosen */
-    uint32_t lines_per_key;  /* blocked: 1, 2, or 0: chosen (2 only below a rate of 0.0002) */
+    uint32_t hashes;         /* k: 1 to 16 per line (classic: 1 to 64); 0 lets Petal choose */
+    uint32_t lines_per_key;  /* blocked: 1 or 2; 0 lets Petal choose (2 only at rates < 0.0002) */
     uint64_t seed;           /* of xxh3. Only filters with equal seeds can be merged */
     const void *secret;      /* PETAL_SECRET_BYTES for siphash; copied; never written to a file */
     const void *metadata;    /* any bytes, kept in the file; copied; may be NULL */
@@ -777,7 +777,7 @@ typedef struct petal_estimate {
 typedef struct petal_stats {
     uint32_t struct_size;
     uint8_t saturated; /* 1 if every bit is set; estimated_items is infinite and estimated_rate 1 */
-    uint8_t overfull;  /* 1 if petal_is_overfull() is true */
+    uint8_t overfull;  /* 1 if overfull: see petal_is_overfull() */
     uint8_t reserved[2];
     uint64_t bits_set;              /* counting: counters that are not zero */
     uint64_t saturated_counters;    /* counting: those that have reached 15 */

@@ -77,8 +77,8 @@ static petal_status out_of_memory(petal_error *error)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The memory that the filter and the workers leave, but at least an eighth of the limit: the filter
- * alone may exceed it. */
+/* Returns the memory left over by the filter and the workers, but at least an eighth of the limit,
+ * since the filter alone may exceed the limit. */
 static uint64_t bytes_left(const petal_static_builder *builder)
 {
     const petal_filter *filter = builder->filter;

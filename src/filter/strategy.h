@@ -20,10 +20,10 @@ struct progress {
 struct key_strategy {
     petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
     bool (*contains)(const petal_filter *filter, const struct probe *probe);
-    /* The same for the hashes of a piece. The filter must become, byte for byte, what adding the
-     * keys one by one gives. results[i] is 1 or 0 for each processed key. On failure, *error is
-     * about the first key that was not processed. These functions are NULL if each layer has its
-     * own hash. */
+    /* The same for the hashes of a piece. The filter must become, byte for byte, what it would be
+     * after adding the keys one by one. results[i] is 1 or 0 for each processed key. On failure,
+     * *error is about the first key that was not processed. These functions are NULL if each layer
+     * has its own hash. */
     petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
                               uint8_t *results, struct progress *progress, petal_error *error);
     size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,

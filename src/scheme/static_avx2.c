@@ -1,5 +1,5 @@
 /* static_avx2.c - `static` with AVX2: eight columns are two registers of 64 rows each. For x86-64
- * CPUs since Haswell and Zen 1. */
+ * CPUs from Haswell and Zen 1 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include "base/cpu.h"
 #include "base/memory.h"

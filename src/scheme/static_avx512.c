@@ -1,5 +1,5 @@
 /* static_avx512.c - `static` with AVX-512: eight columns are one register of 64 rows each. For
- * x86-64 CPUs since Ice Lake and Zen 4. */
+ * x86-64 CPUs from Ice Lake and Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include "base/cpu.h"
 #include "base/memory.h"

@@ -31,7 +31,7 @@ struct content {
 struct moment {
     struct content files[FILES];
     unsigned file_count;
-    int surely_named, now_named; /* the file with this path, on disk and now; -1: none */
+    int surely_named, now_named; /* the file with this path, on disk and now; -1 if none */
     uint64_t synced;             /* keys whose calls succeeded */
 };
 

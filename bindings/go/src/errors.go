@@ -60,7 +60,7 @@ func (s Status) Error() string {
 type Error struct {
 	Status  Status
 	Message string        // one line from the library: what happened, and what to do
-	Offset  int64         // offset in the input, or index of the key in a batch; -1: none
+	Offset  int64         // offset in the input, or index of the key in a batch; -1 if none
 	Errno   syscall.Errno // the failed system call's, or 0
 	Path    string        // the file's, or ""
 	cause   error         // ErrKeyRange, or nil

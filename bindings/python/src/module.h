@@ -58,7 +58,7 @@ typedef struct filter_object {
     bool empty_key;    /* the scheme accepts the empty key */
     bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is active */
     /* The gate: see gate.c. Guarded by the GIL. */
-    int users; /* running calls without the GIL; -1: one that changes the filter */
+    int users; /* running calls without the GIL; -1 for one that changes the filter */
     int waiting_to_change;
     struct writing *writing; /* threads that are writing to a file object */
     pthread_mutex_t mutex;

@@ -53,8 +53,8 @@ enum {
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* The library names 2 and 4, and accepts any number. With a larger one than this, growth would
- * explode. */
+/* The library has names for 2 and 4, but accepts any number. With a larger one than this, growth
+ * would explode. */
 #define MAX_SCALE 1024u
 
 /* If a scalable filter has no filter yet, it is opened with an empty first one, unless that needs

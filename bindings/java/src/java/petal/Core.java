@@ -158,7 +158,7 @@ final class Core extends AbstractCollection<byte[]> {
         throw new IllegalArgumentException("the filter has " + recorded + " keys, not " + asked);
     }
 
-    /** layer: from 0; -1: the whole filter. */
+    /** layer: from 0; -1 for the whole filter. */
     Info describe(int layer) {
         long[] slots = new long[Slots.INFO_COUNT];
         byte[][] names = new byte[Info.NAMES][];
