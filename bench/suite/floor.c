@@ -2,7 +2,7 @@
  * and nothing else.
  *
  * No filter that touches memory for each key can be faster than the touch, and none that hashes can
- * be faster than the hash. `add` is a read-modify-write of 8 bytes of the line, a query is a load.
+ * be faster than the hash. `add` is a read-modify-write of 8 bytes of the line; a query is a load.
  * Numbers are random already, so they select the line directly; for an address, two of its words
  * do. So the rows called "touch" do hardly anything else. */
 #include "bench.h"

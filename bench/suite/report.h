@@ -36,9 +36,9 @@ void write_markdown(const struct run *run, FILE *out);
 /* goals.c: a table of the project's goals and their outcome. */
 void write_goals(const struct run *run, FILE *out);
 
-/* chart.c: ns per key against the size of the filter, adding and querying, one file for each kind
- * of keys and bits per key: FOLDER/bench-numbers-10-ask.svg. Draws if there are at least two sizes.
- * Returns false after reporting a file that can't be written. */
+/* chart.c: ns per key against the size of the filter, adding and querying, one file for each key
+ * type and number of bits per key: FOLDER/bench-numbers-10-ask.svg. Draws if there are at least two
+ * sizes. Returns false after reporting a file that can't be written. */
 bool write_charts(const struct run *run, const char *folder);
 
 #endif

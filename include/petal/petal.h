@@ -592,8 +592,8 @@ typedef struct petal_open_options {
 } petal_open_options;
 #define PETAL_OPEN_OPTIONS_INIT PETAL_STRUCT_INIT(petal_open_options)
 
-/* Opens a filter file. options NULL: a petal file, mapped for reading. The header is always
- * verified; bits are verified only on request.
+/* Opens a filter file. If options is NULL, it must be a petal file, and is mapped for reading. The
+ * header is always verified; bits are verified only on request.
  *
  * WARNING: while a file is mapped (MAP, WRITABLE), nobody may truncate it: the next access to a
  * page that is gone kills the process with SIGBUS. If someone might, use PETAL_OPEN_LOAD.

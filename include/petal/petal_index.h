@@ -190,7 +190,7 @@ PETAL_API petal_status petal_index_query(const petal_index *index, const petal_b
 
 /* Compares every block of an opened index with its checksum.
  *   PETAL_UNCHECKED    an index that is being made: there is nothing to compare
- *   PETAL_ERR_DAMAGED  error->offset is the place of the first damaged block in the file
+ *   PETAL_ERR_DAMAGED  error->offset is the offset of the first damaged block in the file
  * Cost: reads all bits. */
 PETAL_NODISCARD PETAL_API petal_status petal_index_verify(const petal_index *index,
                                                           petal_error *error);

@@ -243,7 +243,7 @@ petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, peta
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Gives keys that were added before the first time that time as their date. */
+/* Dates the keys that were added before the clock was first set: they get that time. */
 static void date_layers(petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)

@@ -137,7 +137,8 @@ struct direct {
     uint64_t *items;
     const void *table; /* the kernel's own table */
     bool is_near;      /* the array fits into the cache */
-    /* How many keys one call may have, for the functions for many keys. 0 if there are none. */
+    /* How many keys one call may have, for the functions for many keys. It is 0 if there are
+     * none. */
     uint32_t max_contains, max_add;
     uint64_t seed, flip; /* flip, flips: computed from the seed for XXH3 (hash.h) */
     struct xxh3_flips flips;
@@ -188,8 +189,8 @@ struct kernel {
     /* For `blocked`: adds the false-positive rate of the bits of each of PETAL_RATE_LINES lines,
      * times PETAL_RATE_PATTERNS, to sums[i]. Every kernel gives the same numbers. */
     void (*add_rates)(const uint8_t *const *lines, uint32_t hashes, double *sums);
-    /* Sets the calls and the table for keys with this hash. Returns false if there are none. NULL
-     * if there are none for any hash. */
+    /* Sets the calls and the table for keys with this hash. Returns false if there are none. The
+     * member is NULL if there are none for any hash. */
     bool (*direct)(struct direct *way, uint32_t hash);
     /* The same for several layers. Sets the queries for one key. */
     bool (*direct_any)(struct direct *way, uint32_t hash);
