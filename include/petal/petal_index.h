@@ -62,7 +62,7 @@ typedef struct petal_index_options {
 
 /* Creates an empty index in memory, to which filters can be added. `options` may be NULL. On
  * failure *index is NULL.
- *   PETAL_ERR_ARGUMENT  a scheme other than blocked and classic; or the struct is not initialised
+ *   PETAL_ERR_ARGUMENT  a scheme other than blocked or classic; or the struct is not initialised
  *   PETAL_ERR_BUSY      another process is changing or replacing locked_path
  *   PETAL_ERR_MEMORY, PETAL_ERR_IO, PETAL_ERR_UNSUPPORTED (see petal_open()) */
 PETAL_NODISCARD PETAL_API petal_status petal_index_create(const petal_index_options *options,

@@ -194,7 +194,8 @@ static petal_status fetch_piece(const struct spill *spill, struct run *run, peta
     return petal_fail(error, PETAL_ERR_IO, "the temporary file does not return what was written");
 }
 
-/* The index in the run's piece of the first hash whose start, of `starts`, is `end` or later. */
+/* Returns the index, in the run's piece, of the first hash whose start (out of `starts`) is `end`
+ * or later. */
 static uint64_t window_end(const struct run *run, uint64_t starts, uint64_t end)
 {
     uint64_t from = run->begin, to = run->end;
