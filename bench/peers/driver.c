@@ -47,7 +47,7 @@ static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 #define WARM_UP_NS 1e9
 #define WARM_UP_MAX_NS 10e9
 #define CALM_RUNS 3
-/* A round fills and queries as often as fits into this time, so that at least one repeat is
+/* A round fills and queries as many times as fit into this time, so that at least one repeat is
  * undisturbed. */
 #define ROUND_NS 0.2e9
 

@@ -584,7 +584,7 @@ typedef struct petal_open_options {
      * or 64 times the size of the input if that is more; UINT64_MAX means no limit. */
     uint64_t memory_limit;
     /* petal_view(): petal_free() calls this once to give the bytes back. May be NULL. If
-     * petal_view() fails, the bytes stay the caller's, and it is not called. */
+     * petal_view() fails, the caller still owns the bytes, and it is not called. */
     void (*release)(void *context, const void *bytes, uint64_t size_bytes);
     void *release_context;
     uint8_t refuse_overfull; /* see petal_options */
@@ -1153,7 +1153,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, cons
  *   PETAL_ERR_MISMATCH      the patch is for another content id or another kind of filter, or was
  *                           applied already
  *   PETAL_ERR_NOT_A_FILTER  the bytes are not a patch
- *   PETAL_ERR_TRUNCATED, PETAL_ERR_DAMAGED (error->offset is the place in the patch)
+ *   PETAL_ERR_TRUNCATED, PETAL_ERR_DAMAGED (error->offset is an offset in the patch)
  *   PETAL_ERR_NEWER         a later version made the patch
  *   PETAL_ERR_LIMIT         new layers exceed memory_limit
  *   PETAL_ERR_UNSUPPORTED   a writable map: load and save instead; or the filter has no bits

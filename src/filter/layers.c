@@ -159,8 +159,8 @@ static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, u
 }
 
 /* The last layer is full. Keys that it contains are not new. The first key that it doesn't contain
- * makes the filter grow. A filter of another library may accept keys beyond its capacity instead;
- * then this key is added alone. */
+ * makes the filter grow. Another library's filter may accept keys beyond its capacity instead; then
+ * this key is added alone. */
 static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
                                      uint8_t *was_new, struct progress *progress,
                                      petal_error *error)

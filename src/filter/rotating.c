@@ -32,7 +32,7 @@
  * a probability whose negative logarithm is -sum ln(1 - r(x)). This sum is highest if as many
  * generations as possible are full, since -ln(1 - r(x)) is convex in x from 0 to 1. (Each key sets
  * k bits, and a query needs all k, so r grows like x^k. For k = 1 the logarithm is linear.) In the
- * worst case, therefore, G generations are full, with the rate r(1) = p / G each.
+ * worst case, therefore, G generations are full, each with the rate r(1) = p / G.
  * tests/unit/layers.c checks this for many plans.
  *
  * The number. Consider the generations that began after the last key of the oldest one. Let s of

@@ -1,4 +1,4 @@
-/* vectors.c - tests real files of other libraries, which vectors/<format>/vectors.txt lists. Each
+/* vectors.c - tests real files from other libraries, which vectors/<format>/vectors.txt lists. Each
  * file must open, give the original's answer to every listed query, be rebuilt byte for byte from
  * its keys, and survive a round trip through a petal file. Every damaged version must be refused,
  * and do no harm.

@@ -152,7 +152,7 @@ a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_o
 struct stream {
     petal_filter *filter;
     uint64_t in, generation, generations; /* keys so far; keys per generation; generations */
-    /* Queries of keys that must be forgotten, and those that passed. */
+    /* Queries for keys that must be forgotten, and those that passed. */
     uint64_t asked, passed;
     uint64_t random;
 };

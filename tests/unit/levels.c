@@ -70,7 +70,7 @@ static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * 
     }
 }
 
-/* A change, made to some keys as a batch and to each of them alone. */
+/* A change, made to some keys as a batch and to each of them individually. */
 struct doing {
     void (*batch)(petal_filter *filter, size_t from, size_t count, uint8_t *results);
     bool (*one)(petal_filter *filter, size_t i);

@@ -8,7 +8,7 @@ using System.Linq;
 using System.Text;
 using Petal;
 
-// A file of another library; tests/formats/vectors.c describes the language.
+// Another library's file; tests/formats/vectors.c describes the language.
 class Foreign
 {
     readonly string format, path;
