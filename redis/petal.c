@@ -497,7 +497,7 @@ static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString *
     return status == PETAL_OK;
 }
 
-/* If the target doesn't exist: copies the first source, and merges the others into the copy.
+/* If the target doesn't exist, copies the first source, and merges the others into the copy.
  * Returns NULL after an error reply. */
 static struct value *merge_anew(RedisModuleCtx *ctx, RedisModuleString **names, int count)
 {

@@ -441,7 +441,7 @@ static size_t end_of_last_row(struct key_reader *reader, struct key_block *block
     return end;
 }
 
-/* For a row that is too long: its end, or the end of what has been read. */
+/* The end of a row that is too long, or of what has been read. */
 static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
 {
     const struct rows *rows = &reader->rows;

@@ -565,7 +565,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  * file in place after it was opened, a block that differs counts as changed, not as damaged. Takes
  * one byte of memory per block. Without the flag, a map trusts its bits. */
 #define PETAL_OPEN_VERIFY_ON_USE 2048u
-/* With RECOVER: also accept a clean file whose blocks do not match their checksums, and give them
+/* With RECOVER, also accept a clean file whose blocks do not match their checksums, and give them
  * new ones. Damage and additions can't be told apart: keys may be missing, and the new checksums
  * hide it. petal_file_info.recovered_blocks counts the blocks that differ. For files that cannot be
  * rebuilt from their keys. */

@@ -165,8 +165,8 @@ struct petal_filter {
     /* Bits may be set only after petal_filter_prepare_write(), which may refuse or must notify the
      * store. Returns false if permission has been granted permanently. */
     atomic_bool needs_permission;
-    /* For a writable map: reads 0 in a process that was forked from the one that opened it (os.h).
-     * NULL if there is no such page; then every change requests permission. */
+    /* In a writable map, this reads 0 in a process that was forked from the one that opened it
+     * (os.h). NULL if there is no such page; then every change requests permission. */
     const volatile uint8_t *fork_mark;
 };
 

@@ -24,8 +24,8 @@ static uint64_t max_items(const petal_filter *filter)
     return most;
 }
 
-/* For time windows: finds out whether a window held more keys than planned. It considers only
- * generations that still exist. If so, the rate may exceed the requested one. */
+/* Finds out whether a time window held more keys than planned. It considers only generations that
+ * still exist. If so, the rate may exceed the requested one. */
 static bool window_is_overfull(const petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)

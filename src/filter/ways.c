@@ -69,7 +69,7 @@ static bool find_direct(const petal_filter *filter, struct direct *way)
            fill_in(way, filter->hash->id);
 }
 
-/* For a growing filter: adds keys directly while its only layer has room. */
+/* Adds keys directly to a growing filter while its only layer has room. */
 static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;

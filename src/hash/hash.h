@@ -85,7 +85,7 @@ static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
     return flip ^ rotl64(flip, 49) ^ rotl64(flip, 24);
 }
 
-/* For keys of 17 to 64 bytes: bytes 0 to 64 of the secret, plus or minus the seed. */
+/* Bytes 0 to 64 of the secret, plus or minus the seed, for keys of 17 to 64 bytes. */
 struct xxh3_flips {
     uint64_t words[8];
 };

@@ -121,7 +121,7 @@ static void prefetch_rows(const struct few *few, const struct group *group, cons
                 __builtin_prefetch(rows + few->bits[i][j] / 8 + at);
 }
 
-/* For rows that start on bytes: a loop that compilers vectorise. */
+/* Handles rows that start on bytes, with a loop that compilers vectorise. */
 static void and_words(uint64_t *all, const uint8_t *row, size_t words)
 {
     for (size_t i = 0; i < words; i++) all[i] &= load64le(row + 8 * i);

@@ -186,8 +186,8 @@ struct kernel {
     void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
                        uint8_t *turns);
     const struct parts *parts; /* NULL if keys can't be split */
-    /* For `blocked`: adds the false-positive rate of the bits of each of PETAL_RATE_LINES lines,
-     * times PETAL_RATE_PATTERNS, to sums[i]. Every kernel gives the same numbers. */
+    /* For `blocked`, this adds the false-positive rate of the bits of each of PETAL_RATE_LINES
+     * lines, times PETAL_RATE_PATTERNS, to sums[i]. Every kernel gives the same numbers. */
     void (*add_rates)(const uint8_t *const *lines, uint32_t hashes, double *sums);
     /* Sets the calls and the table for keys with this hash. Returns false if there are none. The
      * member is NULL if there are none for any hash. */

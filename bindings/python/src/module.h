@@ -201,7 +201,8 @@ struct column {
 
 enum { ANSWER_NULL = 2 };
 
-/* For this many keys or fewer, the GIL is kept: handing it over would take longer than the work. */
+/* With this many keys or fewer, the GIL is kept: handing it over would take longer than the
+ * work. */
 enum { FEW_KEYS = 64 };
 
 /* Processes the whole column; the GIL is held on entry. answers: one byte per key (0, 1 or

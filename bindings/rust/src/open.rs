@@ -86,7 +86,7 @@ impl OpenOptions {
         recover = PETAL_OPEN_RECOVER;
         /// Reads a file while another process changes it in place.
         live = PETAL_OPEN_LIVE;
-        /// With [`Mode::Load`]: keeps the file locked until the filter is dropped.
+        /// With [`Mode::Load`], keeps the file locked until the filter is dropped.
         locked = PETAL_OPEN_LOCKED;
         /// Takes no lock, for file systems without locks.
         no_lock = PETAL_OPEN_NO_LOCK;

@@ -18,7 +18,7 @@ pub enum Scheme {
     Classic,
     /// Keys can be removed; 4 times the size of `Classic`.
     Counting,
-    /// For sets that never change: add the keys, then [`Filter::freeze`]. The smallest.
+    /// For sets that never change; add the keys, then [`Filter::freeze`]. The smallest.
     Static,
 }
 
@@ -85,18 +85,18 @@ impl Options {
         bits(bits: u64);
         /// Bits per key.
         hashes(hashes: u32);
-        /// Of blocked filters: 1 or 2.
+        /// 1 or 2 cache lines per key, in blocked filters.
         lines_per_key(lines_per_key: u32);
         /// The seed of the hash. Only filters with equal seeds can be merged.
         seed(seed: u64);
-        /// With growth: each layer is for so many times as many keys, at `growth_ratio` times the
-        /// rate.
+        /// With growth, each layer has `growth_step` times the capacity of the previous one, and
+        /// `growth_ratio` times its rate.
         growth_step(growth_step: u32, growth_ratio: f64);
-        /// Remembers at least the last `window_keys` keys, and forgets older ones. In place of the
+        /// Remembers at least the last `window_keys` keys, and forgets older ones. Replaces the
         /// capacity.
         window(window_keys: u64);
-        /// With a window: remembers the keys of so many milliseconds, and at most `window` of them.
-        /// See [`Filter::set_clock`].
+        /// With a window, remembers the keys of this many milliseconds, and at most `window` of
+        /// them. See [`Filter::set_clock`].
         window_ms(window_ms: u64);
         /// Parts of a window, 2 to 32.
         generations(generations: u32);

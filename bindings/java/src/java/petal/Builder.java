@@ -95,12 +95,12 @@ public final class Builder {
         return set(Slots.OPTION_GROWTH, 1, "grow");
     }
 
-    /** With grow(): the capacity of each layer relative to the one before, 2 to 64. */
+    /** With grow(), the capacity of each layer relative to the one before, 2 to 64. */
     public Builder growthStep(int step) {
         return set(Slots.OPTION_GROWTH_STEP, step, "growthStep");
     }
 
-    /** With grow(): the rate of each layer relative to the one before. */
+    /** With grow(), the rate of each layer relative to the one before. */
     public Builder growthRatio(double ratio) {
         slots[Slots.OPTION_GROWTH_RATIO] = Double.doubleToRawLongBits(ratio);
         return this;

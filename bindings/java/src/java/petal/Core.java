@@ -433,7 +433,7 @@ final class Core extends AbstractCollection<byte[]> {
 
     native int oneBytes(long handle, int verb, byte[] key, int from, int size);
 
-    /** For keys of at most PACKED_BYTES: their first words, and the last one, which may overlap. */
+    /** The first words of keys of at most PACKED_BYTES, and the last one, which may overlap. */
     native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
             long f, long g, long last);
 

@@ -175,12 +175,12 @@ public final class Info {
         return slots[Slots.INFO_WINDOW_MS];
     }
 
-    /** For a time window: the time of the latest advance(), or 0 if there was none. */
+    /** The time of a time window's latest advance(), or 0 if there was none. */
     public long clockMillis() {
         return slots[Slots.INFO_CLOCK_MS];
     }
 
-    /** For a window: the planned number of generations. */
+    /** The planned number of a window's generations. */
     public int generations() {
         return (int) slots[Slots.INFO_GENERATIONS];
     }
@@ -195,22 +195,22 @@ public final class Info {
         return slots[Slots.INFO_FILE_LIVE] != 0;
     }
 
-    /** For one layer of a time window: a lower bound for the time of its first keys. */
+    /** For one layer of a time window, a lower bound for the time of its first keys. */
     public long fromMillis() {
         return slots[Slots.INFO_EARLIEST_MS];
     }
 
-    /** For one layer of a time window: an upper bound for the time of its last keys. */
+    /** For one layer of a time window, an upper bound for the time of its last keys. */
     public long toMillis() {
         return slots[Slots.INFO_LATEST_MS];
     }
 
-    /** If opened with recover(): the number of blocks that differ from their last checksums. */
+    /** If opened with recover(), the number of blocks that differ from their last checksums. */
     public long recoveredBlocks() {
         return slots[Slots.INFO_FILE_RECOVERED_BLOCKS];
     }
 
-    /** If opened with recover(): the number of blocks. */
+    /** If opened with recover(), the number of blocks. */
     public long blocks() {
         return slots[Slots.INFO_FILE_COMPARED_BLOCKS];
     }
@@ -229,7 +229,7 @@ public final class Info {
         return slots[Slots.INFO_FILE_VERIFIES_ON_USE] != 0;
     }
 
-    /** For a mapped file: the number of blocks that are not checked yet or were found damaged. */
+    /** For a mapped file, the number of blocks that are not checked yet or were found damaged. */
     public long uncheckedBlocks() {
         return slots[Slots.INFO_FILE_UNCHECKED_BLOCKS];
     }

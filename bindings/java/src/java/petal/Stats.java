@@ -35,7 +35,7 @@ public final class Stats {
         return bitsSet;
     }
 
-    /** For counting filters: the number of counters stuck at 15. */
+    /** The number of a counting filter's counters that are stuck at 15. */
     public long saturatedCounters() {
         return saturatedCounters;
     }
