@@ -6,7 +6,8 @@ use crate::key::{raw, Key, KeyType, Raw};
 use petal_bloom_sys as sys;
 use std::borrow::Cow;
 
-/// Keys that go to the library at once; their addresses stay in the nearest cache.
+/// How many keys are passed to the library at a time; their addresses stay in the first-level
+/// cache.
 const CHUNK: usize = 1024;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -17,7 +18,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Was the key new, is it probably in, or was it removed?
+    /// Was the key new, is it probably present, or was it removed?
     ///
     /// # Safety
     /// No other thread may use the filter, unless the header allows it for this call.
@@ -73,8 +74,8 @@ impl Verb {
     }
 
     /// The same for each key, and how many answers are true. After a failure, the keys before the
-    /// one at the error's index were processed. Where the scheme does not accept the empty key, it
-    /// is skipped, counted and reported at the end.
+    /// one at the error's index were processed. If the scheme does not accept the empty key, it is
+    /// skipped, counted and reported at the end.
     ///
     /// # Safety
     /// As for `one`.
@@ -123,7 +124,7 @@ impl Verb {
     }
 }
 
-/// Neighbouring keys of a batch that the library takes in one array.
+/// Consecutive keys of a batch that the library accepts as one array.
 #[derive(Default)]
 struct Run<'a> {
     begin: usize,

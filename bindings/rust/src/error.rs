@@ -16,7 +16,7 @@ macro_rules! statuses {
             KeyType,
             /// The integer does not fit the filter's keys: 64 bits, signed, or fewer.
             KeyRange,
-            /// A status of a newer library.
+            /// A status from a newer library.
             Other,
         }
 
@@ -155,7 +155,7 @@ impl Error {
         self
     }
 
-    /// Of a batch of one key, the index says nothing.
+    /// The index in a batch of one key says nothing.
     pub(crate) fn without_index(mut self) -> Error {
         self.0.index = None;
         self
@@ -176,8 +176,8 @@ impl Error {
         self.0.offset
     }
 
-    /// Of a batch: the index of the first key that failed. The keys before it were processed, those
-    /// after it were not.
+    /// For a batch, the index of the first key that failed. The keys before it were processed, and
+    /// those after it were not.
     pub fn index(&self) -> Option<usize> {
         self.0.index
     }

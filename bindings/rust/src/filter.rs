@@ -12,17 +12,17 @@ use std::fmt;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// A Bloom filter: a set of keys that never forgets one, and takes an absent key for a present one
+/// A Bloom filter: a set of keys that never forgets one, but mistakes absent keys for present ones
 /// at a planned rate.
 ///
-/// Any number of threads may query it through `&self`. What changes it takes `&mut self`; for adding
-/// from several threads at once, see [`Filter::share`].
+/// Any number of threads may query it through `&self`. Calls that change it take `&mut self`; to
+/// add from several threads at once, see [`Filter::share`].
 pub struct Filter {
     pub(crate) handle: NonNull<sys::petal_filter>,
     pub(crate) key_type: KeyType,
     /// A query may find a damaged block.
     pub(crate) verifies: bool,
-    /// The scheme of another library does not accept the empty key.
+    /// Another library's scheme does not accept the empty key.
     pub(crate) rejects_empty: bool,
 }
 
@@ -53,8 +53,8 @@ impl Filter {
         Options::new().capacity(capacity).rate(rate).create()
     }
 
-    /// Opens a filter file: mapped for reading, its blocks verified before they are used. For more
-    /// options see [`OpenOptions`].
+    /// Opens a filter file, mapped for reading; its blocks are verified before they are used. For
+    /// more options see [`OpenOptions`].
     pub fn open(path: impl AsRef<Path>) -> Result<Filter, Error> {
         OpenOptions::new().open(path)
     }
@@ -91,7 +91,7 @@ impl Filter {
         unsafe { Verb::Add.one(self, key) }
     }
 
-    /// Is the key in? Returns false if it certainly isn't, and true if it probably is.
+    /// Is the key present? Returns false if it certainly isn't, and true if it probably is.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         // SAFETY: it takes a const filter.
@@ -99,15 +99,16 @@ impl Filter {
     }
 
     /// Removes a key from a [counting](crate::Scheme::Counting) filter. Returns false if it was
-    /// certainly not in. Remove only keys that were added: removing a false positive damages keys
-    /// that are in.
+    /// certainly absent. Remove only keys that were added: removing a false positive damages keys
+    /// that are present.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Remove.one(self, key) }
     }
 
-    /// Adds the keys, and returns how many were new. For integers faster than one by one.
+    /// Adds the keys, and returns how many were new. For integers, this is faster than adding them
+    /// one by one.
     ///
     /// ```
     /// let mut filter = petal_bloom::Filter::new(1000, 0.0001)?;
@@ -116,7 +117,7 @@ impl Filter {
     /// # Ok::<(), petal_bloom::Error>(())
     /// ```
     ///
-    /// After a failure, the keys before the error's index are in.
+    /// After a failure, the keys before the error's index have been added.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<u64, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Add.many(self, keys, None) }
@@ -128,20 +129,21 @@ impl Filter {
         unsafe { Verb::Add.many(self, keys, Some(answers)) }
     }
 
-    /// Which of the keys are in?
+    /// Which of the keys are present?
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, Error> {
         let mut answers = vec![false; keys.len()];
         self.contains_into(keys, &mut answers)?;
         Ok(answers)
     }
 
-    /// Writes which of the keys are in, and returns how many; `answers` must be as long as `keys`.
+    /// Writes which of the keys are present, and returns how many; `answers` must be as long as
+    /// `keys`.
     pub fn contains_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) -> Result<u64, Error> {
         // SAFETY: it takes a const filter.
         unsafe { Verb::Contains.many(self, keys, Some(answers)) }
     }
 
-    /// Removes the keys, and returns how many were in; see [`remove`](Filter::remove).
+    /// Removes the keys, and returns how many were present; see [`remove`](Filter::remove).
     pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Result<u64, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Remove.many(self, keys, None) }
@@ -188,7 +190,7 @@ impl Filter {
 
     // ---- files ----
 
-    /// Writes the filter to a petal file, which it replaces atomically.
+    /// Writes the filter to a petal file, and replaces an old one atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.save_with(path, &SaveOptions::new())
     }
@@ -248,7 +250,7 @@ impl Filter {
         Ok(Info::of(&info))
     }
 
-    /// Estimates from all bits.
+    /// Statistics estimated from all bits.
     pub fn stats(&self) -> Result<Stats, Error> {
         let mut stats: sys::petal_stats = sized!(sys::petal_stats);
         let all = sys::PETAL_ALL_LAYERS;
@@ -273,7 +275,7 @@ impl Filter {
         Ok(id)
     }
 
-    /// The type of its keys, as the file or the options say.
+    /// The type of its keys, as given by the file or the options.
     pub fn key_type(&self) -> KeyType {
         self.key_type
     }
@@ -291,7 +293,7 @@ impl Filter {
         }
     }
 
-    /// Replaces the metadata: at most 64 KiB.
+    /// Replaces the metadata, which is at most 64 KiB.
     pub fn set_metadata(&mut self, metadata: &[u8]) -> Result<(), Error> {
         let (bytes, size) = (metadata.as_ptr().cast(), metadata.len() as u64);
         // SAFETY: &mut self is exclusive, and the bytes are copied.
@@ -301,7 +303,7 @@ impl Filter {
 
     // ---- whole filters ----
 
-    /// Makes it the union of both: exactly the filter to which the keys of both were added.
+    /// Turns it into the union of both, exactly as if the keys of both had been added to it.
     ///
     /// ```
     /// let mut a = petal_bloom::Filter::new(100, 0.01)?;
@@ -318,7 +320,7 @@ impl Filter {
         check(|error| unsafe { sys::petal_merge(this, other, error) }).map(drop)
     }
 
-    /// Keeps only the bits that both have: every key of both is still in.
+    /// Keeps only the bits that both have: every key that is in both is still present.
     pub fn intersect(&mut self, other: &Filter) -> Result<(), Error> {
         let (this, other) = (self.handle.as_ptr(), other.handle.as_ptr());
         // SAFETY: as for merge.
@@ -344,13 +346,13 @@ impl Filter {
         self.derived(sys::petal_create_like)
     }
 
-    /// A classic filter of a counting one, a quarter of its size.
+    /// A classic filter with the keys of this counting one, a quarter of its size.
     pub fn drop_counts(&self) -> Result<Filter, Error> {
         self.derived(sys::petal_drop_counts)
     }
 
-    /// A smaller filter of the same keys: the one that was made for `capacity` keys at this rate. 0
-    /// is the filter's own rate, and the keys that are in.
+    /// A smaller filter with the same keys, as if it had been created for `capacity` keys at this
+    /// rate. 0 means the filter's own rate, and the keys that are present.
     pub fn fold(&self, rate: f64, capacity: u64) -> Result<Filter, Error> {
         let mut options: sys::petal_fold_options = sized!(sys::petal_fold_options);
         (options.rate, options.capacity) = (rate, capacity);
@@ -388,8 +390,8 @@ impl Filter {
         check(|error| unsafe { sys::petal_clear(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Makes it read-only for good. A [static](crate::Scheme::Static) filter is built from the keys
-    /// that were added.
+    /// Makes it permanently read-only. A [static](crate::Scheme::Static) filter is built from the
+    /// keys that were added.
     ///
     /// ```
     /// use petal_bloom::{Options, Scheme};
@@ -406,7 +408,8 @@ impl Filter {
         check(|error| unsafe { sys::petal_freeze(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Sets the clock of a window of time: milliseconds since 1970. It drops keys that have expired.
+    /// Sets the clock of a time window, in milliseconds since 1970, and drops keys that have
+    /// expired.
     pub fn set_clock(&mut self, now_ms: u64) -> Result<(), Error> {
         // SAFETY: &mut self is exclusive.
         check(|error| unsafe { sys::petal_set_clock(self.handle.as_ptr(), now_ms, error) })
@@ -422,7 +425,7 @@ impl Filter {
         })
     }
 
-    /// Applies a patch. After a failure the filter is as it was.
+    /// Applies a patch. After a failure the filter is unchanged.
     pub fn apply_patch(&mut self, patch: &[u8]) -> Result<(), Error> {
         let (bytes, size) = (patch.as_ptr().cast(), patch.len() as u64);
         // SAFETY: &mut self is exclusive, and the patch is borrowed for the call.

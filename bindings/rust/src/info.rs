@@ -1,9 +1,9 @@
-//! What the library knows of a filter, and what it estimates.
+//! What the library knows about a filter, and what it estimates.
 use crate::error::text;
 use crate::key::KeyType;
 use petal_bloom_sys as sys;
 
-/// What the library knows of a filter without reading its bits. Unknown rates are NaN.
+/// What the library knows about a filter without reading its bits. Unknown rates are NaN.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Info {
@@ -27,13 +27,13 @@ pub struct Info {
     pub lines_per_key: u32,
     /// Bit arrays: 1, unless the filter grows or is a window.
     pub layers: u32,
-    /// Distinct keys that it is planned for; 0 if not recorded.
+    /// Distinct keys planned for; 0 if not recorded.
     pub capacity: u64,
     /// The false-positive rate that was planned.
     pub target_rate: f64,
     /// The rate at `capacity` keys by the scheme's model.
     pub predicted_rate: f64,
-    /// Added keys, repeats included: a hint.
+    /// Keys added, repeats included; a hint.
     pub items: u64,
     /// The seed of its hash.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! Types of keys. Every language makes the same bytes of the same key.
+//! Types of keys. The same key has the same bytes in every language.
 use crate::error::Error;
 use petal_bloom_sys as sys;
 use std::borrow::Cow;
@@ -11,9 +11,10 @@ pub enum AnyKey<'a> {
     Text(&'a str),
     /// The bytes themselves. Filters of every type accept them.
     Bytes(&'a [u8]),
-    /// 8 bytes, little-endian, of the value as `i64`; what does not fit is an error.
+    /// 8 bytes, little-endian, of the value as `i64`; a value that does not fit is an error.
     Integer(i128),
-    /// 8 bytes, little-endian, of the IEEE 754 value; -0.0 is 0.0, and all NaNs are one key.
+    /// 8 bytes, little-endian, of the IEEE 754 value; -0.0 becomes 0.0, and all NaNs are the same
+    /// key.
     Real(f64),
     /// A hash in place of a key.
     Hash(u64),
@@ -115,7 +116,7 @@ impl<K: Key + ?Sized> Key for &K {
     }
 }
 
-/// What a filter's keys were before they became bytes. A file records it; then keys of other types
+/// What a filter's keys were before they became bytes. If a file records it, keys of other types
 /// are an error instead of a wrong "certainly not". Bytes are always accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,7 +125,7 @@ pub enum KeyType {
     Any,
     /// Text as UTF-8.
     Text,
-    /// Text as UTF-16LE, as a JVM has it.
+    /// Text as UTF-16LE, as a JVM stores it.
     Utf16,
     /// Integers of 32 bits.
     I32,
@@ -169,7 +170,8 @@ pub(crate) enum Raw<'a> {
     Hash(u64),
 }
 
-/// Makes the key canonical for a filter of that type, or says why it cannot be one of its keys.
+/// Converts the key to the canonical form for a filter of that type, or says why it can't be one of
+/// its keys.
 #[inline]
 pub(crate) fn raw(key: AnyKey<'_>, filter: KeyType) -> Result<Raw<'_>, Error> {
     use KeyType::{Any, Text, Utf16, F64, I32, I64};

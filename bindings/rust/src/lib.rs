@@ -20,13 +20,13 @@
 //! ```
 //!
 //! - [`Options`] make a filter: its scheme, its seed or secret, growth, windows.
-//! - [`OpenOptions`] open one: mapped, in place, in memory, of another format.
+//! - [`OpenOptions`] open one: mapped, in place, in memory, or in another format.
 //! - [`Key`] lists the types of keys and says what their bytes are.
 //! - [`SharedFilter`] takes keys from several threads at once.
 //! - [`Error`] has a [`Status`], the library's message, and the offset in the file.
 //!
 //! A [`Filter`] is [`Send`] and [`Sync`]: the library lets any number of threads query a filter
-//! that nobody changes, and whatever changes it takes `&mut self`.
+//! that nobody changes, and all calls that change it take `&mut self`.
 //!
 //! # Features
 //!

@@ -16,14 +16,14 @@ pub enum Mode {
     ReadOnly,
     /// Mapped for changes in place; one writer at a time. See [`Filter::sync`].
     Writable,
-    /// A verified copy in memory, which may change; the file does not.
+    /// A verified copy in memory, which may be changed; the file stays as it is.
     Load,
 }
 
 /// How to open a filter.
 ///
-/// Nobody may truncate a file while it is mapped: that ends the process. If somebody might, use
-/// [`Mode::Load`].
+/// A file must not be truncated while it is mapped, because that kills the process. If that could
+/// happen, use [`Mode::Load`].
 ///
 /// ```
 /// use petal_bloom::{Filter, OpenOptions};
@@ -82,7 +82,7 @@ impl OpenOptions {
     flags! {
         /// Verifies every block at once, which reads the whole file.
         verify = PETAL_OPEN_VERIFY;
-        /// Accepts a file whose writer died, as it is: every key that was synced is in.
+        /// Accepts a file whose writer died as it is: every key that was synced is present.
         recover = PETAL_OPEN_RECOVER;
         /// Reads a file while another process changes it in place.
         live = PETAL_OPEN_LIVE;
@@ -161,8 +161,8 @@ impl OpenOptions {
         })
     }
 
-    /// Like [`from_bytes`](OpenOptions::from_bytes), but without a copy: the filter is read-only, and
-    /// owns what has the bytes.
+    /// Like [`from_bytes`](OpenOptions::from_bytes), but without copying: the filter is read-only,
+    /// and owns the object that holds the bytes.
     ///
     /// ```
     /// use petal_bloom::{Filter, OpenOptions};
@@ -239,7 +239,7 @@ impl SaveOptions {
         self
     }
 
-    /// Takes no lock: nobody else changes the file.
+    /// Takes no lock; make sure that nobody else changes the file.
     pub fn no_lock(mut self) -> SaveOptions {
         self.flags |= sys::PETAL_SAVE_NO_LOCK;
         self

@@ -14,7 +14,7 @@ pub enum Scheme {
     /// One or two cache lines per key: the fastest.
     #[default]
     Blocked,
-    /// The textbook's filter: the fewest bits of those that can change.
+    /// The textbook's filter, with the fewest bits among those that can change.
     Classic,
     /// Keys can be removed; 4 times the size of `Classic`.
     Counting,
@@ -125,7 +125,7 @@ impl Options {
         self
     }
 
-    /// A size that [`Filter::fold`] can make smaller, once all keys are in.
+    /// A size that [`Filter::fold`] can make smaller, once all keys have been added.
     pub fn foldable(mut self) -> Options {
         self.raw.foldable = 1;
         self
@@ -149,7 +149,7 @@ impl Options {
         self
     }
 
-    /// The filter that another library would make: `"guava"`, `"redisbloom"`, ... Lists are in
+    /// The filter that another library would make: `"guava"`, `"redisbloom"`, ... See
     /// [`formats`](crate::formats).
     pub fn format(mut self, name: &str) -> Options {
         self.format = Some(name.to_owned());

@@ -1,4 +1,4 @@
-//! A filter to which several threads add.
+//! A filter that several threads add to.
 use crate::batch::Verb;
 use crate::error::{check, Error};
 use crate::filter::Filter;
@@ -6,9 +6,8 @@ use crate::key::Key;
 use petal_bloom_sys as sys;
 use std::fmt;
 
-/// A filter to which any number of threads may add, and which they may query, at the same time and
-/// without a lock. No key is lost. What else a filter can do must wait until
-/// [`into_inner`](SharedFilter::into_inner).
+/// A filter that any number of threads may add to and query at the same time, without a lock. No
+/// key is lost. Everything else must wait until [`into_inner`](SharedFilter::into_inner).
 ///
 /// ```
 /// let filter = petal_bloom::Filter::new(1000, 0.01)?.share()?;
@@ -38,7 +37,7 @@ impl SharedFilter {
         unsafe { Verb::Add.one(&self.0, key) }
     }
 
-    /// Is the key in? Returns false if it certainly isn't, and true if it probably is.
+    /// Is the key present? Returns false if it certainly isn't, and true if it probably is.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
         self.0.contains(key)
@@ -50,7 +49,7 @@ impl SharedFilter {
         unsafe { Verb::Add.many(&self.0, keys, None) }
     }
 
-    /// Which of the keys are in?
+    /// Which of the keys are present?
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, Error> {
         self.0.contains_many(keys)
     }
