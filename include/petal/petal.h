@@ -595,8 +595,8 @@ typedef struct petal_open_options {
 /* Opens a filter file. If options is NULL, it must be a petal file, and is mapped for reading. The
  * header is always verified; bits are verified only on request.
  *
- * WARNING: while a file is mapped (MAP, WRITABLE), nobody may truncate it: the next access to a
- * page that is gone kills the process with SIGBUS. If someone might, use PETAL_OPEN_LOAD.
+ * WARNING: while a file is mapped (MAP, WRITABLE), it must not be truncated: the next access to a
+ * page that is gone kills the process with SIGBUS. If that could happen, use PETAL_OPEN_LOAD.
  *
  * MAP and LOAD take files of every format. Packed formats (JSON, gzip) take private memory either
  * way. WRITABLE first allocates the file's holes, so that a full disk cannot end the program later.

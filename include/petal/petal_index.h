@@ -123,7 +123,7 @@ PETAL_NODISCARD PETAL_API petal_status petal_index_save(const petal_index *index
 
 /* Maps an index file for reading. These options have an effect: secret, max_bytes, allocator,
  * memory_limit, and the flags VERIFY and VERIFY_ON_USE (see petal_open()). Other flags are refused.
- * As with petal_open(), nobody may truncate the file while it is mapped. If petal_index_save()
+ * As with petal_open(), the file must not be truncated while it is mapped. If petal_index_save()
  * replaces it, those who have mapped the old file keep it.
  *   PETAL_ERR_ARGUMENT        another flag, or a format
  *   PETAL_ERR_NOT_A_FILTER    not an index file
