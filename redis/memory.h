@@ -19,7 +19,7 @@ extern struct totals totals;
 void *memory_zeroed(size_t size_bytes);
 void memory_free(void *memory, size_t size_bytes);
 
-/* Counts memory that the server allocated like memory from memory_zeroed(). */
+/* Counts memory that the server allocated, as if it came from memory_zeroed(). */
 void memory_take(void *memory, size_t size_bytes);
 
 /* True if these bytes plus this many more would exceed bf.memory-limit. */

@@ -134,7 +134,7 @@ static bool query_one(const struct which *which, const struct asked *asked, stru
 
 /* ---- indexes --------------------------------------------------------------------------------- */
 
-/* About the most words that the rows for one index take. */
+/* Roughly the maximum number of words that the rows for one index take. */
 #define MAX_SHELF_WORDS ((size_t)1 << 17)
 
 static size_t words_of(const struct shelf *shelf)

@@ -1,5 +1,5 @@
 /* guava.c - tests what the common vectors can't show about Guava's filters. The large cases of
- * Guava's own tests have exactly the same false positives, and sizes equal Guava's. If neither
+ * Guava's own tests have exactly the same false positives, and the sizes equal Guava's. If neither
  * Guava nor its ports can have written a file, it is refused, and the message names the field. */
 #include "../require.h"
 #include "../save_as.h"

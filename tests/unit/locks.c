@@ -731,7 +731,7 @@ static void temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not(
     require_that(living, >=, 0);
     require_that(fcntl(living, F_OFD_SETLK, &whole), ==, 0);
     char notes[PATH_SIZE + 64];
-    snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* a file of the user's */
+    snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* a user's own file */
     write_file(notes, "mine", 4);
     save_numbers(path, 5);
     assert_int_equal(unlink(notes), 0);
