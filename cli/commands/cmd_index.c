@@ -84,14 +84,21 @@ static bool add_index(struct indexing *indexing, const char *path)
     return good;
 }
 
+/* Adds a file that is no index. The file that will be replaced is locked, so it can't be opened as
+ * a filter. */
+static bool add_other(struct indexing *indexing, const char *path)
+{
+    const struct args *args = indexing->args;
+    if (!args->no_lock && is_same_file(path, args->output))
+        return complain(path, "can't be read as an index, so -o must name another file");
+    return args->of_keys ? add_keys(indexing, path) : add_filter(indexing, path);
+}
+
 static bool add_all(struct indexing *indexing, const struct many *many)
 {
     for (size_t i = 0; i < many->count && stop_signal() == 0; i++) {
         const char *path = many->each[i].name;
-        bool added = is_index_file(path)       ? add_index(indexing, path)
-                     : indexing->args->of_keys ? add_keys(indexing, path)
-                                               : add_filter(indexing, path);
-        if (!added) return false;
+        if (!(is_index_file(path) ? add_index : add_other)(indexing, path)) return false;
     }
     return stop_signal() == 0;
 }

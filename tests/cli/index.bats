@@ -166,3 +166,12 @@ sum() { awk '{ total += $1 } END { print total }'; }
     [ "$(petal info --json keys.petals | field bytes | sum)" -le $((planned * 115 / 100)) ]
     [ "$count" -lt 1000 ] || [ "$(wc -c <keys.petals)" -le $((planned * 115 / 100)) ]
 }
+
+@test "an output that is also read must be an index, since it is locked" {
+    run petal index --force -o f1.petal f1.petal f2.petal
+    [ "$status" -eq 2 ]
+    is "$output" "petal: f1.petal: can't be read as an index, so -o must name another file"
+    petal verify f1.petal
+    petal index --force --no-lock -o f1.petal f1.petal f2.petal
+    petal which -c f1.petal -- queries | grep -q f1.petal
+}
