@@ -1,8 +1,8 @@
 # binary.sh - for the bindings' tests: checks which libraries a program or a library is linked with.
 # Sourced, not run.
 
-# links_only FILE LIBRARY...: FILE is linked with no libraries except these, the loader and the
-# kernel's
+# links_only FILE LIBRARY...: FILE is linked only with these libraries, the loader and the kernel's
+# library
 links_only() {
     [ -f "$1" ] || return 1
     links_of=$1

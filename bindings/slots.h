@@ -1,9 +1,9 @@
-/* slots.h - the library's structs as tables of 64-bit slots, for Go, Java and JavaScript, which
- * can't read C structs.
+/* slots.h - represents the library's structs as tables of 64-bit slots for Go, Java and JavaScript,
+ * which can't read C structs.
  *
- * Only the lists here define the order of the slots. scripts/gen-slots generates each host's
- * constants from them (slots.go, Slots.java, slots.js); `./dev check slots` checks that they agree.
- * To add a field, add a line. */
+ * The lists in this file are the only definition of the slot order. scripts/gen-slots generates
+ * each host's constants from them (slots.go, Slots.java, slots.js); `./dev check slots` checks that
+ * the generated constants match. To add a field, add a line to a list. */
 #ifndef PETAL_BINDINGS_SLOTS_H
 #define PETAL_BINDINGS_SLOTS_H
 
@@ -15,17 +15,18 @@ typedef union slot {
     const char *text;
 } slot;
 
-/* What petal.h reports about a filter without reading its bits. */
+/* All the information that petal.h reports about a filter without reading its bits. */
 struct inside {
     petal_info info;
     petal_layers_info layers;
     petal_file_info file;
 };
 
-/* A line of a list: what the slot holds, and the field. An estimate takes three slots: its value,
- * low and high. */
+/* Each line of a list names the type of the slot's value and the field. An estimate occupies three
+ * slots: value, low and high. */
 
-/* The host passes secret, metadata and format separately, since they are addresses. */
+/* The host passes the secret, the metadata and the format as separate arguments, since they are
+ * pointers. */
 #define OPTION_SLOTS(SLOT) \
     SLOT(integer, scheme) \
     SLOT(integer, key_type) \
@@ -140,7 +141,7 @@ static inline slot *put_real(slot *to, double value)
 
 static inline slot *put_text(slot *to, const char *value)
 {
-    to->integer = 0; /* addresses can be 32-bit */
+    to->integer = 0; /* pointers may be only 32 bits wide */
     to->text = value;
     return to + 1;
 }
@@ -185,7 +186,7 @@ static inline petal_status info_slots(const petal_filter *filter, uint32_t layer
     return status;
 }
 
-/* petal_predict_rate() for what plan_slots() or info_slots() wrote. */
+/* Calls petal_predict_rate() for slots that plan_slots() or info_slots() wrote. */
 static inline double slots_rate(const slot *from, uint64_t keys)
 {
     struct inside to = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};

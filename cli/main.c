@@ -149,7 +149,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     guard_standard_files();
-    signal(SIGXFSZ, SIG_IGN); /* exceeding a file size limit is an error, like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding a file size limit is an error, just like a full disk */
     if (!is_terminal(stdout)) setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     return finish_output(run(argc - 1, argv + 1));
 }

@@ -1,9 +1,9 @@
 /* crawl.c - a crawler that fetches each page once, and queries links in batches.
  *
  * Every fetched page has 50 links, most of them seen before. petal_add_batch() takes the links of a
- * page in one call, prefetches their cache lines, and reports which are new. An exact table next to
- * the filter records the truth, so that the example can count the filter's mistakes: it never
- * returns a page twice, and it skips a few new ones. */
+ * page in one call, prefetches their cache lines, and reports which are new. A second, exact table
+ * lets the example count the filter's mistakes: the crawler never fetches a page twice, and it
+ * skips a few new pages. */
 #include <petal/petal.h>
 #include <stdio.h>
 
@@ -22,8 +22,8 @@ static uint64_t next_random(uint64_t *state)
     return *state * 0x2545F4914F6CDD1Du;
 }
 
-/* Returns the page that a link leads to: the lower of two random numbers, so that more links lead
- * to front pages than to others. */
+/* Returns the page that a link leads to: the lower of two random numbers, so that pages with low
+ * numbers have more links. */
 static unsigned pick_page(uint64_t *state)
 {
     unsigned a = (unsigned)(next_random(state) >> 33) % PAGES,
@@ -31,8 +31,8 @@ static unsigned pick_page(uint64_t *state)
     return a < b ? a : b;
 }
 
-/* The links of one page as a batch. known[] is the truth: the pages that some earlier link led
- * to. */
+/* Adds one page's links as a batch, and counts the mistakes. known[] is exact: it contains the
+ * pages that an earlier link led to. */
 static void follow_links(petal_filter *seen, uint64_t *state, bool known[PAGES], tally *t)
 {
     char urls[LINKS][URL_BYTES];
@@ -77,8 +77,8 @@ int main(void)
            t.links - t.fetched - t.skipped_new);
     printf("handed out twice: %u   new but skipped: %u\n", t.twice, t.skipped_new);
 
-    /* At most 100,000 new pages at a rate below 0.1 %: fewer than 100 skipped, plus 5 standard
-     * deviations (50). */
+    /* With at most 100,000 new pages and a rate below 0.1 %, fewer than 100 skipped pages are
+     * expected; 5 standard deviations are 50. */
     if (t.twice == 0 && t.skipped_new <= 150) return 0;
     fprintf(stderr, "crawl: a page was handed out twice, or too many new ones were skipped\n");
     return 1;

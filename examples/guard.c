@@ -1,9 +1,9 @@
 /* guard.c - a filter that guards a slow lookup.
  *
- * A store holds 10,000 accounts, and a lookup is slow: think of a disk or a network. Half of the
- * requested names do not exist. The filter rejects nearly all of those, so the store is not
- * queried. It never rejects a name that exists, and a rare false positive costs only one needless
- * lookup. */
+ * A store contains 10,000 accounts, and each lookup is slow, as on a disk or over a network. Half
+ * of the requested names do not exist. The filter rejects nearly all of these names without
+ * querying the store. It never rejects a name that exists, and a rare false positive costs only one
+ * needless lookup. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The slow lookup, which here only counts its calls. */
+/* The slow lookup, which only counts its calls in this example. */
 static bool store_has(store *s, const char *name)
 {
     s->visits++;
@@ -42,7 +42,7 @@ static petal_filter *fill(store *s)
     options.rate = 0.01;
     if (petal_create(&options, &guard, NULL) != PETAL_OK) return NULL;
     for (int i = 0; i < STORED; i++) {
-        snprintf(s->names[i], NAME_BYTES, "user%06d", 2 * i); /* the odd numbers do not exist */
+        snprintf(s->names[i], NAME_BYTES, "user%06d", 2 * i); /* only even numbers exist */
         petal_add(guard, s->names[i], strlen(s->names[i]));
     }
     return guard;
@@ -70,8 +70,8 @@ int main(void)
     printf("at %d ms a visit  %d s became %.1f s, for %llu bytes of memory\n", VISIT_MS,
            ASKED * VISIT_MS / 1000, s.visits * VISIT_MS / 1000.0, (unsigned long long)info.bytes);
 
-    /* 10,000 absent names at 1 %: 100 false positives are expected, and 5 standard deviations are
-     * 50. */
+    /* With 10,000 absent names at 1 %, 100 false positives are expected, and 5 standard deviations
+     * are 50. */
     if (found == STORED && wasted <= 150) return 0;
     fprintf(stderr, "guard: a name that exists was turned away, or too many false positives\n");
     return 1;

@@ -1,25 +1,25 @@
 /* textbook.c - the 11-bit filter of docs/primer.md as a program.
  *
- * Eleven bits and two bits per key are few enough to watch a false positive happen. The seed is
- * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which is never added,
- * the bits 8 and 3, which other keys have set.
+ * With only eleven bits, and two bits per key, a false positive is easy to follow. The seed is
+ * chosen so that `a` gets bits 3 and 5, `b` gets bits 5 and 8, and `c`, which is never added, gets
+ * bits 8 and 3, which other keys have set.
  *
  * The picture is drawn according to the published rule of the classic scheme (docs/format.md),
- * which positions_of() repeats in five lines. Then the library gets the same queries: the example
- * fails if the two ever disagree. */
+ * which positions_of() repeats in five lines. The library then answers the same queries: the
+ * example fails if the picture and the library ever disagree. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { BITS = 11, HASHES = 2, SEED = 197072, TRIALS = 1000000 };
 
-/* The textbook's own filter and the library's. */
+/* The textbook filter, and the same filter made by the library. */
 typedef struct picture {
     petal_filter *filter;
     bool set[BITS];
 } picture;
 
-/* floor(a * m / 2^64) for a small m. */
+/* Returns floor(a * m / 2^64) for a small m. */
 static unsigned mulhi_small(uint64_t a, uint32_t m)
 {
     uint64_t low = (a & 0xFFFFFFFFu) * m;
@@ -75,7 +75,8 @@ static void check(const picture *p, const char *key, const char *remark)
            remark);
 }
 
-/* Prints which letters pass, and returns whether the library agrees with the picture about each. */
+/* Prints which letters pass. Returns true if the library agrees with the picture on every
+ * letter. */
 static bool ask_letters(const picture *p)
 {
     bool agree = true;
@@ -131,7 +132,7 @@ int main(void)
     printf("Measured: %u of the %d keys \"0\", \"1\", \"2\" ... pass.\n", passed, TRIALS);
     petal_free(p.filter);
 
-    /* 5 standard deviations of the count: 5 * sqrt(1000000 * 0.0744 * 0.9256) = 1312. */
+    /* 5 standard deviations of the count are 5 * sqrt(1000000 * 0.0744 * 0.9256) = 1312. */
     bool as_predicted = passed > TRIALS * rate - 1312 && passed < TRIALS * rate + 1312;
     bool same_rate = read && stats.bits_set == 3 && stats.estimated_rate > rate - 1e-9 &&
                      stats.estimated_rate < rate + 1e-9;

@@ -1,6 +1,6 @@
 /* cli.c - fuzz target: the tool's parsers for command lines and lines of text. An accepted value
- * must print in a form that reads back as the same value. Each refusal must be one line. The first
- * byte chooses the parser. */
+ * must be printed in a form that reads back as the same value. Each error message must be a single
+ * line. The first byte chooses the parser. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "input.h"
@@ -28,7 +28,7 @@ static void must_be_a_reason(const char *why)
     must(why[0] != '\0' && !strchr(why, '\n'));
 }
 
-/* Collects the output on stderr. */
+/* A buffer for the output on stderr. */
 struct heard {
     FILE *saved, *stream;
     char *text;
@@ -43,7 +43,7 @@ static void listen(struct heard *heard)
     stderr = heard->stream;
 }
 
-/* The output must be one line from petal. */
+/* The output must be a single message from petal, on one line. */
 static void must_be_one_line(struct heard *heard, bool refused)
 {
     stderr = heard->saved;
@@ -81,8 +81,8 @@ static void try_size(const char *text)
     }
     snprintf(plain, sizeof plain, "%" PRIu64, value);
     must(value > 0 && parse_size(plain, &again, &why) && again == value);
-    if (value < 1024 || value >> 50) return;               /* printed with a different unit */
-    must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
+    if (value < 1024 || value >> 50) return;               /* in bytes, PiB or EiB */
+    must(parse_size(size_text(value, 4).s, &again, &why)); /* four digits */
     double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
     must(off > -rounding && off < rounding);
 }
@@ -117,7 +117,7 @@ static void try_window(const char *text)
     }
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
-    /* Times with two units are only meant for people to read. */
+    /* Times with two units are meant only for human readers. */
     if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return;
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
          other == 0);
@@ -142,8 +142,8 @@ static void try_u64(const char *text)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* A time must be read in the same way whatever follows it, and whether or not its form is already
- * known. Its printed form must read back as the same time. */
+/* Parsing must give the same time whatever follows the text, and whether or not the form of the
+ * time is already known. The printed time must read back as the same time. */
 static void try_time(const char *text, size_t size)
 {
     struct why why;
@@ -180,7 +180,7 @@ static void try_magic(const uint8_t *bytes, size_t size)
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
 
-/* Prints these key bytes in the notation of the type. Prints "" if this test leaves them out. */
+/* Prints these key bytes in the type's notation, or "" for bytes that this test leaves out. */
 static void print_key(const char *type, const uint8_t *key, size_t size, char *text, size_t room)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -248,8 +248,8 @@ static void try_utf8(const uint8_t *bytes, size_t size)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The rows of a block must cover its whole text without gaps. Their keys must lie in the text or in
- * the buffer. */
+/* A block's rows must cover its whole text without gaps. Each key must be within the text or the
+ * buffer. */
 static void must_be_all(const struct key_block *block)
 {
     struct row_walk walk = {0};
@@ -263,7 +263,7 @@ static void must_be_all(const struct key_block *block)
     must(at == end || at == end + 1);
 }
 
-/* However the text is split into pieces, the reader must cut it at the start of a row. */
+/* However the text is split into pieces, the reader must divide it only at the start of a row. */
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
@@ -285,7 +285,7 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
-/* A row that arrives in pieces must end where it would end if it arrived whole. */
+/* A row must end at the same place whether it arrives in pieces or as a whole. */
 static void must_end_row(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     size_t start = rows_mark(rows, block->text, block->size_bytes), end = 0;
@@ -305,8 +305,8 @@ static void must_end_row(const struct rows *rows, const struct key_block *block,
     if (block->header_bytes == 0) must(row && row->size_bytes + 1 == expected);
 }
 
-/* Scanning field by field, and using the marks of every CPU level, must find the same rows and
- * keys. */
+/* Scanning field by field must find the same rows and keys as scanning with marks, at every CPU
+ * level. */
 static void must_be_alike(const struct rows *rows, const struct key_block *block, bool by_marks)
 {
     struct key_block other = {.begins_file = true, .text = block->text};
@@ -362,7 +362,7 @@ static void try_lines(char separator, const char *text, size_t size)
     free(block.text);
 }
 
-/* `choice` selects the options. The text of the options ends with the first newline. A tab in it
+/* `choice` selects which options are set. Their text ends at the first newline; a tab in the text
  * starts the value of --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
@@ -390,7 +390,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     memcpy(copy, newline + 1, size);
     block.size_bytes = block.capacity = size;
     block.max_row_bytes = size % 2 ? SIZE_MAX : 40;
-    if (rows.has_time) block.max_time = UINT64_C(1) << 41; /* a time in 2039 */
+    if (rows.has_time) block.max_time = UINT64_C(1) << 41; /* in 2039 */
     char message[512] = "";
     if (!rows.has_header)
         rows_want(&rows, rows.numbers, &block.wanted);
@@ -405,7 +405,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
         if (rows.form == ROWS_OF_CSV) must_end_row(&rows, &block, 1 + size % 7);
     } else {
-        must(message[0] != '\0'); /* contains the file's name; complain() turns it into one line */
+        must(message[0] != '\0'); /* may have several lines; complain() joins them */
     }
     block.text = NULL;
     keys_free_block(&block);
@@ -420,7 +420,7 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* Checks what the options request, as far as that is possible without a file. */
+/* Parses the options that describe a filter, and checks what can be checked without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;
@@ -444,7 +444,7 @@ static void try_request(const struct command *command, const struct args *args)
     request_free(&request);
 }
 
-/* Reads the options of `petal shard`, without keys. */
+/* Parses the options of `petal shard`, without reading keys. */
 static void try_shards(const struct args *args)
 {
     struct heard heard;
@@ -492,7 +492,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0) return 0;
     uint32_t what = data[0] % 32, choice = data[0] / 32;
     size_t size = size_bytes - 1;
-    char *text = malloc(size + 1); /* exactly as long, plus the terminator */
+    char *text = malloc(size + 1); /* exactly the length plus the terminator */
     must(text != NULL);
     memcpy(text, data + 1, size);
     text[size] = '\0';

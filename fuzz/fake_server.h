@@ -1,9 +1,9 @@
-/* fake_server.h - a server for the module redis/petal.so, in the fuzzer's process. It has the part
- * of the module API that redis/server.h declares, and a few keys. Stored values are bytes of the
- * input.
+/* fake_server.h - a server for the module redis/petal.so, in the fuzzer's process. It implements
+ * the part of the module API that redis/server.h declares, and keeps a few keys. Stored values are
+ * bytes from the input.
  *
- * In a stored value, numbers and doubles take 8 bytes, and a string has a 4-byte length and then
- * its bytes. All are little-endian. */
+ * In a stored value, numbers and doubles take 8 bytes, and a string is a 4-byte length followed by
+ * its bytes. All numbers are little-endian. */
 #ifndef PETAL_FUZZ_FAKE_SERVER_H
 #define PETAL_FUZZ_FAKE_SERVER_H
 
@@ -17,12 +17,12 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 #define KEYS 4u
 #define MAX_REPLIES 64u
-#define MAX_TRIED_BYTES ((size_t)1 << 21) /* a run with a larger value would only clear it */
+#define MAX_TRIED_BYTES ((size_t)1 << 21) /* larger values would only take time */
 #define MAX_BLOCK_BYTES ((size_t)1 << 25)
 
 struct RedisModuleString {
     size_t size_bytes;
-    char *bytes; /* followed by a zero byte that doesn't count */
+    char *bytes; /* a zero byte follows, not counted here */
 };
 struct RedisModuleType {
     int encver;
@@ -43,10 +43,10 @@ struct RedisModuleDigest {
 };
 struct RedisModuleCtx {
     int (*get_api)(const char *name, void *function);
-    int is_error;     /* true if some part of the reply is an error */
-    uint32_t replies; /* how many numbers and booleans it has */
+    int is_error;     /* true if the reply contains an error */
+    uint32_t replies; /* number of elements in `numbers` */
     long long numbers[MAX_REPLIES];
-    RedisModuleString text; /* the last string in it */
+    RedisModuleString text; /* the reply's last string */
 };
 
 static struct {
@@ -59,7 +59,7 @@ static struct {
     } commands[64];
     uint32_t command_count;
     int context_flags;
-    uint64_t blocks; /* how many blocks of memory the module has */
+    uint64_t blocks; /* number of blocks that the module has allocated */
 } fake;
 
 static const char *const key_names[KEYS] = {"a", "b", "c", "d"};
@@ -376,8 +376,8 @@ static void fake_DigestEndSequence(RedisModuleDigest *to)
     to->sum *= 31;
 }
 
-/* When a value is rewritten as commands, each command is executed immediately, on the key
- * fake_rewritten. */
+/* While a value is rewritten as commands, the fake server executes each command immediately, on the
+ * key fake_rewritten. */
 static RedisModuleString *fake_rewritten;
 static module_command find_command(const char *name);
 
@@ -598,7 +598,7 @@ static int fake_CreateCommand(RedisModuleCtx *ctx, const char *name, module_comm
 static RedisModuleCommand *fake_GetCommand(RedisModuleCtx *ctx, const char *name)
 {
     (void)name;
-    return (RedisModuleCommand *)(void *)ctx; /* it is only returned */
+    return (RedisModuleCommand *)(void *)ctx; /* the fake server only returns this pointer */
 }
 
 static module_command find_command(const char *name)

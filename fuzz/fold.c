@@ -1,6 +1,6 @@
 /* fold.c - fuzz target: folds any filter with any options, sometimes with failing allocations. A
- * folded filter must have every key, keep its rate, and equal, byte for byte, a filter created at
- * the smaller size. The original must never change. */
+ * folded filter must contain every key, keep its rate, and equal, byte for byte, a filter created
+ * with the smaller size. The original must never change. */
 #include "input.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static petal_options take_options(struct input *in)
 static int64_t add_keys(petal_filter *filter, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        if (petal_add_i64(filter, i * i) < 0) return i; /* out of memory for another layer */
+        if (petal_add_i64(filter, i * i) < 0) return i; /* no memory for another layer */
     return count;
 }
 
@@ -79,8 +79,8 @@ static petal_fold_options take_fold_options(struct input *in, uint64_t bits)
     return options;
 }
 
-/* For Petal's own schemes: the folded filter must equal one that was created at this size and got
- * the same keys. */
+/* In Petal's own schemes, the folded filter must equal a filter that was created with this size and
+ * contains the same keys. */
 static void must_equal_one_made_small(const petal_filter *folded, const petal_options *large,
                                       int64_t count)
 {
@@ -114,7 +114,7 @@ static void must_be_folded(const petal_filter *folded, const petal_filter *large
     must(after.metadata_bytes == before.metadata_bytes);
     must(options->by_bits || after.items == before.items);
     must(options->bits != 0 || after.capacity >= options->capacity);
-    if (isnan(after.target_rate)) { /* at this size, no number of keys keeps the rate */
+    if (isnan(after.target_rate)) { /* too small for this rate with any number of keys */
         must(after.capacity == 0);
         return;
     }

@@ -1,19 +1,21 @@
-/* importer.h - a fuzz target for each family of foreign formats. It checks the guarantees that a
- * reader of another library's files must keep on any input.
+/* importer.h - code shared by the fuzz targets for foreign formats (one target per family of
+ * formats). It checks what must hold whenever another library's file is read.
  *
  * A target defines FORMATS, the names in its family, and includes this file. The first byte of an
- * input selects the format, and the rest is the file. If the file is refused, the message must be
- * one line. If it opens, the filter
- *     - must never need more memory than its limit, even if it grows by a layer, - must give the
- *       same answers when loaded, viewed, written in its own format and read again, or stored in a
- *       petal file and read again, - must accept keys, one by one or in a batch, find them, and
- *       still be written and read again. abort() is a finding. */
+ * input selects the format, and the rest is the file. If the file is refused, the message must be a
+ * single line. If it opens, the filter
+ *     - must never need more memory than its limit, even if it grows by a layer,
+ *     - must give the same answers when it is loaded, viewed, written in its own format and read
+ *       back, or stored in a petal file and read back,
+ *     - must accept keys, one by one or in a batch, and find them, even after it has been written
+ *       and read back.
+ * abort() is a finding. */
 #include "../tests/keys.h"
 #include "../tests/save_as.h"
 #include "input.h"
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
-#define OVERHEAD_BYTES 16384u /* per layer, in addition to its bits */
+#define OVERHEAD_BYTES 16384u /* memory per layer, in addition to its bits */
 #define KEY_COUNT 40u
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -22,7 +24,7 @@ typedef petal_status open_call(const void *bytes, size_t size_bytes,
                                const petal_open_options *options, petal_filter **filter,
                                petal_error *error);
 
-/* Opens the bytes within the limit. Returns NULL if they are refused. */
+/* Opens the bytes within the memory limit. Returns NULL if the library refuses them. */
 static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes,
                                   size_t size_bytes, struct budget *budget)
 {
@@ -42,7 +44,7 @@ static petal_filter *open_bounded(open_call *call, const char *format, const uin
     return NULL;
 }
 
-/* Opens what the library itself has written, without a limit. */
+/* Opens bytes that the library itself has written, without a memory limit. */
 static petal_filter *open_written(const char *format, const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -56,7 +58,8 @@ static petal_filter *open_written(const char *format, const uint8_t *bytes, size
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Equal parameters and bits give equal answers. The answers for a few keys are compared too. */
+/* Requires equal parameters and bits, which imply equal answers. For a few keys, also compares the
+ * answers themselves. */
 static void require_equal(const petal_filter *a, const petal_filter *b, const petal_key *keys)
 {
     uint8_t in_a[KEY_COUNT], in_b[KEY_COUNT];
@@ -102,8 +105,8 @@ static petal_status add_bounded(petal_filter *filter, const petal_key *key, stru
     return status;
 }
 
-/* Adds keys one by one to one filter, and in a batch to the other. The filters must be equal. The
- * empty key, which some originals reject, is the last one. */
+/* Adds keys one by one to one filter, and in a batch to the other. The filters must then be equal.
+ * The last key is empty, which some of the other libraries don't accept. */
 static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys,
                      struct budget *budget)
 {
@@ -117,8 +120,8 @@ static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *
     must(petal_add(copy, NULL, 0) == single);
 }
 
-/* Chooses the first bytes of the input in each length from 1 to 30, and a few fixed keys. The last
- * key is empty. */
+/* Chooses the first 1 to 30 bytes of the input as keys, and a few fixed keys. The last key is
+ * empty. */
 static void choose_keys(const uint8_t *data, size_t size, char text[KEY_COUNT][8], petal_key *keys)
 {
     for (size_t i = 0; i < KEY_COUNT - 1; i++) {

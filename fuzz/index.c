@@ -1,13 +1,14 @@
-/* index.c - fuzz target: opens any bytes as an index and uses it; nothing may break.
+/* index.c - fuzz target: opens arbitrary bytes as an index and uses the index; nothing may break.
  *
  * The first byte selects how to open the rest:
- *     bits 0-1   view, view and verify, view and verify on use, the same with a little memory
- *     bit 2      first correct the checksums of header and tables, as a forger would
- *     bit 3      give a secret
- *     bit 4      also correct those of the blocks, so that the forged file opens
- *     bit 5      the rest is not a file: it says how to make one, and which of its bytes to change
- *                then. So the fuzzer reaches deep even with an empty corpus.
- *     bits 6-7   what to make from the index: one without its first filter; one saved and reopened
+ *     bits 0-1   view, view and verify, view and verify on use, or the same with little memory
+ *     bit 2      first correct the checksums of the header and the tables, as a forger would
+ *     bit 3      pass a secret
+ *     bit 4      also correct the checksums of the blocks, so that the forged file opens
+ *     bit 5      the rest is not a file, but describes how to make one and which of its bytes to
+ *                change, so that the fuzzer reaches all code even with an empty corpus
+ *     bit 6      make a new index without the first filter
+ *     bit 7      save the new index and reopen it
  * If an index opens, it is described, queried, and made into a new index of its filters, which must
  * give the same answers. If the target makes an index from filters, it must give their answers,
  * before and after it is saved. abort() is a finding. */
@@ -56,8 +57,8 @@ static petal_index_info info_of_index(const petal_index *index)
 
 /* ---- checksums ------------------------------------------------------------------------------- */
 
-/* The offsets of the checksums and of the rows, as the header gives them. `rows` is 0 if it is
- * outside the file. (docs/index-format.md) */
+/* The offsets of the checksums and the rows, computed from the header (docs/index-format.md).
+ * `rows` is 0 if the rows would start outside the file. */
 struct places {
     size_t sums, rows;
 };
@@ -70,7 +71,7 @@ static struct places places_of(const struct image *image)
     uint64_t names = load(image->data + 40, 8);
     if (filters > image->size || groups > image->size || names > image->size) return outside;
     uint64_t sums = 128 + groups * 64 + filters * 32 + (names + 7) / 8 * 8, rows = 0;
-    for (int tries = 0; tries < 4; tries++) { /* the number of blocks depends on this too */
+    for (int tries = 0; tries < 4; tries++) { /* `blocks` and `rows` depend on each other */
         uint64_t blocks =
             rows < image->size ? (image->size - rows + BLOCK_BYTES - 1) / BLOCK_BYTES : 0;
         rows = (sums + blocks * 8 + 4095) / 4096 * 4096;
@@ -168,8 +169,8 @@ static petal_status add_some_keys(petal_index *index, const char *name, uint64_t
     return status;
 }
 
-/* Adds a filter, whose answers must be the index's. If it is folded, it may have more false
- * positives. */
+/* Adds a filter to the index. Both must give the same answers, but if the index folds the filter,
+ * it may add false positives. */
 static petal_status add_filter(petal_index *index, const char *name, uint64_t number, bool fold,
                                struct input *in)
 {
@@ -210,7 +211,8 @@ static petal_index *take_index(struct input *in)
     return index;
 }
 
-/* The rows of both must be equal, except that the first `shift` filters of `a` are left out. */
+/* Requires that both indexes have equal rows, except that `b` lacks the first `shift` filters of
+ * `a`. */
 static void must_answer_alike(const petal_index *a, const petal_index *b, uint64_t shift)
 {
     petal_index_info of_a = info_of_index(a), of_b = info_of_index(b);
@@ -227,7 +229,8 @@ static void must_answer_alike(const petal_index *a, const petal_index *b, uint64
     free(rows);
 }
 
-/* A saved index must give the same answers. Returns its file. */
+/* Saves the index and opens the file, which must give the same answers. Returns the file's
+ * bytes. */
 static struct image save_and_open(const petal_index *made)
 {
     struct image image = saved(made);
@@ -241,7 +244,7 @@ static struct image save_and_open(const petal_index *made)
     return image;
 }
 
-/* Makes the image that the input describes, and applies its changes. */
+/* Builds the image that the input describes, and applies the input's changes to the image. */
 static struct image made(struct input in)
 {
     struct image image = {NULL, 0};
@@ -272,7 +275,7 @@ static void describe(const petal_index *index)
     must(!petal_index_name(index, info.filters) && !petal_index_name(index, UINT64_MAX));
 }
 
-/* A batch must give the same answers as querying each of its keys alone. The bits after the last
+/* A batch must return the same answers as single queries for its keys. The bits after the last
  * filter must be 0. */
 static petal_status query(const petal_index *index, const uint8_t *data, size_t size_bytes)
 {

@@ -1,5 +1,5 @@
-/* input.h - what fuzz targets share: functions that take decisions from the input, and an allocator
- * that counts bytes and has a limit. */
+/* input.h - code that fuzz targets share: functions that derive decisions from the input, and an
+ * allocator that counts bytes and has a limit. */
 #ifndef PETAL_FUZZ_INPUT_H
 #define PETAL_FUZZ_INPUT_H
 
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* Ends the run with a finding. */
+/* Ends the run, which counts as a finding. */
 #define must(condition) \
     do { \
         if (!(condition)) { \
@@ -48,7 +48,8 @@ static inline uint32_t take_below(struct input *in, uint32_t bound)
     return bound ? number % bound : 0;
 }
 
-/* Returns small numbers in most cases, and numbers at which arithmetic often goes wrong. */
+/* Returns a small number in most cases, and otherwise a number that often exposes arithmetic
+ * errors. */
 static inline uint64_t take_number(struct input *in)
 {
     uint32_t kind = take_below(in, 8);
@@ -67,7 +68,7 @@ static inline uint64_t take_number(struct input *in)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The context of an allocator. */
+/* The context of an allocator that counts bytes and has a limit. */
 struct budget {
     uint64_t limit, used, peak;
 };
@@ -95,7 +96,7 @@ static inline petal_allocator allocator_of(struct budget *budget)
     return (petal_allocator){budget_alloc, budget_release, budget};
 }
 
-/* The message must be one line and not empty. */
+/* Requires that the message is a single line and not empty. */
 static inline void must_be_told(const petal_error *error, petal_status status)
 {
     must(status < 0 && error->status == status && error->message[0] != '\0' &&

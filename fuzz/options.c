@@ -1,13 +1,13 @@
-/* options.c - fuzz target: any petal_options. Planning and creating must agree. A created filter
- * must need the planned memory and keep its keys. Written in its own format or as a petal file, it
- * must read back unchanged. */
+/* options.c - fuzz target: tries arbitrary petal_options. Planning and creating must agree. A
+ * created filter must take the planned memory and keep its keys. A filter that is written in its
+ * own format or as a petal file must read back unchanged. */
 #include "../tests/save_as.h"
 #include "input.h"
 
 #include <math.h>
 
 #define MEMORY_LIMIT ((uint64_t)1 << 18)
-/* A filter needs its bits, its metadata, and little more. */
+/* A filter must not need much more memory than its bits and its metadata. */
 #define OVERHEAD ((uint64_t)32 << 10)
 #define MAX_KEYS 512
 
@@ -127,7 +127,7 @@ static void must_grow_alike(const petal_layers_info *a, const petal_layers_info 
          a->generations == b->generations);
 }
 
-/* Petal's own filters must keep the rate for which they were sized. */
+/* Filters of Petal's own schemes must keep the rate for which they were sized. */
 static void must_keep_the_rate(const petal_options *options, const petal_info *plan)
 {
     if (options->format && strcmp(options->format, "petal") != 0) return;
@@ -183,8 +183,8 @@ static petal_filter *create(const petal_options *options, const struct budget *b
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* How many of the first MAX_KEYS numbers were accepted. Of those, the numbers starting at `from`
- * must be found. */
+/* The numbers that the filter accepted are 0 .. `to` - 1. Of these, the numbers from `from` on must
+ * be found. */
 struct keys {
     int64_t from, to;
 };
@@ -215,8 +215,8 @@ static void must_have(const petal_filter *filter, struct keys keys)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Writes the filter in this format (NULL means a petal file) and reads it again. The result must be
- * equal. */
+/* Writes the filter in this format (NULL means a petal file) and reads it back. The result must
+ * equal the filter. */
 static petal_filter *write_and_read(const petal_filter *filter, const char *format,
                                     const void *with_secret)
 {

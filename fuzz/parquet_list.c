@@ -1,5 +1,5 @@
-/* parquet_list.c - fuzz target: any bytes as a whole Parquet file. Every filter that is listed must
- * lie within the bytes, and must open. */
+/* parquet_list.c - fuzz target: reads arbitrary bytes as a whole Parquet file. Every listed filter
+ * must be within the bytes, and must open. */
 #include "petal/petal_parquet.h"
 #include <petal/petal.h>
 

@@ -1,10 +1,10 @@
-/* patch.c - fuzz target: applies any bytes as a patch, which must not break anything, and makes
- * patches, which must turn one filter into another.
+/* patch.c - fuzz target: applies arbitrary bytes as a patch, which must not break anything, and
+ * makes patches, which must turn one filter into another.
  *
  * The first byte:
- *     bits 0-2   the base
- *     bit 3      first write the base's id and correct sums into the patch, as a forger would
- *     bit 4      the rest is not a patch: it says how to change the base into the result
+ *     bits 0-2   select the base
+ *     bit 3      first write the base's id and correct checksums into the patch, as a forger would
+ *     bit 4      the rest is not a patch, but describes how to change the base into the result
  * abort() is a finding. */
 #include "../tests/keys.h"
 #include "input.h"
@@ -54,8 +54,8 @@ static uint8_t *image_of(const petal_filter *filter, uint64_t *size_bytes)
     return image;
 }
 
-/* Planning takes longer than everything else. So each base is created once, and loaded after
- * that. */
+/* Planning takes longer than everything else, so each base is created once, and later loaded from
+ * its image. */
 static petal_filter *load_base(unsigned kind, const petal_allocator *allocator)
 {
     static uint8_t *images[8];
@@ -97,8 +97,8 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* Computes the checksums of docs/format.md for the parts that the patch has. The sum of each piece
- * is seeded with the number of its first block. */
+/* Computes the checksums of the patch's parts as docs/format.md specifies. Each piece's checksum is
+ * seeded with the number of its first block. */
 static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 {
     if (size_bytes < 64) return;
@@ -125,8 +125,8 @@ static void seal(uint8_t *patch, size_t size_bytes, uint64_t base_id)
 
 /* ---- patches --------------------------------------------------------------------------------- */
 
-/* Whatever the patch contains, the filter must stay usable, and be either unchanged or as the patch
- * describes. */
+/* Whatever the patch contains, the filter must stay usable. It must either be unchanged or match
+ * the patch's description. */
 static void apply(petal_filter *filter, const petal_filter *twin, const uint8_t *patch,
                   size_t size_bytes)
 {
@@ -175,7 +175,8 @@ static void change(petal_filter *filter, struct input *in)
     }
 }
 
-/* Makes patches in both directions and applies them. Also applies one with a changed byte. */
+/* Makes patches in both directions and applies them. Also applies a patch in which a byte has been
+ * changed. */
 static void differ(petal_filter *from, struct input *in)
 {
     struct bytes there = {NULL, 0}, back = {NULL, 0};
@@ -207,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (data[0] & 16) {
         differ(base, &in);
     } else {
-        uint8_t *patch = malloc(size_bytes); /* exactly the size, but at least one byte */
+        uint8_t *patch = malloc(size_bytes); /* exactly this size, but at least one byte */
         must(patch && petal_clone(base, &twin, NULL) == PETAL_OK);
         memcpy(patch, data + 1, size_bytes - 1);
         must(petal_content_id(base, &id, NULL) == PETAL_OK);

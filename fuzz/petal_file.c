@@ -1,12 +1,14 @@
-/* petal_file.c - fuzz target: opens any bytes as a petal file and uses it; nothing may break.
+/* petal_file.c - fuzz target: opens arbitrary bytes as a petal file and uses the filter; nothing
+ * may break.
  *
  * The first byte selects how to open the rest:
- *     bits 0-1   load, view, load and recover, load and verify
+ *     bits 0-1   load, view, load and recover, or load and verify
  *     bit 2      first correct the checksums of slots, metadata and origin, as a forger would
- *     bit 3      give a secret
- *     bit 4      also correct those of the blocks and the content id, so that the forged file opens
- *     bit 5      the rest is not a file: it says how to make one, and which of its bytes to change
- *                then. So the fuzzer reaches deep even with an empty corpus.
+ *     bit 3      pass a secret
+ *     bit 4      also correct the checksums of the blocks and the content id, so that the forged
+ *                file opens
+ *     bit 5      the rest is not a file, but describes how to make one and which of its bytes to
+ *                change, so that the fuzzer reaches all code even with an empty corpus
  * If a filter opens, it is queried, changed, measured, serialized, and opened again, which must
  * give the same filter. abort() is a finding. */
 #include "../tests/keys.h"
@@ -33,7 +35,7 @@ static void store(uint8_t *to, uint64_t x)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
 }
 
-/* Stores the sum of a part of the image, if the part exists. */
+/* Stores the checksum of a part of the image, if the part exists. */
 static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64_t part_bytes,
                       uint8_t *sum)
 {
@@ -41,12 +43,12 @@ static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
-/* The positions of the parts of a file, as its header gives them. slot_bytes is 0 if the header is
- * impossible. */
+/* The offsets of a file's parts, computed from its header. slot_bytes is 0 if the header is
+ * invalid. */
 struct parts {
     size_t slot_bytes;
     uint64_t origin_at, sums_at, payload_at;
-    uint32_t layers; /* the slot has room for this many */
+    uint32_t layers; /* the header's count, capped at what a slot can hold */
 };
 
 static struct parts parts_of(const uint8_t *image, size_t size_bytes)
@@ -62,8 +64,8 @@ static struct parts parts_of(const uint8_t *image, size_t size_bytes)
     return parts;
 }
 
-/* Recomputes the sums of metadata and origin in each slot, and then the sum of the slot. It is in
- * the last 8 bytes, and is the XXH3 of the others, seeded with the slot's number
+/* Recomputes the checksums of metadata and origin in each slot, and then the slot's own checksum.
+ * The slot's last 8 bytes contain the XXH3 of all preceding ones, seeded with the slot's number
  * (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
@@ -80,8 +82,8 @@ static void seal(uint8_t *image, size_t size_bytes)
     }
 }
 
-/* Computes the first part of the content id, before the blocks: scheme, hash, seed, check of the
- * secret (for keyed hashes, which have no seed), and the shapes of the layers. */
+/* Computes the content id of everything before the blocks: scheme, hash, seed, the secret's check
+ * value (for keyed hashes, which have no seed), and the layers' shapes. */
 static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 {
     uint8_t head[24], shape[16];
@@ -89,7 +91,7 @@ static uint64_t content_start(const uint8_t *slot, uint32_t layers)
     uint64_t id = XXH3_64bits(head, sizeof head);
     for (uint32_t i = 0; i < layers; i++) {
         const uint8_t *layer = slot + 256 + (size_t)i * 56;
-        memcpy(shape, layer, 16); /* hashes, lines per key, bits */
+        memcpy(shape, layer, 16); /* hashes, lines per key and bits */
         id = XXH3_64bits_withSeed(shape, sizeof shape, id);
     }
     return id;
@@ -97,7 +99,7 @@ static uint64_t content_start(const uint8_t *slot, uint32_t layers)
 
 #define BLOCK_BYTES 65536u
 
-/* Recomputes the sums of the blocks that exist, and the content id in both slots. */
+/* Recomputes the checksums of the existing blocks, and the content id in both slots. */
 static void seal_blocks(uint8_t *image, size_t size_bytes)
 {
     struct parts parts = parts_of(image, size_bytes);
@@ -183,8 +185,8 @@ static petal_filter *make_filter(struct input *in)
     return filter;
 }
 
-/* Makes the file that the input describes, in memory of exactly its size. Returns NULL if it
- * describes none. */
+/* Builds the file that the input describes, in memory of exactly its size. Returns NULL if the
+ * input doesn't describe a file. */
 static uint8_t *make_file(struct input *in, size_t *size_bytes)
 {
     petal_filter *filter = make_filter(in);
@@ -197,7 +199,7 @@ static uint8_t *make_file(struct input *in, size_t *size_bytes)
     return image;
 }
 
-/* Most of the changes are to fields of the header, and the same in both slots. */
+/* Most changes are to header fields, and are the same in both slots. */
 static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
 {
     size_t slot_bytes = parts_of(image, size_bytes).slot_bytes;
@@ -280,14 +282,14 @@ static void must_be_sound(petal_estimate of, double min, double max)
          (of.low >= min && of.low <= of.value && of.value <= of.high && of.high <= max));
 }
 
-/* Compares the filter with one that has the same parameters. */
+/* Compares the filter with another one that has the same parameters. */
 static void compare(const petal_filter *filter, const petal_filter *other)
 {
     petal_comparison of = PETAL_COMPARISON_INIT;
     petal_error error;
     if (petal_compare(filter, other, &of, &error) != PETAL_OK) {
         must(error.status == PETAL_ERR_UNSUPPORTED ||
-             error.status == PETAL_ERR_MISMATCH); /* the layers can differ */
+             error.status == PETAL_ERR_MISMATCH); /* different layers */
         return;
     }
     must_be_sound(of.intersection, 0,
@@ -297,7 +299,7 @@ static void compare(const petal_filter *filter, const petal_filter *other)
     must_be_sound(of.containment_b_in_a, 0, 1);
 }
 
-/* Writing and reading the filter must give the same bytes again. */
+/* Writes the filter and reads it back, which must preserve every byte. */
 static void write_and_read(const petal_filter *filter, const void *with_secret)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -318,8 +320,8 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* Adding can fail because the filter is full or its next layer would exceed the limit. But a key
- * that was accepted must be present. */
+/* Adding can fail because the filter is full or its next layer would exceed the limit. But an
+ * accepted key must be present. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {
     petal_status status = petal_add(filter, key, size_bytes);
@@ -328,8 +330,8 @@ static bool add(petal_filter *filter, const void *key, size_t size_bytes)
     return status >= 0;
 }
 
-/* Adds batches that make the filter grow or rotate, and lets time pass. The last keys that a batch
- * added must be present. */
+/* Adds batches that make the filter grow or rotate, and advances the clock. The last keys that a
+ * batch added must be present. */
 static void add_batch(petal_filter *filter)
 {
     int64_t keys[600];
@@ -352,8 +354,8 @@ static void add_batch(petal_filter *filter)
     (void)petal_set_clock(filter, INT64_MAX, NULL);
 }
 
-/* For counting filters: a key that was added once more can be removed once more, and without
- * counters the same keys are present. */
+/* In a counting filter, a key that was added once more can be removed once more. A copy without
+ * counters must contain the same keys. */
 static void uncount(petal_filter *filter)
 {
     petal_error error;
@@ -368,7 +370,7 @@ static void uncount(petal_filter *filter)
     petal_free(bits);
 }
 
-/* Changes the filter if that is allowed, and otherwise a clone. */
+/* Changes a clone of the filter, which must be possible even if the filter is a view. */
 static void change(petal_filter *filter, const void *with_secret, const uint8_t *data,
                    size_t size_bytes)
 {
@@ -404,7 +406,8 @@ static void try_to_change(petal_filter *filter)
     petal_free(copy);
 }
 
-/* Returns true if this is a view whose bits don't match their checksums. It can only be queried. */
+/* Returns true if this is a view whose bits don't match their checksums. Such a view can only be
+ * queried. */
 static bool is_damaged(const petal_filter *filter)
 {
     petal_error error;

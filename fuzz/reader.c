@@ -1,13 +1,13 @@
 /* reader.c - fuzz target: a stream must give the same filter, or the same error, whether it arrives
- * in pieces or at once.
+ * in pieces or as a whole.
  *
  *     byte 0      the format
- *     byte 1      bit 0: give a secret; 1: recover; 2: give the size; 3: a limit of 16 KiB;
- *                 4: the rest changes the image of a filter, which is longer than any header
+ *     byte 1      bit 0: pass a secret; 1: recover; 2: pass the size; 3: a limit of 16 KiB;
+ *                 4: the rest describes changes to the image of a filter, longer than any header
  *     byte 2, 3   seed for the sizes of the pieces
  *     the rest    the stream
  *
- * In neither case may more than the limit be allocated. abort() is a finding. */
+ * Neither way of reading may allocate more than the memory limit. abort() is a finding. */
 #include "input.h"
 
 #include <petal/petal_host.h>
@@ -17,7 +17,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define TIGHT_LIMIT_BYTES 16384u
-#define READER_BYTES 65536u /* for the reader itself and the start of a file */
+#define READER_BYTES 65536u /* for the reader itself and the file's start */
 
 static const char *format_of(uint8_t number)
 {
@@ -29,7 +29,7 @@ static const char *format_of(uint8_t number)
     return about.name;
 }
 
-/* Returns the size of the next piece. Often it is one byte, and sometimes it is large. */
+/* Returns the next piece's size, which is often one byte and sometimes large. */
 static size_t next_piece(uint32_t *seed, size_t left)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -77,8 +77,8 @@ static int is_early(petal_status status, uint8_t flags)
     return status == PETAL_ERR_LIMIT && (flags & 8);
 }
 
-/* If expected_bytes was given, the reader reports an error in the header before it checks the ends
- * of the layers. So its error can differ from petal_load()'s. */
+/* If expected_bytes was given, the reader reports an error in the header before it checks the
+ * layers' ends. So its error can differ from petal_load()'s. */
 static int is_ruled_out(petal_status status, uint8_t flags)
 {
     return (flags & 4) &&
@@ -118,17 +118,18 @@ static void compare(const uint8_t *bytes, size_t size_bytes, const char *format,
     must(reading.used == 0);
 }
 
-/* A petal file that is longer than any header read before the bits: the image of a filter, with
- * changes at offsets that the input gives. */
+/* Changes the image of a filter at offsets that the input selects. */
 static void change(uint8_t *image, size_t size_bytes, const uint8_t *data, size_t data_bytes)
 {
     for (; data_bytes >= 4; data += 4, data_bytes -= 4) {
         size_t place = data[0] | (size_t)data[1] << 8;
-        if (data[2] & 1) place = size_bytes - 1 - place % size_bytes; /* counted from the end */
+        if (data[2] & 1) place = size_bytes - 1 - place % size_bytes; /* an offset from the end */
         image[place % size_bytes] ^= data[3];
     }
 }
 
+/* Runs compare() on the changed image of a filter, a petal file longer than any header that is read
+ * before the bits. */
 static void compare_long(const uint8_t *data, size_t size_bytes, uint8_t kind, uint8_t flags,
                          uint32_t seed)
 {

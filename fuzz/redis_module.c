@@ -1,9 +1,10 @@
-/* redis_module.c - fuzz target: passes any stored value and any command to the module for Redis and
- * Valkey (redis/). A value must be refused or be usable: saving and loading, copying, moving, and
- * rewriting as commands must give the same value, and added keys must be found.
+/* redis_module.c - fuzz target: passes arbitrary stored values and commands to the module for Redis
+ * and Valkey (redis/). The module must refuse a value or be able to use it: saving and loading,
+ * copying, moving, and rewriting as commands must preserve the value, and added keys must be found.
  *
- * The first byte: bit 0: as in a replica, which must accept what its master sends; bit 1: bf.compat
- * valkey. Steps follow, each an enum step and its arguments. abort() is a finding. */
+ * The first byte selects the settings. Bit 0: the module runs in a replica, which must accept what
+ * its master sends; bit 1: bf.compat valkey. The other bytes are steps, each an enum step and its
+ * arguments. abort() is a finding. */
 #include "fake_server.h"
 
 enum step { LOAD, COMMAND, SAVE, MOVE, COPY, REWRITE, USE, STEPS };
@@ -41,8 +42,8 @@ static const char *const words[] = {"EXPANSION",
                                     "FOLDABLE",
                                     "512"};
 
-/* Maps a number to a command. Commands that were added later have the highest numbers, whatever
- * their place in the table. So the inputs in the corpus keep their meaning. */
+/* Maps a number to a command. Commands that were added later have the highest numbers, regardless
+ * of their order in the table, so that the inputs in the corpus keep their meaning. */
 static uint32_t command_at(uint32_t number)
 {
     uint32_t added = 0, last = fake.command_count - 1;
@@ -93,8 +94,8 @@ static int is_filter(const RedisModuleKey *key)
     return is_classic(key) || key->type == petal_type;
 }
 
-/* Saves the value, and loads it again. The limit may be lower now than when the value was loaded
- * first. */
+/* Saves the value, and loads it again. The memory limit may be lower now than when the value was
+ * first loaded. */
 static void save(RedisModuleKey *key)
 {
     struct RedisModuleIO io = {.from = NULL};
@@ -122,12 +123,12 @@ static void copy(RedisModuleKey *key, RedisModuleKey *to)
     void *made = key->type->methods.copy && key != to
                      ? key->type->methods.copy(NULL, NULL, key->value)
                      : NULL;
-    if (!made) return; /* it exceeds the limit */
+    if (!made) return; /* the value exceeds the limit */
     fake_ModuleTypeSetValue(to, key->type, made);
     must(digest_of(key) == digest_of(to));
 }
 
-/* Deletes keys until none is left, then rewrites. */
+/* Rewrites the value as commands that recreate the last key. Both values must be equal. */
 static void rewrite(RedisModuleKey *key)
 {
     RedisModuleKey *to = &fake.keys[KEYS - 1];
@@ -146,7 +147,8 @@ static void rewrite(RedisModuleKey *key)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* The kinds of arguments: a key, a word, a number, bytes, and the last one read. */
+/* The kinds of arguments: a key, a word, a number, bytes, and the last string that a command
+ * returned. */
 static RedisModuleString *take_argument(struct input *in, const RedisModuleString *last)
 {
     char number[32];
@@ -184,7 +186,7 @@ static void run_command(struct input *in, RedisModuleCtx *ctx)
     for (int i = 0; i < argc; i++) fake_FreeString(NULL, argv[i]);
 }
 
-/* Adds keys, which must then be found unless adding failed. */
+/* Adds keys. Unless adding fails, the keys must be found. */
 static void use(RedisModuleKey *key, struct input *in)
 {
     struct RedisModuleCtx ctx = {.is_error = 0};

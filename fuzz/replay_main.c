@@ -1,9 +1,9 @@
 /* replay_main.c - runs a fuzz target on its corpus without a fuzzer, so that `./dev test` checks
  * every past finding.
  *
- * It is linked into each target in fuzz/ instead of libFuzzer. Usage: TARGET [FILE...]. Without a
- * FILE, it runs the empty input and all of fuzz/corpus/TARGET, and must be started at the top of
- * the tree. It prints TAP, one test per input. */
+ * This file is linked into each target in fuzz/ in place of libFuzzer. Usage: TARGET [FILE...].
+ * Without a FILE, it runs the empty input and all of fuzz/corpus/TARGET, and must be started from
+ * the top of the tree. The program prints TAP, with one test per input. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static bool replay(const char *path)
 static int report(int number, bool ok, const char *what)
 {
     printf("%sok %d - replays %s\n", ok ? "" : "not ", number, what);
-    fflush(stdout); /* in case the next input crashes */
+    fflush(stdout); /* the next input may crash */
     return ok ? 0 : 1;
 }
 

@@ -1,11 +1,11 @@
-/* sequences.c - fuzz target: makes any sequence of calls, and compares with an exact model of the
- * keys that must be found.
+/* sequences.c - fuzz target: runs arbitrary sequences of calls, and compares the results with an
+ * exact model of the keys that must be found.
  *
  * Up to SLOTS filters and FILES files exist at the same time. Each input byte selects a call, its
- * filters and its keys, from a set so small that keys repeat. After each call, no key of one filter
- * (in turn) may be missing, and at the end no key of any filter. The status must be one of
- * petal.h's, a refused call must change nothing, and the filters may need only a little more memory
- * than their bits. Allocations fail when the input says so. */
+ * filters and its keys, from a set so small that keys repeat. After each call, the next filter in
+ * turn is checked for missing keys. At the end, all filters are checked. Each status must be one
+ * that petal.h documents, a refused call must change nothing, and the filters must not need much
+ * more memory than their bits. Allocations fail when the input says so. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../tests/keys.h"
@@ -21,7 +21,7 @@
 #define SLOTS 4
 #define FILES 2
 #define UNIVERSE 64
-#define NUMBERS_FROM 8 /* from here on, keys are numbers; others are strings of various lengths */
+#define NUMBERS_FROM 8 /* lower keys are strings of various lengths, the others numbers */
 #define MAX_BATCH 48
 #define MAX_CALLS 120
 #define MAX_COUNT 200
@@ -30,41 +30,41 @@
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Knows which keys must be found. In a window, a key must be found until a certain number of adds
- * have followed it, or a certain time has passed. */
+/* The keys that must be found. In a window, a key must be found until a certain number of adds have
+ * followed it, or a certain time has passed. */
 struct model {
-    /* How often the key was added minus how often it was removed. Without counting: whether it was
-     * added. */
+    /* The number of times the key was added, minus the number of times it was removed. Without
+     * counters: 1 if the key was added. */
     uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
-    bool is_exact;      /* the bits are exactly what these keys set */
-    uint64_t window_ms; /* only for a time window */
+    bool is_exact;      /* the filter has only these keys' bits */
+    uint64_t window_ms; /* length of a time window, in ms */
 };
 
 enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
-    petal_filter *filter; /* NULL if there is none */
-    /* What never changes. It is read once, because reading it takes time. */
+    petal_filter *filter; /* NULL if the slot is empty */
+    /* Properties that never change. They are read only once, because reading them takes time. */
     petal_info kind;
     struct model model;
     enum mode mode;
-    int file;            /* for MAP, LIVE, WRITABLE and LOCKED */
-    uint64_t generation; /* the file's when it was opened */
+    int file;            /* index in `files`, for MAP to LOCKED */
+    uint64_t generation; /* the file's generation when opened */
     uint8_t *bytes;      /* only for VIEW */
     bool has_secret, is_shared, refuses_overfull;
-    /* For MAP and LIVE: a writer that has closed the file may have left more keys than the model
-     * has. */
+    /* For MAP and LIVE: the file may contain more keys than the model, added by a writer that has
+     * since closed the file. */
     bool is_behind;
 };
 
 struct file {
     char path[512];
     bool exists, has_secret;
-    struct model model;  /* at the last save or sync */
-    uint64_t generation; /* each save makes a new file */
-    int owner;           /* the slot that holds its lock, or -1 */
+    struct model model;  /* state at the last save or sync */
+    uint64_t generation; /* number of times the file was replaced */
+    int owner;           /* slot that holds the file's lock, or -1 */
 };
 
 static struct world {
@@ -72,7 +72,7 @@ static struct world {
     struct slot slots[SLOTS];
     struct file files[FILES];
     struct budget budget;
-    uint64_t fail_in; /* number of allocations until one fails; 0 if none does */
+    uint64_t fail_in; /* the nth allocation from now fails; 0: none */
     bool has_failed;
     petal_allocator allocator;
 } world;
@@ -101,7 +101,7 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-/* Tells whether the key must be found after `more` further adds. */
+/* Returns true if the key must be found after another `more` adds. */
 static bool must_have_after(const struct model *model, const petal_info *info, unsigned key,
                             uint64_t more)
 {
@@ -118,8 +118,8 @@ static bool must_have(const struct model *model, const petal_info *info, unsigne
     return must_have_after(model, info, key, 0);
 }
 
-/* Returns true if adding the key now must report it as seen. A window of keys counts that add
- * too. */
+/* Returns true if adding the key now must report it as seen. In a window measured in keys, this add
+ * counts too. */
 static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
 {
     return must_have_after(model, info, key, 1);
@@ -147,7 +147,7 @@ static bool is_beside_a_writer(const struct slot *slot)
     return false;
 }
 
-/* Returns true for the statuses that any call may return if it reads all bits or allocates. */
+/* Returns true if any call that reads all bits or allocates memory may return this status. */
 static bool is_excused(const struct slot *slot, petal_status status)
 {
     if (status == PETAL_ERR_MEMORY) return world.has_failed;
@@ -169,7 +169,8 @@ static void make_keys(void)
     }
 }
 
-/* Returns only numbers if nothing else works, and the empty key only if the filter accepts it. */
+/* Returns a key for this filter. If `number` is set, the key is a number. The empty key is returned
+ * only if the filter accepts it, or if `info` is NULL. */
 static unsigned take_key(const petal_info *info, bool number)
 {
     unsigned key = take_below(&world.in, UNIVERSE);
@@ -318,7 +319,7 @@ static petal_options take_kind(void)
     switch (kind) {
     case 0:
     case 1:
-    case 2: /* the number of bits is given, because planning small classic filters is slow */
+    case 2: /* sets `bits`: planning is slow */
         options.scheme = kind == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_COUNTING;
         options.bits = 6 * options.capacity;
         options.hashes = 4;
@@ -417,7 +418,7 @@ static void call_add(struct slot *slot)
     free(before.bytes);
 }
 
-/* The keys of a batch in every layout. */
+/* The keys in a batch in every layout. */
 struct batch {
     size_t count;
     unsigned keys[MAX_BATCH];
@@ -476,7 +477,7 @@ static void call_add_batch(struct slot *slot)
         status = add_key_batch(slot->filter, batch.texts, batch.count, was_new, &sum);
     if (status < 0) {
         must_refuse_rightly(slot, status);
-        slot->model.is_exact = false; /* only some of them were added */
+        slot->model.is_exact = false; /* only some were added */
         return;
     }
     must(status == PETAL_OK);
@@ -491,7 +492,7 @@ static void call_add_batch(struct slot *slot)
     if (way < 3) must(news == sum);
 }
 
-/* Other slots may have this file open. Their keys may now disappear. */
+/* Other slots may have this file open, and their keys may now disappear. */
 static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
@@ -511,7 +512,7 @@ static void call_remove(struct slot *slot)
     size_t sum = 0;
     uint8_t removed = 2;
     petal_status status;
-    if (counts(&info) && slot->model.count[key] == 0) return; /* the key must be present */
+    if (counts(&info) && slot->model.count[key] == 0) return; /* never remove an absent key */
     forget_readers(slot);
     if (way == 1)
         status = petal_remove_i64(slot->filter, (int64_t)key);
@@ -529,7 +530,7 @@ static void call_remove(struct slot *slot)
     must(counts(&info) && !is_read_only(slot) && status == PETAL_OK);
     if (way == 3) must(removed == 1 && sum == 1);
     if (slot->model.count[key] == MAX_COUNT)
-        slot->model.is_exact = false; /* the key may have been added more often */
+        slot->model.is_exact = false; /* may have been added more often */
     if (slot->model.count[key] < MAX_COUNT) slot->model.count[key]--;
 }
 
@@ -607,7 +608,7 @@ static void call_clone(struct slot *slot)
     to->refuses_overfull = refuses;
 }
 
-/* Makes an empty filter with the same parameters. After the model's keys have been added, it must
+/* Creates an empty filter with the same parameters, and adds the model's keys. The result must
  * equal the original. */
 static void call_like(struct slot *slot)
 {
@@ -699,7 +700,7 @@ static petal_open_options opening(unsigned flags, bool has_secret, const char *f
     return options;
 }
 
-/* Serializes the filter, and loads or views the bytes. */
+/* Serializes the filter, and then loads or views the image. */
 static void call_reload(struct slot *slot)
 {
     uint32_t way = take_below(&world.in, 4);
@@ -735,8 +736,8 @@ static void call_reload(struct slot *slot)
     }
 }
 
-/* Writes the filter in the format for which it was created, and reads it again. The bits must be
- * the same. */
+/* Writes the filter in the format for which it was created, and reads it back. The bits must be the
+ * same. */
 static void call_own_format(struct slot *slot)
 {
     const petal_info info = slot->kind;
@@ -792,7 +793,7 @@ static void call_save(struct slot *slot)
         must(is_excused(slot, status));
 }
 
-/* If a slot has the file open for writing, the file contains that slot's last sync. */
+/* If a slot has the file open for writing, the file contains the state of that slot's last sync. */
 static void call_open(struct slot *slot)
 {
     static const unsigned modes[8] = {PETAL_OPEN_MAP,
@@ -822,7 +823,7 @@ static void call_open(struct slot *slot)
         else if (status == PETAL_ERR_BUSY)
             must(mode == WRITABLE || mode == LOCKED ? is_locked : is_changing);
         else if (status == PETAL_ERR_UNSUPPORTED)
-            must(mode == WRITABLE); /* only a window is refused */
+            must(mode == WRITABLE); /* a window's map is not writable */
         else
             must(status == PETAL_ERR_MEMORY && world.has_failed);
         return;
@@ -953,7 +954,7 @@ static void call_look(const struct slot *slot)
     must(info.items == 0 || info_stats.bits_set > 0 || info.policy != PETAL_POLICY_NONE ||
          !slot->model.is_exact);
     must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
-    /* The rate is NAN for filters of other libraries that have no good model. */
+    /* The rate is NAN for filters of other libraries whose rate can't be modeled well. */
     must(info_stats.bits_set <= info.bits && !(info_stats.estimated_rate < 0) &&
          !(info_stats.estimated_rate > 1));
     must(info_stats.saturated == (info_stats.bits_set == info.bits));
@@ -1003,8 +1004,8 @@ static void call(void)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Checks the keys of one slot (in turn) after each call, and those of all slots at the end. This
- * takes most of the time. */
+/* Checks the keys of one slot (in turn) after each call, and those of all slots at the end. These
+ * checks take most of the time. */
 static void check_all(int turn)
 {
     uint64_t bytes = 0;
@@ -1020,7 +1021,8 @@ static void check_all(int turn)
     must(world.budget.used <= bytes);
 }
 
-/* Files are in this process's own folder, which is in memory if possible: TMPDIR. */
+/* Files are in this process's own folder, in TMPDIR if that is set, otherwise in memory if
+ * possible. */
 static char folder[256];
 
 static void remove_folder(void)

@@ -9,8 +9,8 @@
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* A command that must be obeyed is not limited: the master, or the server that wrote the AOF, had
- * enough memory. */
+/* The limit doesn't apply to a command that must be obeyed, because the master, or the server that
+ * wrote the AOF, had enough memory. */
 static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more_bytes)
 {
     value->refused = (uint8_t)value_over_limit(value, more_bytes);
@@ -49,7 +49,7 @@ static void count_items(struct value *value, uint64_t added)
     atomic_fetch_add_explicit(&totals.items, added, memory_order_relaxed);
 }
 
-/* The keys of a batch starting at index `from`. */
+/* The keys in a batch, starting at index `from`. */
 static petal_batch batch_from(const petal_batch *batch, uint64_t from)
 {
     petal_batch rest = *batch;
@@ -93,7 +93,7 @@ petal_status value_add(struct value *value, const void *key, size_t key_bytes)
 
 /* ---- a command ------------------------------------------------------------------------------- */
 
-/* Items of a batch that are still to be added, and their indices in it. */
+/* Items in a batch that are still to be added, and their indices in it. */
 static struct {
     petal_key *keys;
     uint32_t *places;
@@ -129,7 +129,7 @@ static void collect_absent(const petal_batch *batch, uint8_t *results)
     }
 }
 
-/* Adds as many of the next absent items as there is room for. */
+/* Adds as many of the next absent items as the filter has room for. */
 static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
                              size_t *done, uint64_t *added)
 {
@@ -168,7 +168,7 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
             given += done;
             at += done;
         } else if (petal_contains(filter, absent.keys[at].data, absent.keys[at].size_bytes)) {
-            at++; /* repeats an item of this batch that still fitted */
+            at++; /* repeats an item in this batch that still fitted */
         } else {
             change->status = PETAL_ERR_FULL;
             snprintf(change->failure.error.message, sizeof change->failure.error.message,

@@ -127,14 +127,14 @@ static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const stru
     return value;
 }
 
-/* Prints a double so that reading it gives the same double. */
+/* Prints a double so that reading it back gives the same double. */
 static const char *exact(double value, char text[32])
 {
     snprintf(text, 32, "%.17g", value);
     return text;
 }
 
-/* Replicates as valkey-bloom does, with all parameters of the filter. */
+/* Replicates as valkey-bloom does, with all of the filter's parameters. */
 static void replicate_valkey(RedisModuleCtx *ctx, RedisModuleString *name,
                              const struct bloom_plan *plan, RedisModuleString **items, size_t count)
 {
@@ -206,7 +206,7 @@ struct adding {
     struct change change;
 };
 
-/* Returns the error, in RedisBloom's words if it has some; or NULL. */
+/* Returns the error, in RedisBloom's words if RedisBloom has such a message, or NULL. */
 static const char *adding_line(const struct value *value, struct adding *adding)
 {
     struct failure *failure = &adding->change.failure;
@@ -283,8 +283,8 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
         server.ReplyWithBool(ctx, adding->change.outcome.positive > 0);
 }
 
-/* As in valkey-bloom: if a filter has no room for all new items, it accepts none, and replies with
- * one error. A repeated item counts twice for this. */
+/* As in valkey-bloom: if a filter doesn't have room for all the new items, it accepts none, and the
+ * reply is a single error. A repeated item counts twice here. */
 static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
     if (config.compat != COMPAT_VALKEY || !(value->options & BLOOM_NO_SCALING) ||
@@ -362,8 +362,8 @@ static int bf_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return insert(ctx, &adding);
 }
 
-/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, compares only the
- * first letters. Returns the error, or NULL; sets *arity if a value is missing. */
+/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, this compares
+ * only the first letters. Returns the error, or NULL; sets *arity if a value is missing. */
 static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                struct adding *adding, int *arity)
 {
@@ -444,7 +444,7 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     int at, wrong_arity, is_valkey = makes_valkey(ctx) || valkey_has_words(argv, argc);
     const char *refusal = is_valkey ? read_valkey_options(argv, argc, &at, &adding, &wrong_arity)
                                     : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
-    /* The command was valid on the server that sent it, perhaps within valkey-bloom's limits, and
+    /* The command was valid on the server that sent it, perhaps under valkey-bloom's limits, and
      * the filter exists. A command that creates a valkey-bloom filter is recognized by its
      * arguments. */
     if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
@@ -682,7 +682,8 @@ static int bf_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return reply_dump(ctx, value, iterator);
 }
 
-/* True if this is exactly the header of a filter. One byte more or less is refused. */
+/* True if this is exactly the header of a filter. A header that is one byte longer or shorter is
+ * rejected. */
 static int is_header(const char *data, size_t size)
 {
     if (size < BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES) return 0;

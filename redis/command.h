@@ -4,16 +4,16 @@
 
 #include "server.h"
 
-/* A table of commands ends with one without a name. */
+/* A table of commands ends with an unnamed entry. */
 struct command {
     const char *name;
     module_command function;
     const char *flags, *categories;
     uint64_t key_flags;
-    int last_key; /* relative to the first; negative: relative to the last argument */
+    int last_key; /* relative to the first; if negative, relative to the last argument */
     int arity;
     const char *since, *summary, *complexity;
-    struct module_argument *arguments; /* the key first; terminated by one without a name */
+    struct module_argument *arguments; /* the key is first; the list ends with an unnamed entry */
 };
 
 /* Registers all commands. If that fails, logs the reason. */

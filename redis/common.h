@@ -1,4 +1,4 @@
-/* common.h - what the BF.* and PETAL.* commands share. */
+/* common.h - functions that the BF.* and PETAL.* commands share. */
 #ifndef PETAL_REDIS_COMMON_H
 #define PETAL_REDIS_COMMON_H
 
@@ -23,8 +23,8 @@ int reply_not_found(RedisModuleCtx *ctx, enum found found);
 /* Replies to BF.SCANDUMP or PETAL.DUMP. */
 int reply_dump(RedisModuleCtx *ctx, const struct value *value, long long iterator);
 
-/* True if `room` is a suitable size for `count` elements. Room that a huge command allocated is too
- * large for the next normal command, which therefore frees it. */
+/* True if `room` is a suitable size for `count` elements. A buffer that a huge command allocated is
+ * too large for the next normal command, which therefore frees it. */
 static inline int is_good_room(size_t room, size_t count)
 {
     return count < room && (room <= 65536 || count > room / 8);
@@ -40,7 +40,7 @@ uint8_t *scratch_more_results(size_t count);
 
 /* True if the filter contains the item. A NULL value is a key that doesn't exist, and contains
  * nothing. In a time window, generations that have expired by the server's clock are ignored. A
- * query doesn't change the value, so a replica can be queried and stays equal to its master. */
+ * query doesn't change the value, so a replica can be queried and stays identical to its master. */
 int query_one(struct value *value, RedisModuleString *item);
 void query_batch(struct value *value, const petal_batch *batch, uint8_t *results);
 

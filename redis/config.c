@@ -68,7 +68,7 @@ static int is_rate(const char *text, double *rate)
 static struct rate {
     double *number, max; /* a higher rate is lowered to `max` */
     const char *refusal;
-    RedisModuleString *text; /* reply of CONFIG GET; the server does not free it */
+    RedisModuleString *text; /* reply to CONFIG GET; the server does not free it */
 } error_rate = {&config.error_rate, BLOOM_MAX_RATE, "the error rate must be above 0 and below 1",
                 NULL},
   bloom_rate = {&config.bloom_rate, 1, VALKEY_RATE_RANGE, NULL},
@@ -111,10 +111,11 @@ const void *config_secret(void)
     return secret.is_set ? secret.bytes : NULL;
 }
 
-/* 16 bytes, or 32 hex digits with an optional line end. */
+/* 16 bytes, or 32 hex digits with an optional line ending. */
 static int read_secret(const char *path)
 {
-    char text[2 * PETAL_SECRET_BYTES + 3]; /* the digits, a line end, and one more: too long */
+    char text[2 * PETAL_SECRET_BYTES + 3]; /* digits, a line ending, and one more byte, to detect a
+                                            * file that is too long */
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, sizeof text, file) : 0;
     if (file) fclose(file);

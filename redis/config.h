@@ -1,5 +1,5 @@
 /* config.h - the module's options, which are set by CONFIG SET, in the server's configuration file,
- * or as arguments of the module. */
+ * or as arguments to the module. */
 #ifndef PETAL_REDIS_CONFIG_H
 #define PETAL_REDIS_CONFIG_H
 
@@ -27,7 +27,7 @@ struct config {
     int bloom_random;             /* bf.bloom-use-random-seed */
     int bloom_defrag;             /* bf.bloom-defrag-enabled */
     int huge_pages;               /* bf.huge-pages; only at start */
-    int petal_only;     /* argument COMMANDS: serve only PETAL.*, next to another module's BF.* */
+    int petal_only;     /* argument COMMANDS: serve only PETAL.*, alongside another module's BF.* */
     const char *module; /* the module's name, the prefix of all options but the first three */
 };
 extern struct config config;

@@ -1,4 +1,4 @@
-/* form.h - what a server's key holds: a filter in the server's memory.
+/* form.h - the value of a server's key: a filter in the server's memory.
  *
  * There are three types of values, all in the same struct. Two are classic: RedisBloom's (type
  * MBbloom--) and valkey-bloom's (bloomfltr; see valkey.h), both used by the BF.* commands. The
@@ -26,11 +26,11 @@ enum {
 #define BLOOM_HEAD_BYTES 20u
 #define BLOOM_LAYER_BYTES 53u
 
-/* What a header stores about a layer, but the library doesn't need. */
+/* Fields of a layer that a header stores but the library doesn't need. */
 struct layer_note {
     double bits_per_entry;
     uint8_t n2;      /* not 0 if created with 2^n2 bits, as old filters are */
-    uint8_t padding; /* bytes stored after the bits; old filters */
+    uint8_t padding; /* bytes stored after the bits, in old filters */
 };
 
 /* How a filter accepts items. Filters that BF.* commands create grow, or report an error when they
@@ -39,7 +39,7 @@ enum value_kind {
     KIND_UNKNOWN, /* not determined yet */
     KIND_GROWING,
     KIND_FIXED,    /* fixed size, counts new items */
-    KIND_COUNTING, /* fixed size, counts each add until it is removed */
+    KIND_COUNTING, /* fixed size, counts each add, so that items can be removed */
     KIND_WINDOW,
     KIND_WINDOW_OF_TIME,
     KIND_STATIC /* accepts no items: it was loaded with all of them */
@@ -50,7 +50,8 @@ enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };
 struct value {
     union {
         struct handle *handle; /* for Petal's own kinds */
-        /* For classic ones: `layer_count` layers, followed in the same block by as many notes. */
+        /* In classic values: `layer_count` layers, followed in the same block by the same number of
+         * notes. */
         petal_lent_layer *layers;
     };
     uint32_t layer_count, options, growth; /* for classic ones: as in the header */

@@ -49,7 +49,8 @@ void handle_free(struct handle *handle)
 static struct lent {
     petal_filter *filter;
     const struct value *_Atomic current; /* the value whose layers were lent to it, or NULL */
-} lent[5];                               /* indexed by two bits: 64-bit hashes, NONSCALING */
+} lent[5];                               /* indexed by two bits: one for 64-bit hashes, and one for
+                                          * NONSCALING */
 enum { LENT_VALKEY = 4 };
 
 static struct lent *lent_by(uint32_t options)
@@ -63,8 +64,8 @@ static struct lent *lent_for(const struct value *value)
     return value->classic == CLASSIC_VALKEY ? &lent[LENT_VALKEY] : lent_by(value->options);
 }
 
-/* Used only for what the module can't work without: like the server, it aborts if memory runs
- * out. */
+/* This is used only for memory that the module can't do without: like the server, it aborts if
+ * memory runs out. */
 static void *alloc(void *context, size_t size_bytes)
 {
     (void)context;
@@ -141,7 +142,7 @@ int handle_make_valkey(void)
     return status == PETAL_OK && filled == SMALLEST_BYTES && open_smallest() == PETAL_OK;
 }
 
-/* A filter's seed can't be changed, so the handle is created anew. */
+/* A filter's seed can't be changed, so the handle is recreated. */
 static void reseed(const struct value *value)
 {
     const struct valkey_value *more = (const struct valkey_value *)(const void *)value;

@@ -1,13 +1,13 @@
 /* handle.h - the library's handles, through which values use their filters.
  *
- * A handle takes about 1 KB, but the bits of a filter for 100 items only 140 bytes, and servers
- * have many such filters. So all RedisBloom values share four handles, one for each combination of
- * hash and scaling. A value holds only its layers, which are lent to the handle when the value is
- * used (petal_lend). valkey-bloom values share one handle, which is recreated if the next value has
- * a different seed. Each value of Petal's own kinds has its own handle.
+ * A handle takes about 1 KB, but the bits of a filter for 100 items take only 140 bytes, and
+ * servers have many such filters. So all RedisBloom values share four handles, one for each
+ * combination of hash and scaling. A value holds only its layers, which are lent to the handle when
+ * the value is used (petal_lend). valkey-bloom values share one handle, which is recreated if the
+ * next value has a different seed. Every value of one of Petal's own kinds has a handle to itself.
  *
- * Only the main thread, or a child process that changes nothing, uses values. Other threads may
- * free them. */
+ * Values are used only by the main thread, or by a child process that changes nothing. Other
+ * threads may free them. */
 #ifndef PETAL_REDIS_HANDLE_H
 #define PETAL_REDIS_HANDLE_H
 
@@ -41,14 +41,14 @@ int handle_make_valkey(void);
 petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
                          petal_error *error);
 
-/* The filter of a classic value, valid until another value's is requested. */
+/* The filter of a classic value, valid until another value's filter is requested. */
 petal_filter *handle_lend(struct value *value);
 
-/* The 32-byte seed of valkey-bloom's filters if it is not random. */
+/* The 32-byte seed of valkey-bloom's filters, unless it is random. */
 const uint8_t *handles_fixed_seed(void);
 
-/* Must be called if the value's layers change or are freed. The layers are then lent again before
- * the next use. */
+/* Must be called if the value's layers change or are freed. Before the next use, the layers are
+ * lent to the handle again. */
 void handle_forget(const struct value *value);
 
 #endif

@@ -11,8 +11,8 @@
 struct totals totals;
 
 /* 2 MiB pages (bf.huge-pages). Bits are read at random, and with small pages each read also misses
- * the TLB. But the first key that touches such a page waits until the kernel has zeroed 2 MiB, or
- * even made room for them, which took up to 170 ms when measured. */
+ * the TLB. But the first key that touches such a page waits until the kernel has zeroed 2 MiB. The
+ * kernel may even have to make room for them, which took up to 170 ms when measured. */
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 {

@@ -13,16 +13,16 @@ struct totals {
 };
 extern struct totals totals;
 
-/* Allocates zeroed memory from the server. Returns NULL if there is none. The memory counts in
- * totals.bytes until it is freed. Large blocks are never written to, whichever way the server
- * allocates them, so they cost no more time than small ones. */
+/* Allocates zeroed memory from the server. Returns NULL if there is none. The memory counts towards
+ * totals.bytes until it is freed. Large blocks are never written to, no matter how the server
+ * allocates them, so they take no more time than small ones. */
 void *memory_zeroed(size_t size_bytes);
 void memory_free(void *memory, size_t size_bytes);
 
 /* Counts memory that the server allocated, as if it came from memory_zeroed(). */
 void memory_take(void *memory, size_t size_bytes);
 
-/* True if these bytes plus this many more would exceed bf.memory-limit. */
+/* True if `bytes` and `more` together would exceed bf.memory-limit. */
 int memory_over_limit(uint64_t held_bytes, uint64_t more_bytes);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RedisBloom's version: this module has the same commands and stored bytes, and clients check the
- * version. INFO shows Petal's own version; a module that serves only PETAL.* reports that version
- * too. */
+/* RedisBloom's version: this module has the same commands and stores the same bytes, and clients
+ * check the version. INFO shows Petal's own version; a module that serves only PETAL.* reports that
+ * version too. */
 #define BLOOM_VERSION 20802
 #define OWN_VERSION (10000 * PETAL_VERSION_MAJOR + 100 * PETAL_VERSION_MINOR + PETAL_VERSION_PATCH)
 
@@ -47,7 +47,7 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
     if (!config.petal_only) show_bloom_info(ctx);
 }
 
-/* If a server loads a file twice, both share the same variables. */
+/* If a server loads a file twice, both instances share the same variables. */
 static int is_loaded;
 
 /* Checks that no other module with these commands is loaded. The server itself would only report

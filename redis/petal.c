@@ -220,8 +220,8 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
-/* Returns the error, or NULL. If a filter's clock were ahead of the server's, it would stop until
- * the server's caught up, and nothing would be forgotten until then. */
+/* Returns the error, or NULL. If a filter's clock were ahead of the server's, it would stand still
+ * until the server's clock caught up, and the filter would forget nothing until then. */
 static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];
@@ -268,7 +268,7 @@ static uint32_t load32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* Returns false if lengths and bytes don't match. */
+/* Returns false if the lengths don't match the bytes. */
 static int unpack(RedisModuleString *argument, petal_batch *batch)
 {
     size_t size;
@@ -555,8 +555,8 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- PETAL.FOLD ------------------------------------------------------------------------------ */
 
-/* Folding blocks the server, so this limits it to about 0.2 s. A MB takes 0.7 ms, and in a classic
- * filter each set bit of the result (up to half as many as in the original) takes 3 ns. */
+/* Folding blocks the server, so this limits it to about 0.2 s. Each MB takes 0.7 ms, and in a
+ * classic filter each set bit of the result (up to half as many as in the original) takes 3 ns. */
 #define MAX_FOLDED_BYTES ((uint64_t)256 << 20)
 #define MAX_FOLDED_CLASSIC_BYTES ((uint64_t)16 << 20)
 
@@ -574,7 +574,8 @@ static const char *check_pause(const petal_info *info)
     return refusal;
 }
 
-/* Reads one option and its value. Returns false if it is not understood. */
+/* Reads one option and its value. Returns false if the option is unknown or its value is
+ * invalid. */
 static int read_fold_option(RedisModuleString **words, petal_fold_options *options)
 {
     uint64_t number;
@@ -651,7 +652,7 @@ static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
 
 /* ---- PETAL.CARD, PETAL.INFO ------------------------------------------------------------------ */
 
-/* The number of items, without those in expired generations. */
+/* The number of items, excluding those in expired generations. */
 static uint64_t items_now(const struct value *value, const petal_info *info)
 {
     uint64_t now = (uint64_t)server.Milliseconds(), items = 0;

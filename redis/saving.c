@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* To compress a string, the server allocates as much memory again, and a filter's bits don't
- * compress: saving would need twice the memory of the largest filter. So a child process, which has
- * its own copy of the server's options, turns compression off for large strings. */
+/* To compress a string, the server allocates the same amount of memory again. A filter's bits don't
+ * compress, so saving would need twice the memory of the largest filter. So a child process, which
+ * has its own copy of the server's options, turns compression off for large strings. */
 static int compresses(RedisModuleCtx *ctx)
 {
     RedisModuleCallReply *reply = server.Call(ctx, "CONFIG", "cc", "GET", "rdbcompression"), *value;

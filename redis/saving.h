@@ -1,4 +1,4 @@
-/* saving.h - what all value types share when they are saved and loaded. */
+/* saving.h - functions that all value types use when they are saved and loaded. */
 #ifndef PETAL_REDIS_SAVING_H
 #define PETAL_REDIS_SAVING_H
 

@@ -37,8 +37,8 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define OPTION_HANDLE_IO_ERRORS (1 << 0)
 #define OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 #define OPTION_HANDLE_REPL_ASYNC_LOAD (1 << 2)
-/* In Valkey 9, keys may arrive before their slot does. Until the slot arrives nobody queries them,
- * and a server that receives them as commands executes these as a replica would. */
+/* In Valkey 9, keys may arrive before their slot does. Until the slot arrives, nobody queries them.
+ * A server that receives them as commands executes them as a replica would. */
 #define OPTION_HANDLE_SLOT_MIGRATION (1 << 5)
 
 #define NOTIFY_GENERIC (1 << 2)
@@ -54,7 +54,7 @@ enum { KEY_TYPE_EMPTY = 0 };
 typedef int (*module_command)(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 struct module_type_methods {
-    uint64_t version; /* 4: up to and including copy2; Redis 7.0 */
+    uint64_t version; /* 4 includes everything up to copy2; Redis 7.0 has it */
     void *(*rdb_load)(RedisModuleIO *io, int encver);
     void (*rdb_save)(RedisModuleIO *io, void *value);
     void (*aof_rewrite)(RedisModuleIO *io, RedisModuleString *key, void *value);

@@ -46,7 +46,7 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
 
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
 
-/* Saves a layer's bits in as many bytes as the header states. */
+/* Saves a layer's bits in the number of bytes that the header states. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
     static const char padding[8];
@@ -93,7 +93,7 @@ static void save_bloom(RedisModuleIO *io, void *memory)
 }
 
 /* A value that is being read: the header that BF.SCANDUMP would give, and the bits. Room is
- * allocated for at most twice the layers that have arrived, whatever number the input claims. */
+ * allocated for at most twice as many layers as have arrived, however many the input claims. */
 struct loading {
     uint8_t *header;
     struct string {
@@ -104,8 +104,8 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* True if the next string, whose size follows from the fields before it, may still be allocated.
- * Deducts its size. */
+/* True if the next string, whose size is determined by the fields before it, may still be
+ * allocated. Deducts its size from the limit. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
     if (bytes <= loading->bytes_left) {
@@ -116,7 +116,7 @@ static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
     return 0;
 }
 
-/* Reads a number and stores it in the header, where it has only `bytes` bytes. */
+/* Reads a number and stores it in the header, where it occupies only `bytes` bytes. */
 static int load_small(RedisModuleIO *io, uint8_t *to, int bytes)
 {
     uint64_t value = server.LoadUnsigned(io);
@@ -180,7 +180,7 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
     return 1;
 }
 
-/* Creates a value that takes ownership of what was loaded. Returns NULL on failure. */
+/* Creates a value that takes ownership of the loaded data. Returns NULL on failure. */
 static struct value *assemble(RedisModuleIO *io, struct loading *loading)
 {
     struct failure failure;
@@ -353,8 +353,8 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 
 /* ---- all types ------------------------------------------------------------------------------- */
 
-/* What the server also allocates for a module's value, but leaves out of MEMORY USAGE: an object,
- * and its pointers to value and type. */
+/* Memory that the server also allocates for a module's value, but that MEMORY USAGE leaves out: an
+ * object, and its pointers to value and type. */
 enum { OBJECT_BYTES = 16 + 16 };
 
 static size_t memory_usage(const void *memory)

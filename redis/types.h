@@ -9,8 +9,8 @@ extern RedisModuleType *bloom_type;  /* RedisBloom's, MBbloom-- */
 extern RedisModuleType *valkey_type; /* valkey-bloom's, bloomfltr */
 extern RedisModuleType *petal_type;  /* Petal's own kinds, petal-flt */
 
-/* Returns the bytes of all layers, end to end, from offset `at` (0 for the first) up to the end of
- * that layer, and at most MAX_CHUNK_BYTES. Returns NULL after the last. */
+/* Returns the bytes from offset `at`, counted over all layers end to end (0 for the first byte), up
+ * to the end of that byte's layer, but at most MAX_CHUNK_BYTES. Returns NULL after the last. */
 const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *size_bytes);
 
 int types_register(RedisModuleCtx *ctx);

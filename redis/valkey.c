@@ -148,7 +148,7 @@ static struct value *no_value(struct failure *failure, petal_status status, cons
     return NULL;
 }
 
-/* Creates a value with this many layers (at least one), which are still empty. */
+/* Creates a value with `layers` layers (at least one), which are still empty. */
 static struct value *begin(const struct bloom_plan *plan, uint32_t layers, int unlimited)
 {
     struct value *value = value_new_layers(CLASSIC_VALKEY, layers, unlimited);
@@ -204,8 +204,8 @@ petal_status valkey_plan_next(const struct value *value, int unlimited, petal_le
     return PETAL_OK;
 }
 
-/* Computes only the size that plan_layer() and layer_size() would give: a reply may need the sizes
- * of dozens of layers. */
+/* Computes only the size that plan_layer() and layer_size() would give, since a reply may need the
+ * sizes of dozens of layers. */
 static double size_ahead(uint64_t capacity, double rate)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -311,7 +311,7 @@ static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint
     return memcmp(more->seed, head + BITS_SEED, sizeof more->seed) == 0;
 }
 
-/* Sums over all layers, reported to clients. */
+/* Totals over all layers, as reported to clients. */
 struct counts {
     uint64_t items, capacity;
 };
@@ -422,7 +422,7 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
         if (string) server.Free(string);
         return DECODING_FAILED;
     }
-    /* The string's own memory becomes the bits, so that a large layer is not copied to a second
+    /* The memory of the string becomes the bits, so that a large layer is not copied to a second
      * block. */
     layer.bytes = memmove(string, string + BITS_HEAD_BYTES, size_bytes - BITS_HEAD_BYTES);
     memory_take(layer.bytes, size_bytes - BITS_HEAD_BYTES);

@@ -10,7 +10,7 @@
 #define VALKEY_BAD_CAPACITY "ERR bad capacity"
 #define VALKEY_TOO_BIG "ERR operation exceeds bloom object memory limit"
 
-/* Fills in everything from the options bf.bloom-NAME, except a seed that the command gives. */
+/* Fills in everything from the options bf.bloom-NAME, except a seed given in the command. */
 void valkey_default_plan(struct bloom_plan *plan);
 
 /* Sets plan->seed and plan->random. */

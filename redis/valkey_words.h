@@ -4,7 +4,7 @@
 
 #include "valkey.h"
 
-/* Reads the 4 to 6 arguments of BF.RESERVE. Returns the error, or NULL; so does
+/* Reads the 4 to 6 arguments of BF.RESERVE. Returns the error, or NULL, like
  * valkey_read_insert(). */
 const char *valkey_read_reserve(RedisModuleString **argv, int argc, struct bloom_plan *plan);
 
@@ -13,11 +13,11 @@ struct valkey_insert {
     struct bloom_plan plan;
     int no_create;
     int first_item;  /* index in argv; argc if there are none */
-    int wrong_arity; /* if so, nothing else was determined */
+    int wrong_arity; /* if so, nothing else has been determined */
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* True if the command has words that only valkey-bloom knows, so that it creates a valkey-bloom
+/* True if the command has words that only valkey-bloom knows, and so creates a valkey-bloom
  * filter. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 

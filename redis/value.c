@@ -253,7 +253,8 @@ struct value *value_new_layers(int classic, uint32_t layers, int unlimited)
     return NULL;
 }
 
-/* Reads a layer of a header; `filter` is what the library opened from that layer alone. */
+/* Reads a layer of a header. `filter` is the filter that the library opened from that layer
+ * alone. */
 static void read_layer(struct value *value, uint32_t number, const uint8_t *from,
                        const petal_filter *filter)
 {
@@ -271,8 +272,8 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
         .padding = (uint8_t)(load_little(from + LAYER_BYTES, 8) - layer_bytes(value, number))};
 }
 
-/* Passes the library each layer as the only one of a header, because a value may have more layers
- * than the library's chains. */
+/* Passes each layer to the library as the only one in a header, because a value may have more
+ * layers than the library's chains. */
 static petal_status open_layer(struct value *value, uint32_t number, const uint8_t *header,
                                petal_error *error)
 {
@@ -468,8 +469,8 @@ void value_settle(struct value *value)
     }
 }
 
-/* True if all bits after the last one that a key can set are clear. They would be lost, so other
- * input is refused. */
+/* True if all bits after the last one that a key can set are clear. Bits set there would be lost,
+ * so such input is refused. */
 static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
 {
     uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);
@@ -570,7 +571,7 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
         struct beginning to = {bytes, 0, room};
         petal_status status = petal_write(value->handle->filter, NULL, take, &to, NULL);
         bool written = status == PETAL_OK ||
-                       status == PETAL_ERR_IO; /* the sink `take` stops when the room is full */
+                       status == PETAL_ERR_IO; /* the sink `take` stops when the buffer is full */
         *size_bytes = written ? to.size_bytes : 0;
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;

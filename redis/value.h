@@ -25,7 +25,7 @@ struct failure {
 };
 const char *failure_line(struct failure *failure);
 
-/* What BF.RESERVE creates. The rate is above 0 and below 1. */
+/* The filter that BF.RESERVE creates. The rate is above 0 and below 1. */
 struct bloom_plan {
     double rate;
     long long capacity, expansion;
@@ -63,8 +63,8 @@ const void *value_secret(const void *header, size_t size_bytes);
 /* Creates a value of one of Petal's own kinds, with petal_create()'s options. */
 struct value *value_create(petal_options *options, int unlimited, struct failure *failure);
 
-/* Makes this buffer, allocated by the server, the bits of a layer of a classic value, which then
- * owns it. */
+/* Makes this buffer, allocated by the server, the bits of one layer of a classic value. The value
+ * then owns it. */
 petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_t size_bytes,
                          petal_error *error);
 
@@ -74,7 +74,8 @@ uint8_t *value_header(const struct value *value, size_t *size_bytes);
 
 uint32_t value_layers(const struct value *value);
 enum value_kind value_kind(struct value *value);
-struct layer_note *value_notes(const struct value *value); /* for classic ones: one per layer */
+struct layer_note *value_notes(const struct value *value); /* only for classic filters: one per
+                                                            * layer */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes);
 petal_info value_info(const struct value *value, uint32_t layer);
 petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
@@ -82,9 +83,9 @@ petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
-/* Replaces the filter of a value of Petal's own kinds by `filter`, which the library made from it,
- * and frees the old one. If both have the same number of bits, frees `filter` instead and returns
- * false. */
+/* Replaces the filter in a value of Petal's own kinds with `filter`, which the library made from
+ * it, and frees the old one. If both have the same number of bits, frees `filter` instead and
+ * returns false. */
 int value_replace(struct value *value, petal_filter *filter);
 
 /* Creates a value of Petal's own kinds whose handle has no filter yet. */
@@ -103,7 +104,7 @@ int value_append_layer(struct value *value, const petal_lent_layer *layer,
  * memory runs out. */
 int value_make_handles(void);
 
-/* True if the value would exceed bf.memory-limit with this many more bytes. */
+/* True if `more_bytes` would make the value exceed bf.memory-limit. */
 int value_over_limit(const struct value *value, uint64_t more_bytes);
 void value_fail_limit(struct failure *failure, uint64_t bytes);
 

@@ -1,15 +1,16 @@
-# tap.awk - counts the tests of one TAP stream, and prints which failed or were skipped, with the
+# tap.awk - counts the tests in one TAP stream, and prints each failed or skipped test with the
 # reason.
 #
-# -v status=EXIT_STATUS  of the program that wrote the stream
-# -v strict=1            a skip is a failure, unless its reason says "unreachable" (a server), "this
-#                        machine" (which cannot do it: no package would mend that) or "./dev nightly"
-# -v suite=NAME          and -v count=FILE: one line "NAME passed failed skipped" is written to FILE
+# -v status=EXIT_STATUS  exit status of the program that wrote the stream
+# -v strict=1            counts a skip as a failure, unless its reason contains "unreachable" (a
+#                        server), "this machine" (no package would help) or "./dev nightly"
+# -v suite=NAME          name of the suite
+# -v count=FILE          writes a line "NAME passed failed skipped" to FILE
 #
 # Lines that begin with "# counted: ..." are part of the report, whether the test passes or not.
 #
 # Dialects: bats prints "ok 2 name # skip reason"; cmocka prints "not ok 2 # SKIP name" with the
-# reason on the line before, and a plan for each of its groups.
+# reason on the preceding line, and a plan for each of its groups.
 
 function fail(what) {
     failed++

@@ -1,4 +1,5 @@
-/* amount.h - the length of a long test: full in ./dev nightly, a tenth in every other run. */
+/* amount.h - sets the length of a long test: full length in ./dev nightly, a tenth of it
+ * otherwise. */
 #ifndef PETAL_TESTS_AMOUNT_H
 #define PETAL_TESTS_AMOUNT_H
 

@@ -1,4 +1,4 @@
-/* keys.h - one-line batches for tests, fuzzers and benchmarks. */
+/* keys.h - helpers that let tests, fuzzers and benchmarks use a batch in a single line. */
 #ifndef PETAL_TESTS_KEYS_H
 #define PETAL_TESTS_KEYS_H
 
@@ -55,7 +55,7 @@ static inline petal_status add_hash_batch(petal_filter *filter, const uint64_t *
     return add_whole_batch(filter, batch_of_hashes(hashes, count), was_new, new_count);
 }
 
-/* Returns the number of keys found, or SIZE_MAX if the call is refused. */
+/* Returns the number of keys found, or SIZE_MAX if the call fails. */
 static inline size_t contains_batch(const petal_filter *filter, petal_batch batch, uint8_t *found)
 {
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
@@ -81,7 +81,7 @@ static inline size_t contains_hashes(const petal_filter *filter, const uint64_t 
     return contains_batch(filter, batch_of_hashes(hashes, count), found);
 }
 
-/* Returns false if the call is refused. */
+/* Returns false if the call fails. */
 static inline bool contains_any(const petal_filter *filter, const petal_key *keys, size_t count)
 {
     bool answer = false;
@@ -124,7 +124,7 @@ static inline petal_status hash_keys(const petal_filter *filter, const petal_key
     return petal_hash_batch(filter, &batch, hashes, NULL);
 }
 
-/* Like petal_add() and petal_contains(), with petal_encode_f64(value) as the key. */
+/* Like petal_add() and petal_contains(), but use the key bytes of petal_encode_f64(value). */
 static inline petal_status add_f64(petal_filter *filter, double value)
 {
     uint8_t key[8];

@@ -1,5 +1,5 @@
-/* require.h - assertions that print what they compared: the place, both expressions, and both
- * values. */
+/* require.h - defines assertions that print the source line, both expressions and both values of a
+ * failed comparison. */
 #ifndef PETAL_TESTS_REQUIRE_H
 #define PETAL_TESTS_REQUIRE_H
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Fails the test unless the condition holds; the message names the input. */
+/* Fails the test unless the condition is true. The message should name the input. */
 #define require(condition, ...) \
     do { \
         if (!(condition)) { \
@@ -25,8 +25,8 @@
         } \
     } while (0)
 
-/* Fails the test unless the call returned the expected status. `error` is the petal_error that was
- * passed to the call. */
+/* Fails the test unless the call returned the expected status. `error` must be the petal_error that
+ * was passed to the call. */
 #define require_status(wanted, call, error) \
     do { \
         petal_status require_status_got = (call); \
@@ -38,8 +38,8 @@
         } \
     } while (0)
 
-/* require_that(items, ==, 3): fails the test unless the comparison holds, and prints both values.
- * Evaluates each side once, in the type in which C would compare them. */
+/* require_that(items, ==, 3): fails the test and prints both values unless the comparison is true.
+ * Each side is evaluated once and converted to the type in which C would compare the two. */
 #define require_that(a, compares, b) \
     do { \
         __typeof__(true ? (a) : (b)) require_left = (a), require_right = (b); \

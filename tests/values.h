@@ -1,5 +1,5 @@
-/* values.h - returns what petal.h reports about a filter as values. It is for tests and fuzz
- * targets, where these calls can't fail. */
+/* values.h - wraps the calls in petal.h that describe a filter, and returns their results as
+ * values. Tests and fuzz targets use these wrappers where the calls can't fail. */
 #ifndef PETAL_TESTS_VALUES_H
 #define PETAL_TESTS_VALUES_H
 
@@ -49,7 +49,7 @@ static inline petal_stats layer_stats(const petal_filter *filter, uint32_t numbe
     return stats;
 }
 
-/* Returns true if hashes can stand for all of the filter's keys. */
+/* Returns true if each of the filter's keys can be replaced by its hash. */
 static inline bool takes_hashes(const petal_filter *filter)
 {
     return info_of(filter).abilities & PETAL_CAN_HASHES;
@@ -63,7 +63,7 @@ static inline uint64_t content_of(const petal_filter *filter)
     return id;
 }
 
-/* Returns the name of the format with this index, or NULL after the last. */
+/* Returns the name of the format with this index, or NULL after the last format. */
 static inline const char *format_name(uint32_t place)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;

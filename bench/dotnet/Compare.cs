@@ -1,13 +1,13 @@
-// Compare.cs - compares the package with a filter in plain C#, in one process. Prints ns per key by
-// CPU time, the minimum of the rounds, and ratios: the median of the ratios within a round, with
-// their range.
+// Compare.cs - compares the package with a filter in plain C#, in one process. Prints the CPU time
+// in ns per key (the minimum of all rounds) and the ratios: the median and the range of the ratios
+// within a round.
 //
 //     Compare.exe [KEYS [ROUNDS]]
 //
 // The plain filter works like the widely copied BloomFilter<T> in C#, whose interface the package
-// offers: it uses a BitArray, GetHashCode(), and a second hash from a delegate (Jenkins'
-// one-at-a-time for text, Wang's for integers), combined with the first. All filters are created
-// for these keys at 1 %.
+// offers. It uses a BitArray, and combines GetHashCode() with a second hash from a delegate
+// (Jenkins' one-at-a-time for text, Wang's for integers). All filters are created for these keys at
+// 1 %.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -106,7 +106,7 @@ static class Compare
     }
 
     private static readonly List<Row> rows = new List<Row>();
-    private static long found; // keeps the compiler from removing the work
+    private static long found; // keeps the compiler from removing the loops
 
     private static void Time(string what, string way, Action work)
     {
@@ -233,7 +233,7 @@ static class Compare
         int count = args.Length > 0 ? int.Parse(args[0]) : 1000000;
         int rounds = args.Length > 1 ? int.Parse(args[1]) : 7;
         MeasureAll(count);
-        for (int round = -2; round < rounds; round++) // two of them warm up
+        for (int round = -2; round < rounds; round++) // includes two warm-up rounds
             foreach (Row row in rows)
             {
                 double before = ProcessorSeconds();

@@ -1,9 +1,9 @@
 // compare - compares Petal's Go module with bits-and-blooms: CPU time per key, the minimum of all
-// rounds; each round runs every contender in turn. A ratio is given for these minima, and then by
-// round: median (min..max). Above 1x, Petal is faster.
+// rounds; each round runs every contender in turn. The program prints the ratio of these minima,
+// and then the ratio by round: median (min..max). Above 1x, Petal is faster.
 //
-// If it is built without cgo, it prints only its times, and the program with cgo prints these next
-// to its own: one process can't contain both builds.
+// A build without cgo prints only its own times, and the build with cgo runs it to print both
+// builds' times in one table. A process can't contain both builds.
 package main
 
 import (
@@ -54,7 +54,7 @@ func check(err error) {
 	}
 }
 
-// set is a filter that is called in one way. ask counts the keys that pass.
+// set is a filter together with a way to call it. ask counts the keys that pass.
 type set interface {
 	add(from, to int)
 	ask(absent bool, from, to int) int
@@ -171,7 +171,7 @@ func (s petalNumbers) ask(absent bool, from, to int) int {
 	return s.count(petal.Int64s(s.k.numbers[from:to]))
 }
 
-// pieces are batches of `each` keys.
+// pieces wraps a set, which then gets its keys in batches of `each`.
 type pieces struct {
 	set
 	each int
@@ -225,7 +225,7 @@ func (s bloomEach) ask(absent bool, from, to int) (found int) {
 
 type bloomNumber struct{ bloomEach }
 
-// It accepts bytes, so each call formats the number, as in its README.
+// bits-and-blooms accepts bytes, so each call formats the number, as in its README.
 func (s bloomNumber) add(from, to int) {
 	bytes := make([]byte, 8)
 	for _, key := range s.k.numbers[from:to] {
@@ -270,7 +270,7 @@ var others = []contender{
 
 // ---- rounds ----
 
-// What is measured for each contender, and how many of the absent keys passed.
+// times contains a contender's measurements, and the number of absent keys that passed.
 type times struct{ add, in, absent, passed float64 }
 
 func (t times) at(column string) float64 {
@@ -354,7 +354,7 @@ func (r results) least(name, column string) float64 {
 
 type goal struct {
 	slower, faster string
-	times          float64 // 0 if there are none
+	times          float64 // 0 if there is no goal
 }
 
 var goals = []goal{

@@ -16,9 +16,9 @@ import petal.Builder;
 /**
  * Compare [KEYS [ROUNDS]] - compares petal-bloom with Guava's BloomFilter, in one JVM.
  *
- * <p>CPU time of the thread per key, the minimum of all rounds; each round runs every contender in
- * turn, after three warm-up rounds. A ratio is given for these minima, and then by round: median
- * (min..max). Above 1x, Petal is faster.
+ * <p>The thread's CPU time per key, the minimum of all rounds; each round runs every contender in
+ * turn, after three warm-up rounds. The program prints the ratio of these minima, and then the
+ * ratio by round: median (min..max). Above 1x, Petal is faster.
  *
  * <p>Longs for Guava are boxed before the clock starts.
  */
@@ -33,13 +33,14 @@ final class Compare {
         return x ^ x >>> 31;
     }
 
-    /** One set of keys in the forms that contenders accept. */
+    /** A set of keys, in each form that a contender accepts. */
     private static final class Keys {
         final String[] texts;
         final List<String> list;
         final long[] longs;
         final Long[] boxed;
-        /** The same keys in lists and arrays of 8 and of 64, made before the clock starts. */
+        /** The same keys in lists and arrays of 8 and of 64 keys, which are created before the
+         * clock starts. */
         final Map<Integer, List<List<String>>> lists = new LinkedHashMap<>();
         final Map<Integer, List<long[]>> arrays = new LinkedHashMap<>();
 
@@ -64,7 +65,7 @@ final class Compare {
         }
     }
 
-    /** A contender: a filter, and what it does with all keys. */
+    /** A contender: a filter, and the operations that process all keys. */
     private interface Contender {
         void make(int count);
 
@@ -278,7 +279,7 @@ final class Compare {
             double[] theirs = TIMES.get(slow)[i];
             double[] ours = TIMES.get(fast)[i];
             boolean reached = least(theirs) / least(ours) >= goal;
-            boolean counts = goal > 0 && i > 0; // the goals are for queries
+            boolean counts = goal > 0 && i > 0; // goals apply only to queries
             System.out.printf("| %s, %s | %s | %s | %s | %s |%n", slow, STEPS[i], fast,
                     ratio(theirs, ours), counts ? String.format("%.0fx", goal) : "",
                     counts ? reached ? "reached" : "**missed**" : "");

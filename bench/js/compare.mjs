@@ -1,7 +1,7 @@
-// compare.mjs - compares the package's batches and single calls, with SIMD128 and without, with npm
-// bloomfilter and bloom-filters, in one process: ns per key (CPU time, minimum of the rounds). Each
-// round runs all contenders in turn. It prints the ratio of the minima, and
-// then the median and the spread of the rounds' ratios.
+// compare.mjs - compares the package's batches and single calls, with SIMD128 and without, with the
+// npm packages bloomfilter and bloom-filters, in one process. Prints the CPU time in ns per key,
+// which is the minimum of the rounds, the ratio of the minima, and the median and the spread of the
+// rounds' ratios. Each round runs all contenders in turn.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const option = (name, value) => {
 };
 const COUNT = option('keys', 1e6),
     ROUNDS = option('rounds', 7),
-    SLOW_COUNT = Math.min(COUNT, 20000); // for bloom-filters, which needs 30 us per key
+    SLOW_COUNT = Math.min(COUNT, 20000); // fewer keys for bloom-filters, which needs 30 us per key
 
 const { PACKAGE, PEERS } = process.env;
 const folder = mkdtempSync(join(tmpdir(), 'petal-bench-'));
@@ -51,7 +51,7 @@ const loop = (keys, has) => () => {
     for (let i = 0; i < keys.length; i++) sink += has(keys[i]) ? 1 : 0;
 };
 
-// [measurement, contender, keys, function]
+// Rows of [measurement, contender, number of keys, function].
 const work = [];
 for (const [name, { Filter }] of Object.entries(petals)) {
     const texts = await Filter.create({ capacity: COUNT, rate: 0.01 });
@@ -110,7 +110,7 @@ for (let round = 0; round <= ROUNDS; round++)
         const { user, system } = process.cpuUsage(begin),
             name = `${what} | ${who}`;
         if (round === 0)
-            rounds.set(name, []); // the first warms up
+            rounds.set(name, []); // the first round warms up
         else rounds.get(name).push(((user + system) * 1000) / count);
     }
 rmSync(folder, { recursive: true });

@@ -3,26 +3,27 @@
  *
  *     driver [--keys N] [--bits BITS_PER_KEY] [--rounds N] [--json] <CONTENDERS
  *
- * A contender is a separate program, one per line of CONTENDERS. The line has its name, what it is
- * compared with, the maximum number of keys it is given (0 means any) and the command, separated by
- * tabs. The second field is `-` for another library; `*` for Petal, which is compared with all
- * libraries; or NAME for Petal with the filter of this library, which is compared only with it:
- * both must find the same number of false positives with the same number of bits.
+ * Each contender is a separate program, described by one line of CONTENDERS: the contender's name,
+ * the opponent, the maximum number of keys (0 means any) and the command, separated by tabs. The
+ * opponent is `-` for another library; `*` for Petal, which is compared with all libraries; or NAME
+ * for Petal with library NAME's filter, which is compared only with that library. Petal and the
+ * library must then find the same number of false positives with the same number of bits.
  *
- * A contender reads orders. For each, it builds a filter, queries it, and answers with one line:
+ * A contender reads orders. For each order, it builds a filter, queries it, and answers with one
+ * line:
  *
  *     run KEYS BITS_PER_KEY RATE number|text REPEATS
  *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
  * Key i is SplitMix64's output function of i; absent keys start at 2^40. Texts are "http://a.io/"
- * and 16 hex digits. LAST_KEY, the last absent key (a number in 16 hex digits), shows that all
- * contenders use the same keys. RATE is what an ideal filter with the same bits per key would have.
- * Keys are made before the clock starts; creating the filter counts as adding.
+ * followed by 16 hex digits. LAST_KEY, the last absent key (a number, as 16 hex digits), shows that
+ * all contenders use the same keys. RATE is an ideal filter's rate with the same number of bits per
+ * key. Keys are generated before the clock starts; creating the filter counts as adding.
  *
- * Every round runs each contender once, in every other round in reverse order, so that a slowdown
- * of the machine affects all of them; ratios are taken within a round. Before the rounds of a size,
- * each contender warms up without being measured, so that JIT compilers have finished. */
+ * Every round runs each contender once. Every other round reverses the order, so that a slowdown of
+ * the machine affects all of them; ratios are taken within a round. Before the rounds for each
+ * number of keys, every contender runs without being measured, so that JIT compilers can finish. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -47,8 +48,8 @@ static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 #define WARM_UP_NS 1e9
 #define WARM_UP_MAX_NS 10e9
 #define CALM_RUNS 3
-/* A round fills and queries as many times as fit into this time, so that at least one repeat is
- * undisturbed. */
+/* A round fills and queries the filter as many times as possible in this time, so that at least one
+ * repeat is undisturbed. */
 #define ROUND_NS 0.2e9
 
 struct contender {
@@ -56,7 +57,7 @@ struct contender {
     size_t max_keys;
     pid_t process;
     FILE *orders, *answers;
-    /* For the current size. */
+    /* Results for the current number of keys. */
     bool present;
     size_t repeats;
     double ns[PHASES][MAX_ROUNDS];
@@ -109,8 +110,8 @@ static void read_contenders(void)
     }
 }
 
-/* A contender's two pipes must be closed in programs that are started later; otherwise it would
- * never see the end of its orders. */
+/* Programs that are started later must not inherit a contender's pipes; otherwise the contender
+ * would never see the end of its orders. */
 static void start(struct contender *contender)
 {
     int orders[2], answers[2];
@@ -161,7 +162,7 @@ static const char *read_answer(char *line, struct contender *contender, double *
     return word[6];
 }
 
-/* Stores the results from an answer's line in round `round`. */
+/* Runs the contender once, and stores the results from its answer as round `round`. */
 static void run_round(struct contender *contender, size_t keys, const char *kind, unsigned round)
 {
     char line[512] = "", expected[64];
@@ -188,14 +189,14 @@ static double total_ns(const struct contender *contender)
     return contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
 }
 
-/* Runs until several runs in a row are no faster than the best before, but not forever. The last
- * run determines how long a run takes. */
+/* Warms a contender up: runs it until several runs in a row are no faster than the best run so far,
+ * or a time limit is reached. The last run shows how long a run takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {
     contender->repeats = 1;
     contender->present = contender->max_keys == 0 || keys <= contender->max_keys;
     if (!contender->present) return;
-    run_round(contender, keys, kind, 0); /* also makes the keys */
+    run_round(contender, keys, kind, 0); /* also generates the keys */
     double begin = now_ns(), best = INFINITY, spent = 0;
     for (int calm = 0; contender->present && spent < WARM_UP_MAX_NS &&
                        (spent < WARM_UP_NS || calm < CALM_RUNS);) {
@@ -241,7 +242,7 @@ static struct spread spread_of(const double *values)
     return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
 }
 
-/* Returns how many times as fast `mine` was as `theirs` in the same round. */
+/* Returns the ratio of their time to mine in the same round: above 1, `mine` is faster. */
 static struct spread ratio_of(const struct contender *mine, const struct contender *theirs,
                               int phase)
 {
@@ -261,8 +262,8 @@ static bool are_compared(const struct contender *mine, const struct contender *t
     return strcmp(mine->against, "*") == 0 || strcmp(mine->against, theirs->name) == 0;
 }
 
-/* If Petal uses another library's filter, it must make the same mistakes; otherwise it is not the
- * same filter. */
+/* If Petal uses another library's filter, both must return the same number of false positives.
+ * Otherwise the filters differ. */
 static void check_alike(const struct contender *mine, const struct contender *theirs)
 {
     if (strcmp(mine->against, theirs->name) != 0) return;
@@ -272,7 +273,7 @@ static void check_alike(const struct contender *mine, const struct contender *th
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-/* The same ratio for the minimum times, which may be from different rounds. */
+/* Returns the ratio of the minimum times, which may be from different rounds. */
 static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
 {
     return spread_of(theirs->ns[phase]).min / spread_of(mine->ns[phase]).min;
@@ -303,7 +304,7 @@ static void print_ratio(const struct contender *mine, const struct contender *th
     print_cell(text);
 }
 
-/* Prints the line below this many column headings. */
+/* Prints the line below `count` column headings. */
 static void print_rule(size_t columns)
 {
     printf("|");
@@ -327,8 +328,8 @@ static void print_ns_table(size_t keys)
     }
 }
 
-/* One column for each of Petal's own contenders, followed by as many columns as any library has
- * contenders of Petal with its filter. */
+/* Prints a library's row: a column for each of Petal's own contenders, followed by columns for
+ * Petal with the library's filter. The number of columns is the same in all rows. */
 static void print_ratio_row(const struct contender *theirs, int phase, size_t columns)
 {
     size_t used = 0;
@@ -339,7 +340,7 @@ static void print_ratio_row(const struct contender *theirs, int phase, size_t co
         if (compared)
             print_ratio(&contenders[j], theirs, phase);
         else
-            print_cell(""); /* this contender of Petal's doesn't support these keys */
+            print_cell(""); /* this contender doesn't support these keys */
         used++;
     }
     for (; used < columns; used++) print_cell("");
@@ -378,8 +379,8 @@ static void print_json_spread(const char *name, struct spread spread)
     printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.min, spread.median, spread.max);
 }
 
-/* One object per line: a contender, or a comparison. Spreads are [min, median, max]; "best" is for
- * the minimum times. */
+/* Prints one object per line: a contender or a comparison. Spreads are [min, median, max]; "best"
+ * is the ratio of the minimum times. */
 static void print_json(size_t keys, const char *kind)
 {
     for (size_t i = 0; i < contender_count; i++) {
@@ -445,7 +446,7 @@ int main(int count, char **arguments)
     }
     signal(SIGPIPE, SIG_IGN);
     read_contenders();
-    /* Each kind has its own processes, which see keys of one type, as most programs do. */
+    /* Each key type has its own processes, because most programs use keys of a single type. */
     for (int texts = 0; texts <= 1; texts++) {
         for (size_t i = 0; i < contender_count; i++) start(&contenders[i]);
         for (size_t i = 0; i < (size_count ? size_count : 2); i++)

@@ -1,5 +1,5 @@
-/* petal.c - Petal's own contenders, for comparison with libraries of other languages. Speaks the
- * protocol of driver.c.
+/* petal.c - runs Petal as a contender for driver.c, which describes the protocol, for comparison
+ * with libraries in other languages.
  *
  *     petal SCHEME|FORMAT single|batch|inline
  *
@@ -26,7 +26,7 @@
 struct keys {
     size_t count;
     int64_t *numbers; /* or NULL */
-    char *texts;      /* or NULL; TEXT_BYTES each, one after the other */
+    char *texts;      /* or NULL; TEXT_BYTES each, consecutive */
 };
 
 struct order {
@@ -55,7 +55,7 @@ static void check(bool fine, const char *what)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* SplitMix64's output function: a bijection, so that no key occurs twice. */
+/* SplitMix64's output function: a bijection, so no key occurs twice. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -89,7 +89,7 @@ static void free_keys(struct keys *keys)
     *keys = (struct keys){0, NULL, NULL};
 }
 
-/* Makes both sets of keys, and keeps them from one order to the next. */
+/* Generates both sets of keys, and keeps them from one order to the next. */
 static void have_keys(const struct order *order, struct keys *in, struct keys *out)
 {
     bool texts = strcmp(order->kind, "text") == 0;
@@ -211,7 +211,7 @@ static size_t count_found(petal_filter *filter, const struct keys *keys)
     return found;
 }
 
-/* The other library's file in memory, queried in place. */
+/* The other library's file in memory, which is queried in place. */
 static petal_filter *view_of_file(petal_filter *filter, void **bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -257,7 +257,7 @@ static void run_round(const struct order *order, const struct keys *in, const st
     print_last(out);
 }
 
-/* Returns false if the library converts numbers to text, so that its keys differ from Petal's. */
+/* Returns false if the library converts numbers to text, so its key bytes differ from Petal's. */
 static bool takes_numbers(void)
 {
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;

@@ -1,9 +1,10 @@
 """compare.py [--keys N] [--rounds N] - compares petal-bloom with rbloom, fastbloom-rs and
 pybloom_live.
 
-CPU time per key, the minimum of all rounds. Each round runs every contender in turn. Texts are new
-objects each time (a str keeps its hash, so a second pass would favour rbloom). A ratio is given for
-these minima, and then by round: median (min..max). Above 1x, Petal is faster.
+Times are CPU time per key, the minimum of all rounds. Each round runs every contender in turn.
+Texts are new objects each time (a str keeps its hash, so a second pass would favour rbloom). The
+script prints the ratio of these minima, and then the ratio by round: median (min..max). Above 1x,
+Petal is faster.
 
 Rows "in, again" query the same objects that were added; rows "in, absent" query new objects.
 """
@@ -26,7 +27,7 @@ import rbloom
 
 MASK = (1 << 64) - 1
 RATE = 0.01
-SLOW = 10  # these libraries get only a tenth of the keys
+SLOW = 10  # slow libraries get a tenth of the keys
 
 
 def mix(x):
@@ -68,7 +69,7 @@ def timed(call, *arguments):
 
 
 class Table:
-    """Times per key by contender and row: a list with one entry per round."""
+    """The times per key, by contender and row, as lists with one entry per round."""
 
     def __init__(self):
         self.times = {}
@@ -116,7 +117,7 @@ def in_batches(table, name, update, ask, members, absent):
 
 
 def unchecked(ask):
-    """fastbloom-rs at its fastest: without a Python loop over the keys' types."""
+    """Runs fastbloom-rs at its fastest, without a Python loop over the keys' types."""
     return lambda keys: ask(keys, check_type=False)
 
 
@@ -199,7 +200,7 @@ def integer_contenders(table, members, absent):
 ROWS = (*ONE, "update", "batch, again", "batch, absent")
 
 COMPARED = [
-    # Petal's, the other's, the minimum ratio that is a goal
+    # Petal's row, the other library's row, and the minimum ratio to reach
     *((("petal", row), ("rbloom", row), 1) for row in ONE),
     *((("petal", row), ("rbloom, portable hash", row), 8) for row in ONE),
     (("petal, batch", "update"), ("rbloom", "update"), 1.8),

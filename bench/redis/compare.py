@@ -2,11 +2,10 @@
 per command.
 
 Each module runs in its own server (the same program for both), on a Unix socket. Commands are
-encoded in advance and sent in 64 KiB pipelines. The measure is the CPU time that the server
-reports (INFO cpu), user and system. Each round uses both servers, one after the other. A row has
-the minimum of all rounds, their ratio, and the ratio by round: median (min..max). Above 1x, Petal
-is faster.
-"""
+encoded in advance and sent in 64 KiB pipelines. The metric is the CPU time that the server reports
+(INFO cpu), user and system. Each round uses both servers, one after the other. A row has each
+server's minimum over all rounds, the ratio of the minima, and the ratio by round: median
+(min..max). Above 1x, Petal is faster."""
 
 import argparse
 import os
@@ -39,7 +38,8 @@ def encode(words):
 
 
 def pack(items):
-    """For PETAL.MADDB and MEXISTSB: the count, lengths, bytes."""
+    """Returns the items in packed form for PETAL.MADDB and PETAL.MEXISTSB: the count, the lengths,
+    the bytes."""
     numbers = [len(items), *map(len, items)]
     return b"".join([*(number.to_bytes(4, "little") for number in numbers), *items])
 
@@ -67,7 +67,7 @@ class Side:
         return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
 
     def run(self, commands):
-        """Microseconds of the server's CPU time per command."""
+        """Returns the server's CPU time per command, in microseconds."""
         before = self.cpu()
         at = 0
         while at < len(commands):
@@ -82,7 +82,7 @@ class Side:
 
 
 def make_cases(scale):
-    """(row, what to do before each round, commands)"""
+    """Tuples of (row, action before each round, commands)."""
     one = keys(0, 1000000 // scale)
     part, absent = one[: 200000 // scale], keys(10**9, 200000 // scale)
     mixed = [key for pair in zip(part, absent) for key in pair][: 200000 // scale]
@@ -127,7 +127,7 @@ def make_cases(scale):
 
 
 def make_packed(cases, scale):
-    """Compares the batches of those rows in packed form with our own unpacked ones."""
+    """Compares these rows' batches in packed form with the module's unpacked batches."""
     one = keys(0, 1000000 // scale)
     big = keys(2 * 10**9, 400000 // scale)
     prepare = {row: before for row, before, _ in cases}
@@ -166,7 +166,7 @@ def verdict(row, ratio):
 
 
 def measure(rounds, prepare, *sides):
-    """Returns the times of both servers by round; they take turns in going first."""
+    """Returns the times of both servers by round. The servers take turns going first."""
     times = [[], []]
     for number in range(rounds):
         for which in (0, 1) if number % 2 else (1, 0):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """pauses.py [--rounds N] [--large] NAME=SERVER... - measures how long a command blocks a server
-whose filter grows by a layer of more than 1 GiB, compared with RedisBloom. With --large it also
-measures how long DUMP, COPY, SAVE and DEL take for that layer when it is full of random bits.
+whose filter grows by a layer of more than 1 GiB, compared with RedisBloom. With --large, it also
+measures how long DUMP, COPY, SAVE and DEL take for such a layer, filled with random bits.
 
-$module and $redisbloom are the modules, as in tests/redis. Each runs in its own server, one command
-at a time; the server reports how long each command took (SLOWLOG, wall time). The result is the
-median, over all rounds, of the longest BF.ADD of a round (min..max). On a busy machine all times
-are longer.
+$module and $redisbloom are the modules' paths, as in tests/redis. Each module runs in its own
+server, one command at a time; the server reports how long each command took (SLOWLOG, wall time).
+The result is the median, over all rounds, of the longest BF.ADD of a round (min..max). On a busy
+machine all times are longer.
 """
 
 import argparse
@@ -24,14 +24,14 @@ LONG = ["--slowlog-log-slower-than", "0", "--slowlog-max-len", "2000000", "--pro
 
 
 def took(client, command):
-    """The milliseconds of each such command since the last call."""
+    """Returns the times in ms of all commands with this name since the last call."""
     entries = client("SLOWLOG", "GET", -1)
     client("SLOWLOG", "RESET")
     return [entry[2] / 1000 for entry in entries if entry[3][0] == command.encode()]
 
 
 def grow(client):
-    """Grows the filter to a layer for 786 million items. Returns the milliseconds of the BF.ADDs,
+    """Grows the filter by a layer for 786 million items. Returns the times in ms of the BF.ADDs,
     the first of which creates that layer."""
     client("BF.RESERVE", "f", "0.01", ITEMS, "EXPANSION", EXPANSION)
     item = 0

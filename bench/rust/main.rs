@@ -1,6 +1,6 @@
-//! Compares Petal's crate with fastbloom and bloomfilter: CPU ns per key, the least of the rounds,
-//! and the rate of false positives. Each filter is planned for its keys at 1 %; half of the keys
-//! that are queried are in.
+//! Compares Petal's crate with fastbloom and bloomfilter by CPU time in ns per key (the minimum of
+//! all rounds) and by false-positive rate. Each filter is sized for its number of keys at 1 %. Half
+//! of the queried keys are present.
 //!
 //!     bench/rust/run [KEYS [ROUNDS]]
 use std::ffi::c_long;
@@ -18,13 +18,13 @@ extern "C" {
     fn clock() -> c_long;
 }
 
-/// CPU time of this process, in ns: POSIX counts microseconds.
+/// Returns the CPU time of this process, in ns. POSIX counts microseconds.
 fn cpu() -> f64 {
-    // SAFETY: it takes nothing.
+    // SAFETY: the call takes no arguments.
     1e3 * unsafe { clock() } as f64
 }
 
-/// ns per key of adding and of querying, and the rate of false positives.
+/// Returns the ns per key for adding and for querying, and the false-positive rate.
 type Figures = [f64; 3];
 
 fn timed<F>(
@@ -92,7 +92,7 @@ where
 {
     let make = |begin: u64| (begin..begin + keys as u64).map(|i| key(mix(i))).collect::<Vec<K>>();
     let (added, asked) = (make(0), make(keys as u64 / 2));
-    // All take turns, so that what else the machine does slows all of them.
+    // All contenders take turns, so that other load on the machine slows all of them.
     let runs: Vec<_> = (0..rounds).map(|_| contenders(&added, &asked)).collect();
     for (i, (name, _)) in runs[0].iter().enumerate() {
         let [add, query, rate] = [0, 1, 2]

@@ -1,13 +1,14 @@
 /* boost.cc - Boost.Bloom (1.89 and newer) in its fastest settings: one key per call and in bulk,
- * with malloc as users get it and in pages of 2 MB as Petal requests.
+ * with malloc (the default) and in 2 MB pages, which Petal requests.
  *
- * `call` is one key per function call, as in a library: the argument is a number, or the start and
- * length of an address. `one` has an advantage: its loop and the length are compiled into the
- * program.
+ * `call` passes one key per function call, as to a library: the argument is a number, or an
+ * address's start and length. `one` has an advantage: its loop and the length of addresses are
+ * compiled into the program.
  *
- * fm32 is fast_multiblock32 with a stride of one byte, fm64 is fast_multiblock64: one AVX2 or NEON
- * register per block. The bits set per key (K) grow with the bits of memory per key: 7 up to 11
- * bits, 8 up to 18, then 11. Numbers are hashed with Boost's own hash, text with XXH3. */
+ * fm32 is fast_multiblock32 with a stride of one byte, and fm64 is fast_multiblock64, with one AVX2
+ * or NEON register per block. The number of bits set per key (K) depends on the bits of memory per
+ * key: 7 for up to 11 bits, 8 for up to 18, and otherwise 11. Numbers are hashed with Boost's own
+ * hash, text with XXH3. */
 #include "bench.h"
 
 #include <boost/bloom/fast_multiblock32.hpp>
@@ -24,7 +25,7 @@
 namespace
 {
 
-/* A string with the length that every address here has. */
+/* A string with the fixed length of the benchmark's addresses. */
 struct address {
     char text[28];
 };
@@ -80,7 +81,7 @@ struct any_filter {
     virtual double bits() = 0;
 };
 
-/* How the contender gets its keys: bulk8 means eight at a time. */
+/* How the contender receives its keys; bulk8 means eight at a time. */
 enum class way { one, call, bulk, bulk8 };
 
 template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator,
@@ -97,7 +98,7 @@ struct filter_of final : any_filter {
         return reinterpret_cast<const Key *>(keys->bytes);
     }
 
-    /* The end of the next piece to be processed in bulk. */
+    /* Returns the end of the next piece of keys that is processed in bulk. */
     static const Key *piece_end(const Key *key, const Key *end)
     {
         return Way == way::bulk8 && end - key > 8 ? key + 8 : end;
@@ -146,7 +147,7 @@ struct filter_of final : any_filter {
     }
 };
 
-/* A key as a caller has it: the i-th in an array of numbers, or of texts. */
+/* Returns the ith key in the form that a caller would use: a number or a string. */
 template <typename Key> Key given(const struct keys *keys, std::size_t i);
 template <> std::uint64_t given(const struct keys *keys, std::size_t i)
 {
@@ -203,7 +204,7 @@ struct filter_of<Key, Hash, Block, Stride, Allocator, way::call> final : any_fil
     }
 };
 
-/* The type is known only when the first keys arrive. */
+/* The key type is unknown until the first keys arrive. */
 template <template <std::size_t> class Block, std::size_t Stride, typename Allocator, way Way>
 struct lazy_filter {
     std::size_t keys;

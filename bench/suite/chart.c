@@ -1,4 +1,4 @@
-/* chart.c - ns per key against the size of the filter, both logarithmic:
+/* chart.c - draws ns per key against the size of the filter, on logarithmic axes:
  *
  *     100 |                        __--  libbloom
  *         |    ______-------------'  __  petal batch
@@ -21,7 +21,8 @@ enum {
     LABEL_HEIGHT = 16
 };
 
-/* Which lines are drawn, in the order of colours: a chart with too many lines is unreadable. */
+/* The contenders to draw, in the order of their colors. With all contenders, the chart would be
+ * unreadable. */
 static const char *const drawn[] = {
     "libbloom",         "petal classic batch", "rocksdb inline batch", "boost fm32 bulk 2M",
     "split-block in C", "petal one",           "petal inline",         "petal batch"};
@@ -38,7 +39,7 @@ struct label {
     double y;
 };
 
-/* A chart: the outcomes for one key type and one number of bits per key, by size. */
+/* A chart shows the outcomes for one key type and one number of bits per key, by size. */
 struct chart {
     const struct outcome *outcomes[32];
     size_t count;
@@ -63,7 +64,8 @@ static double bytes_of(const struct outcome *outcome)
     return (double)outcome->setting.keys * outcome->setting.bits_per_key / 8;
 }
 
-/* Plain classes: many programs that show an SVG don't support CSS variables. */
+/* The style uses plain classes, because many programs that show SVG files don't support CSS
+ * variables. */
 static void draw_style(FILE *out)
 {
     static const char *const light[CURVES] = {"#6e7781", "#9a6700", "#1a7f37", "#b35900",
@@ -140,7 +142,7 @@ static double median_of(const struct outcome *outcome, const char *name, enum ph
     return result ? spread_of(result, phase).median : NAN;
 }
 
-/* Draws a line. Returns the height of its right end, or NAN if there is nothing to draw. */
+/* Draws a line. Returns the y coordinate of its right end, or NAN if there is nothing to draw. */
 static double draw_curve(const struct chart *chart, const char *name, const char *class, FILE *out)
 {
     double last = NAN;
@@ -173,7 +175,8 @@ static int by_height(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Labels at the right ends of the lines, pushed apart, each in its line's colour. */
+/* Draws labels at the right ends of the lines, moved apart where they would overlap, each in its
+ * line's colour. */
 static void draw_labels(struct label *labels, size_t count, FILE *out)
 {
     qsort(labels, count, sizeof *labels, by_height);
@@ -205,7 +208,7 @@ static void draw_lines(const struct chart *chart, FILE *out)
     draw_labels(labels, count, out);
 }
 
-/* The range of all values drawn; both ends are 1, 2 or 5 times a power of ten. */
+/* Rounds an end of the range of all drawn values, up or down, to 1, 2 or 5 times a power of ten. */
 static double rounded(double ns, bool up)
 {
     static const double steps[] = {1, 2, 5, 10};
@@ -283,8 +286,8 @@ static bool alike(const struct setting *a, const struct setting *b)
     return a->addresses == b->addresses && a->bits_per_key == b->bits_per_key;
 }
 
-/* Collects this outcome and all others like it. Collects none if an earlier one has already drawn
- * them. */
+/* Collects this outcome and all others with the same key type and bits per key. Collects nothing if
+ * their chart has already been drawn for an earlier outcome. */
 static void gather(struct chart *chart, const struct run *run, size_t from)
 {
     chart->count = 0;

@@ -1,10 +1,11 @@
-/* floor.c - the machine's own minimum: touching one random cache line per key, or hashing a key,
- * and nothing else.
+/* floor.c - measures the machine's own minimum: touching one random cache line per key, or hashing
+ * a key, and nothing else.
  *
- * No filter that touches memory for each key can be faster than the touch, and none that hashes can
- * be faster than the hash. `add` is a read-modify-write of 8 bytes of the line; a query is a load.
- * Numbers are random already, so they select the line directly; for an address, two of its words
- * do. So the rows called "touch" do hardly anything else. */
+ * A filter that touches memory for each key can't be faster than the touch, and a filter that
+ * hashes its keys can't be faster than the hash. `add` reads, modifies and writes 8 bytes of the
+ * line; a query loads them. Numbers are random already, so they select the line directly; an
+ * address selects the line with two of its words. So the rows called "touch" do hardly anything but
+ * touch memory. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 struct lines {
     uint8_t *bytes;
     uint64_t count;
-    uint64_t sink; /* receives results, so that the compiler keeps the work */
+    uint64_t sink; /* receives results, so that the compiler doesn't remove the work */
 };
 
 static uint64_t high_product(uint64_t a, uint64_t b)
@@ -139,7 +140,7 @@ static void hash_add(void *memory, const struct keys *keys)
     hash(memory, keys);
 }
 
-/* XXH3 of an 8-byte key with seed 0 as a formula, which compilers vectorise. */
+/* Computes XXH3 of an 8-byte key with seed 0 with a formula that compilers can vectorize. */
 static size_t hash_numbers(void *memory, const struct keys *keys)
 {
     const uint64_t *numbers = (const uint64_t *)(const void *)keys->bytes;

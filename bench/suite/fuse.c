@@ -1,7 +1,7 @@
-/* fuse.c - binary fuse filters of FastFilter's xor_singleheader, 3-wise, with fingerprints of 8 and
- * of 16 bits: the most common library for such filters. Its keys are 64-bit numbers; XXH3 hashes
- * other keys. The library removes duplicates itself. Its bits per key are fixed, whatever is
- * requested. */
+/* fuse.c - binary fuse filters from FastFilter's xor_singleheader, 3-wise, with 8-bit and 16-bit
+ * fingerprints: the most common library for such filters. Its keys are 64-bit numbers; other keys
+ * are hashed with XXH3. The library removes duplicates itself. The number of bits per key is fixed,
+ * regardless of the request. */
 #include "bench.h"
 
 #include <binaryfusefilter.h>
@@ -52,7 +52,7 @@ static void require_built(bool built)
     exit(1);
 }
 
-/* FUSE(8) and FUSE(16): the functions for each width. */
+/* Defines the functions for one fingerprint width: FUSE(8) and FUSE(16). */
 #define FUSE(width) \
     static void finish##width(void *memory) \
     { \

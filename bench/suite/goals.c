@@ -1,9 +1,9 @@
-/* goals.c - the goals that were set for Petal, and whether a run meets them.
+/* goals.c - checks whether a run meets the goals that were set for Petal.
  *
- * A ratio is taken within each round; the median decides, and the spread of the rounds is printed
- * with it. If there are several peers, the fastest is used, whatever its rate; both rates are
- * printed. If two compilers built a contender, the faster build is used, for Petal too. Of adding
- * and querying, the slower phase is used. */
+ * Ratios are taken within each round. A goal is met if the median of the ratios meets it; the
+ * spread of the rounds is also printed. A goal with several peers uses the fastest peer, whatever
+ * its rate, and both rates are printed. If two compilers built a contender, including Petal's, the
+ * goal uses the faster build. If a goal covers several phases, the worst one counts. */
 #include "report.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ enum keys_asked { NUMBERS, ADDRESSES };
 
 struct goal {
     const char *mine, *called,
-        *peers; /* peers: names separated by commas; the goal applies to all of them */
+        *peers; /* `peers` is a comma-separated list of names; the goal applies to all of them */
     unsigned phases;
     enum keys_asked keys;
     size_t from, to; /* keys */
@@ -32,7 +32,7 @@ struct goal {
 #define FLOOR_2M "floor touch 2M,floor prefetch 2M"
 #define ROCKSDB "rocksdb one,rocksdb inline one"
 
-/* All goals are for 10 bits per key. */
+/* All speed goals are for filters with 10 bits per key. */
 static const struct goal goals[] = {
     {"petal inline", "libbloom", "libbloom", LOOKUP, NUMBERS, 10000, 1000000, true, 10},
     {"petal inline", "libbloom", "libbloom", ADDING, NUMBERS, 10000, 1000000, true, 20},
@@ -63,10 +63,10 @@ static const struct goal goals[] = {
      1.4},
 };
 
-/* Maximum rates in percent. */
+/* Maximum false-positive rates, in percent. */
 static const struct {
     const char *name;
-    double bits_per_key, bound; /* 0: the textbook's, within 2 % */
+    double bits_per_key, bound; /* 0: the textbook rate + 2 % */
 } rate_goals[] = {
     {"petal one", 10, 0.98},      {"petal one", 12, 0.43},        {"petal one", 16, 0.088},
     {"petal one", 20, 0.021},     {"petal 2-line one", 10, 0.87}, {"petal 2-line one", 16, 0.056},
@@ -81,7 +81,7 @@ struct verdict {
     struct spread ratio;
 };
 
-/* The next name in a list separated by commas; false at its end. */
+/* Copies the next name from a comma-separated list. Returns false at the end of the list. */
 static bool next_name(const char **list, char name[64])
 {
     size_t size = strcspn(*list, ",");

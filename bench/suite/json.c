@@ -1,4 +1,4 @@
-/* json.c - prints everything that was measured, including each round, for scripts. */
+/* json.c - prints all measurements as JSON, including each round, for scripts. */
 #include "report.h"
 
 static void write_text(const char *text, FILE *out)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SplitMix64's output function: a bijection, so that different numbers make different keys. */
+/* SplitMix64's output function: a bijection, so different numbers make different keys. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,6 +1,6 @@
-/* leveldb.cc - LevelDB's Bloom filter through its library, libleveldb. A policy makes a filter of
- * all keys in one call, so the keys are collected first; collecting them counts as adding, as in a
- * table's builder. */
+/* leveldb.cc - LevelDB's Bloom filter through its library, libleveldb. A policy creates a filter
+ * from all keys in one call, so the keys are collected first. Collecting them counts as adding, as
+ * in a table builder. */
 #include "bench.h"
 
 #include <leveldb/filter_policy.h>
@@ -24,8 +24,8 @@ leveldb::Slice slice_at(const struct keys *keys, size_t i)
     return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
 }
 
-/* Keys must stay in place until the filter is built, which they do for up to 10^7 keys. Bits per
- * key are whole numbers. */
+/* Keys must stay in place until the filter is built, which rounds.c ensures for up to 10^7 keys.
+ * LevelDB accepts only whole numbers of bits per key. */
 void *make(size_t keys, double bits_per_key)
 {
     if (keys > 10000000) return nullptr;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* libbloom computes -ln(rate) / (ln 2)^2 bits per key from a rate, so the rate is chosen to give
- * the requested bits. Its counts of keys and bits are ints. */
+/* libbloom allocates -ln(rate) / (ln 2)^2 bits per key for a rate, so this file computes the rate
+ * from the requested bits. libbloom's numbers of keys and bits are ints. */
 static void *make(size_t keys, double bits_per_key)
 {
     if (keys > INT32_MAX || (double)keys * bits_per_key >= INT32_MAX) return NULL;

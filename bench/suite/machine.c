@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What follows the first `:` in the file's line that starts like this; or the whole first line, if
- * no start is given. */
+/* Returns the text after the first `:` in the file's line that starts with `beginning`, or the
+ * whole first line if `beginning` is empty. */
 static void read_line(const char *path, const char *beginning, char *out, size_t size)
 {
     char line[512];
@@ -29,8 +29,8 @@ static void read_line(const char *path, const char *beginning, char *out, size_t
     fclose(in);
 }
 
-/* Linux reports what one core can reach: 0 is the first-level data cache, 2 and 3 the second and
- * third level. */
+/* Linux reports the caches that one core uses. Index 0 is the first-level data cache; 2 and 3 are
+ * the second and third level. */
 static size_t cache_bytes(int index)
 {
     char path[80], size[32] = "";

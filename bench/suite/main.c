@@ -1,5 +1,5 @@
-/* main.c - ./dev bench suite: ns per key for adding and querying, for Petal, other libraries and
- * the machine's minimum (floor.c), in one process. */
+/* main.c - ./dev bench suite: measures ns per key for adding and querying in one process, for
+ * Petal, other libraries and the machine's minimum (floor.c). */
 #include "report.h"
 
 #include <errno.h>
@@ -107,7 +107,8 @@ static bool is_among(const struct contender *one, const struct contender *const 
     return false;
 }
 
-/* True if the name starts with the item or, if the item starts with "=", equals the rest. */
+/* Returns true if the name starts with the item. If the item starts with "=", the name must equal
+ * the rest of the item. */
 static bool is_meant(const char *name, const char *item, size_t size)
 {
     if (size > 0 && *item == '=')
@@ -115,8 +116,8 @@ static bool is_meant(const char *name, const char *item, size_t size)
     return size > 0 && strncmp(name, item, size) == 0;
 }
 
-/* Selects contenders in the order of the list, whose items are separated by commas; all contenders
- * if there is no list. */
+/* Selects contenders in the order of a comma-separated list. Without a list, selects all
+ * contenders. */
 static size_t choose(const char *list, const struct contender **chosen)
 {
     size_t count = 0;
@@ -242,7 +243,7 @@ static struct outcome *measure(struct setting setting, const struct contender *c
     return outcome;
 }
 
-/* Runs one round with more absent keys than timing needs, since rates are compared to a
+/* Runs one round with more absent keys than timing would need, since rates are compared to within a
  * thousandth. */
 static void measure_rates(struct run *run, const struct options *options,
                           const struct contender *const *chosen, size_t count)

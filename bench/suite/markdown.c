@@ -1,4 +1,4 @@
-/* markdown.c - prints a run as the generated part of RESULTS.md. */
+/* markdown.c - prints a run's results as the generated part of RESULTS.md. */
 #include "report.h"
 
 #include <math.h>

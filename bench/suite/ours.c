@@ -16,7 +16,7 @@
 
 void choose_hashes(void *options)
 {
-    static petal_options plans[PLANS]; /* the latest, overwritten in turn */
+    static petal_options plans[PLANS]; /* latest plans; the oldest is overwritten */
     static unsigned next;
     petal_options *wanted = options;
     for (unsigned i = 0; i < PLANS; i++)
@@ -81,14 +81,14 @@ static void *make_in_small_pages(size_t keys, double bits_per_key)
     return create(&options, keys, bits_per_key);
 }
 
-/* Parquet's writers create only powers of two, but its readers, and so petal_load(), accept any
- * number of blocks. The header is docs/formats/parquet.md's: {numBytes, BLOCK, XXHASH,
+/* Parquet's writers create only powers of two, but its readers, including petal_load(), accept any
+ * number of blocks. docs/formats/parquet.md describes the header: {numBytes, BLOCK, XXHASH,
  * UNCOMPRESSED}. */
 static void *make_parquet(size_t keys, double bits_per_key)
 {
     static const uint8_t rest[10] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c};
     double blocks = (double)keys * bits_per_key / 256;
-    if (blocks >= 1 << 26) return NULL; /* their size is an int */
+    if (blocks >= 1 << 26) return NULL; /* Parquet stores the size as an int */
     size_t size = 32 * ((size_t)blocks + 1), at = 0;
     uint8_t *image = calloc(1, size + 32);
     if (!image) return NULL;
@@ -96,7 +96,7 @@ static void *make_parquet(size_t keys, double bits_per_key)
     for (uint64_t left = 2 * (uint64_t)size; at == 1 || left > 0; left >>= 7)
         image[at++] = (uint8_t)((left & 127) | (left > 127 ? 128 : 0));
     memcpy(image + at, rest, sizeof rest);
-    at += sizeof rest + 3; /* three zeros end the structs */
+    at += sizeof rest + 3; /* three zero bytes end the structs */
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     options.format = "parquet";
@@ -204,7 +204,7 @@ static size_t add_new_all(void *filter, const struct keys *keys)
     return added;
 }
 
-/* Eight keys per call, as in a program that has only a few at a time. */
+/* Passes eight keys per call, as would a program that has only a few keys at a time. */
 static struct keys next_eight(const struct keys *keys, size_t from)
 {
     size_t count = keys->count - from < 8 ? keys->count - from : 8;
@@ -255,7 +255,7 @@ static void drop(void *filter)
 
 /* ---- static filters -------------------------------------------------------------------------- */
 
-/* A static filter, created for the rate at which it takes this many bits per key. */
+/* Creates a static filter for the rate at which it takes the requested number of bits per key. */
 struct static_filter {
     petal_static_builder *builder;
     petal_filter *filter; /* after finish */
@@ -281,7 +281,7 @@ static void add_to_static(void *memory, const struct keys *keys)
     batch.data = keys->bytes;
     batch.count = keys->count;
     if (keys->key_bytes == 8) batch = batch_of_numbers(as_numbers(keys), keys->count);
-    petal_static_add(made->builder, 0, &batch, NULL); /* if this fails, finishing fails too */
+    petal_static_add(made->builder, 0, &batch, NULL); /* after a failure, finishing fails too */
 }
 
 static void finish_static(void *memory)
@@ -324,7 +324,7 @@ const struct contender petal_contenders[] = {
     {"petal batch", 0, make_blocked, BATCH},
     {"petal batch 8", 0, make_blocked, EIGHTS},
     {"petal batch keys", NUMBERS_ONLY, make_blocked,
-     KEYS}, /* numbers as bytes; for addresses this equals `petal batch` */
+     KEYS}, /* passes numbers as bytes; addresses: like `petal batch` */
     {"petal batch 4K", 0, make_in_small_pages, BATCH},
     {"petal 2-line one", 0, make_two_lines, ONE},
     {"petal 2-line batch", 0, make_two_lines, BATCH},

@@ -1,5 +1,5 @@
-/* ours_inline.c - Petal's hot loop inlined into ours, with petal_inline.h, compiled for this
- * CPU. */
+/* ours_inline.c - Petal's hot loop from petal_inline.h, inlined into the benchmark's loops and
+ * compiled for this CPU. */
 #include "bench.h"
 
 #include <petal/petal_inline.h>

@@ -1,4 +1,5 @@
-/* pages.c - memory with a chosen page size, so that designs can be compared at the same size. */
+/* pages.c - allocates memory with a chosen page size, so that designs can be compared with the same
+ * page size. */
 #define _GNU_SOURCE
 
 #include "bench.h"
@@ -10,13 +11,15 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define FROM ((size_t)4 << 20)
 
-/* One huge page more than needed, so that an aligned part fits wherever the mapping starts. */
+/* Returns the size of a mapping that contains an aligned part of the requested size, wherever the
+ * mapping starts. */
 static size_t mapped_size(size_t size_bytes)
 {
     return (size_bytes + 2 * HUGE_PAGE) & ~(HUGE_PAGE - 1);
 }
 
-/* A 64-byte line must not straddle two cache lines; in memory made of whole pages it never does. */
+/* A 64-byte line of a filter must not straddle two cache lines, so the memory must be aligned, as
+ * whole pages are. */
 static void *take_plain(size_t size_bytes)
 {
     void *memory = NULL;
@@ -24,7 +27,7 @@ static void *take_plain(size_t size_bytes)
     return memset(memory, 0, size_bytes);
 }
 
-/* Everything outside the aligned part is unmapped immediately. */
+/* Maps more than needed, and immediately unmaps everything outside the aligned part. */
 void *take_pages(size_t size_bytes, bool huge)
 {
     if (size_bytes < FROM) return take_plain(size_bytes);

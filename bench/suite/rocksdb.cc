@@ -1,10 +1,10 @@
-/* rocksdb.cc - RocksDB's Bloom filter of table format 5 (FastLocalBloom) through its library,
+/* rocksdb.cc - RocksDB's Bloom filter for table format 5 (FastLocalBloom) through its library,
  * librocksdb, as a table's builder and reader call it: one key per call, and in batches of 32 like
  * MultiGet's.
  *
- * The policy is public, but since 7.0 its results aren't: FilterBitsBuilder and FilterBitsReader
- * are declared here as in 7.8's library (the order of virtual functions is the contract), and CMake
- * uses this file only for that version. */
+ * The policy is public, but since RocksDB 7.0 the classes that it returns aren't. So this file
+ * declares FilterBitsBuilder and FilterBitsReader as version 7.8 does (the virtual functions must
+ * be in the same order), and CMake uses this file only for that version. */
 #include "bench.h"
 
 #include <rocksdb/filter_policy.h>
@@ -83,8 +83,8 @@ void *make(size_t keys, double bits_per_key)
     return fits(keys, bits_per_key) ? make_by(NewBloomFilterPolicy(bits_per_key)) : nullptr;
 }
 
-/* Ribbon is configured by the bits per key of a Bloom filter with the same rate; it takes 30 %
- * fewer. */
+/* Ribbon filters are configured by the bits per key of a Bloom filter with the same rate; they need
+ * 30 % fewer bits. */
 void *make_ribbon(size_t keys, double bits_per_key)
 {
     return fits(keys, bits_per_key) ? make_by(NewRibbonFilterPolicy(bits_per_key, -1)) : nullptr;

@@ -1,9 +1,9 @@
-/* rocksdb_inline.cc - the same filter as in rocksdb.cc at its best: FastLocalBloomImpl of
- * util/bloom_impl.h, inlined, without the library around it and with the cheapest good hash. Needs
- * RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
+/* rocksdb_inline.cc - the filter of rocksdb.cc at its best: FastLocalBloomImpl from
+ * util/bloom_impl.h, inlined, without the rest of the library and with the cheapest good hash.
+ * Building it needs RocksDB's sources (ROCKSDB_SOURCE=FOLDER). */
 #include "bench.h"
 
-/* RocksDB's own build also defines this. */
+/* RocksDB's own build also defines this macro. */
 #define ROCKSDB_PLATFORM_POSIX
 #define OS_LINUX
 #include "util/bloom_impl.h"
@@ -76,7 +76,7 @@ size_t count_found(void *memory, const struct keys *keys)
 
 constexpr size_t batch = 32;
 
-/* Works like RocksDB's readers for MultiGet: first it hashes and prefetches all keys of a batch. */
+/* Works like RocksDB's readers for MultiGet, which first hash and prefetch all keys in a batch. */
 size_t count_found_batch(void *memory, const struct keys *keys)
 {
     filter f = *static_cast<filter *>(memory);

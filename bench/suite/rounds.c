@@ -25,8 +25,8 @@
 
 const char *const phase_names[PHASES] = {"add", "hit", "miss", "mixed", "seen"};
 
-#define MAX_AT_ONCE ((size_t)10000000) /* keys in memory, per kind */
-#define A_ROUND ((size_t)200000)       /* minimum number of keys in each phase */
+#define MAX_AT_ONCE ((size_t)10000000) /* maximum number of keys in memory, per kind */
+#define A_ROUND ((size_t)200000)       /* minimum number of keys per phase */
 
 static void fail(int status, const char *format, ...)
 {
@@ -39,7 +39,8 @@ static void fail(int status, const char *format, ...)
     exit(status);
 }
 
-/* This thread's own CPU time: it excludes other programs, but includes the kernel's work for us. */
+/* Returns this thread's CPU time, which excludes other programs, but includes the kernel's work for
+ * this thread. */
 static double now_ns(void)
 {
     struct timespec time;
@@ -74,8 +75,8 @@ static void finish(const struct contender *contender, void *filter)
     if (contender->finish) contender->finish(filter);
 }
 
-/* Queries keys, of which at least `members` must be found. Adds the time to *spent, and returns how
- * many were found. */
+/* Queries keys, of which at least `members` must be found. Adds the time to *spent, and returns the
+ * number of keys that were found. */
 static size_t ask(const struct contender *contender, void *filter, const struct keys *keys,
                   size_t members, double *spent)
 {
@@ -128,7 +129,7 @@ static void *build(const struct contender *contender, const struct setting *sett
     return filter;
 }
 
-/* Test-and-sets each key of a stream, in an empty filter. */
+/* Queries and adds each key of a stream, starting with an empty filter. */
 static void add_stream(const struct contender *contender, const struct setting *setting,
                        const struct work *work, double *spent)
 {
@@ -139,8 +140,8 @@ static void add_stream(const struct contender *contender, const struct setting *
     contender->drop(filter);
 }
 
-/* Each run uses different keys: if keys were repeated, the CPU would learn the answers to several
- * thousand queries. */
+/* Each run uses different keys. If keys were repeated, the CPU's branch predictor would learn the
+ * answers to several thousand queries. */
 static struct keys absent_keys(const struct work *work, const struct setting *setting, size_t turn)
 {
     size_t slices = work->absent.count / setting->keys;
@@ -231,7 +232,7 @@ static void add_in_parts(struct outcome *outcome, void **filters, struct keys *r
     }
 }
 
-/* The cost of a builder's finish is divided among all keys. */
+/* The cost of finishing a builder is divided among all keys. */
 static void finish_all(struct outcome *outcome, void **filters)
 {
     for (size_t i = 0; i < outcome->count; i++) {
@@ -278,7 +279,7 @@ static void ask_in_pieces(struct outcome *outcome, void **filters, struct keys *
     }
 }
 
-/* Half of the memory is left for keys, builders' lists and everything else. Floors have an array,
+/* Half of the memory is left for keys, builders' lists and everything else. Floors need an array,
  * too. */
 static void leave_out_what_does_not_fit(struct outcome *outcome)
 {

@@ -1,4 +1,4 @@
-/* rounds.h - runs every contender once per round, at one size, for one key type. */
+/* rounds.h - runs every contender once per round, for one number of keys of one type. */
 #ifndef PETAL_BENCH_ROUNDS_H
 #define PETAL_BENCH_ROUNDS_H
 
@@ -15,17 +15,18 @@ struct setting {
     bool addresses;
     double bits_per_key;
     unsigned rounds;
-    size_t absent; /* keys queried for the rate */
+    size_t absent; /* number of keys queried for the rate */
 };
 
-/* The results of one contender. ns[phase][round]; a phase that it doesn't support has no rounds. */
+/* One contender's results. ns[phase][round] is the time per key; an unsupported phase has no
+ * rounds. */
 struct result {
     const struct contender *contender;
     double ns[PHASES][MAX_ROUNDS];
     unsigned rounds[PHASES];
-    double bits_per_key, rate; /* rate: 0 for a floor */
-    size_t absent;             /* keys queried for the rate */
-    bool present;              /* false: not available at this size or for these keys */
+    double bits_per_key, rate; /* the rate is 0 for a floor */
+    size_t absent;             /* number of keys queried for the rate */
+    bool present;              /* false if this size or key type is unsupported */
 };
 
 struct outcome {
@@ -34,24 +35,24 @@ struct outcome {
     struct result results[MAX_CONTENDERS];
 };
 
-/* Runs them all; above 10^7 keys, where all filters are in memory at once, only the first ones that
- * fit into half of it. A lost key ends the program with status 1, and lack of memory
- * with status 2. */
+/* Runs all contenders. Above 10^7 keys, all filters are in memory at the same time, so contenders
+ * run, in order, only as long as their filters fit in half of the memory. A lost key ends the
+ * program with status 1, and lack of memory ends it with status 2. */
 void run_rounds(struct outcome *outcome, const struct contender *const *contenders, size_t count);
 
 struct spread {
     double min, median, max;
 };
 
-/* The spread of the ns per key in a phase; and of its ratio to another contender's within each
- * round. NAN if there is none. */
+/* Return the spread of a phase's ns per key, or of its ratio to another contender's within each
+ * round. The result is NAN if the phase was not measured. */
 struct spread spread_of(const struct result *result, enum phase phase);
 struct spread ratio_of(const struct result *above, const struct result *below, enum phase phase);
 
-/* Returns NULL if it wasn't run. */
+/* Returns the outcome of the contender with this name, or NULL if it wasn't run. */
 const struct result *result_named(const struct outcome *outcome, const char *name);
 
-/* Returns the faster of a contender's builds, NAME and "NAME (clang)", or NULL if neither was
+/* Returns the faster of a contender's builds, NAME or "NAME (clang)", or NULL if neither was
  * run. */
 const struct result *faster_build(const struct outcome *outcome, const char *name,
                                   enum phase phase);

@@ -2,9 +2,8 @@
  * words, inlined and compiled for this CPU, with the cheapest good hash (a multiply-and-shift mix
  * for numbers, XXH3 for other keys) and 2 MB pages.
  *
- * The rule is Parquet's (BloomFilter.md in apache/parquet-format), except for the hash, which may
- * be chosen freely here. The code uses the compiler's own vectors, so that it is the same on every
- * CPU. */
+ * The algorithm is Parquet's (BloomFilter.md in apache/parquet-format), except for the hash. The
+ * code uses the compiler's vector types, so it is the same on every CPU. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static inline block bits_of(uint64_t hash)
     return one << ((uint32_t)hash * salts >> 27);
 }
 
-/* True if all bits are set. Tests four 64-bit words, since C can't test a whole vector. */
+/* Returns true if all bits are set. Tests four 64-bit words, since C can't test a whole vector. */
 static inline bool has(const block *at, block bits)
 {
     uint64_t missing[4];

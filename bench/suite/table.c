@@ -1,6 +1,6 @@
-/* table.c - prints the outcome as text: the median ns per key, its ratio to the base's in the same
- * round with the spread of the rounds, and next to them bits per key and the rate, since being
- * faster at a higher rate is no win. */
+/* table.c - prints the outcome as text: the median ns per key, the ratio to the base contender's
+ * time in the same round, and the spread of the rounds. Bits per key and the rate are on the same
+ * line, since being faster at a higher rate is not a win. */
 #include "report.h"
 
 #include <math.h>

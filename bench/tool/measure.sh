@@ -1,10 +1,11 @@
-# measure.sh - what the scripts of this folder share: one run of a program, and the table of all
-# runs. Sourced by a shell that has die(), in a folder of its own.
+# measure.sh - functions that the scripts of this folder share: they measure one run of a program,
+# and print the table of all runs. A script that sources this file must define die(),
+# and have changed to its own folder, in which two files are written.
 #
 # Every round runs every contender once, so that a slowdown of the machine affects all of them. The
 # table has the medians of wall time and CPU time and the largest peak memory, and the ratio of the
-# wall time to that of the first tool of each job. The output lines are counted each time, and a
-# wrong count ends the script: a wrong answer is worthless, however fast it is.
+# wall time to that of the first tool of each job. The script counts the output lines of each run,
+# and ends if the count is wrong, because a wrong answer is worthless, no matter how fast it is.
 
 : >results
 
@@ -18,7 +19,7 @@ run() {
 }
 have() { command -v "$1" >/dev/null; }
 
-# is EXPECTED: checks the last run.
+# is EXPECTED: checks the number of output lines of the last run.
 is() { [ "$count" -eq "$1" ] || die "$name: $count lines, expected $1"; }
 
 print_table() {

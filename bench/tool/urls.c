@@ -1,10 +1,10 @@
 /* urls.c - urls LINES [ADDRESSES [SEED]]: generates web addresses, one per line, for
  * bench/tool/run.
  *
- * Each line is drawn, with repeats, from ADDRESSES different ones [LINES / 2]; by default, 43 % of
- * the lines are the first occurrence of their address. The same arguments give the same bytes on
- * every machine. Another SEED gives entirely different addresses. They have 30 to 100 bytes, 58 on
- * average, as in the log of a crawler or a proxy. */
+ * Each line is drawn, with repeats, from ADDRESSES different addresses [LINES / 2]. By default, 43
+ * % of the lines are the first occurrence of their address. The same arguments give the same bytes
+ * on every machine. Another SEED gives entirely different addresses. The addresses are 30 to 100
+ * bytes long, 58 on average, as in the log of a crawler or a proxy. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static char *put_digits(char *to, uint64_t number, unsigned base)
     return to;
 }
 
-/* The address contains the whole number, so that different numbers give different addresses. */
+/* The address contains the whole number, so different numbers give different addresses. */
 static char *put_address(char *to, uint64_t number, uint64_t seed)
 {
     static const char *const sites[] = {

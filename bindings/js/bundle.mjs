@@ -1,7 +1,7 @@
 // bundle.mjs - `node bundle.mjs MODULES DIST`: joins the files of src/ into one file, in each form
 // that users load: ESM for Node, ESM for browsers, CommonJS, and ESM and classic scripts that
-// contain the module and need no other file. No bundler is needed: this script just drops the
-// imports and the word "export".
+// contain the module, so that they need no other file. The script needs no bundler: it just removes
+// the imports and the word "export".
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -28,12 +28,12 @@ const banner =
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
-// The error message if a module is missing.
+// The message of the error thrown if a module is missing.
 const inBundle = `
 const IN_A_BUNDLE = 'if a bundler left the .wasm files out, import from petal-bloom/inline';
 `;
 
-// For load(): reads a file in pieces. It is opened when the first piece is requested.
+// Reads a file in pieces, for load(). The file is opened when the first piece is requested.
 const node = `${inBundle}
 const missing = (error) => {
     throw new PetalError('i/o error', \`\${error.message}; \${IN_A_BUNDLE}\`, null, { cause: error });
@@ -58,7 +58,7 @@ const fileOfNode = async (path) => {
 };
 `;
 
-// The module that each entry uses for `native`: that module, or `ask`.
+// The module that each entry point uses as `native`: either native or ask.
 for (const [entry, natives] of [
     ['petal', 'native'],
     ['ask', 'ask'],
@@ -83,7 +83,7 @@ for (const [entry, natives] of [
             ) +
             `module.exports = { ${names} };\n`,
     );
-    // The paths are written out so that bundlers find the files.
+    // The paths are literals, so that bundlers find the files.
     const urls = [natives, 'full']
         .flatMap((name) => [name, `${name}-simd`])
         .map((name) => `    '${name}': () => new URL('./${name}.wasm', import.meta.url),\n`);
@@ -104,8 +104,8 @@ for (const [entry, natives] of [
     );
 }
 
-// The forms with one scalar module inside, which every engine accepts: as classic scripts that
-// define the global `petal`, and as ESM for bundlers that don't emit .wasm files.
+// These forms contain one module without SIMD, which every engine accepts. They are classic scripts
+// that define the global `petal`, and ESM for bundlers that don't emit .wasm files.
 for (const name of ['full', 'native', 'ask']) {
     const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString(
         'base64',

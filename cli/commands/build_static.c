@@ -1,5 +1,5 @@
-/* build_static.c - see build_static.h. Keys are read once, however many there are: their hashes are
- * collected first, then sorted and solved. With --memory, the library moves hashes that don't fit
+/* build_static.c - see build_static.h. Keys are read only once. Their hashes are first collected,
+ * then sorted, and then solved. With --memory, the library moves hashes that don't fit into memory
  * to a temporary file. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -33,7 +33,8 @@ static void *do_part(void *context)
     return NULL;
 }
 
-/* A petal_run. If a thread can't be started, the calling thread does its work. */
+/* Implements petal_run with threads. If a thread can't be started, the calling thread does the
+ * thread's work. */
 static void run_parts(void *context, petal_task task, void *argument, uint32_t workers)
 {
     struct part parts[MAX_THREADS];
@@ -51,14 +52,14 @@ static void run_parts(void *context, petal_task task, void *argument, uint32_t w
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-/* With at least this many keys, a static filter is smaller than a classic one at every rate. */
+/* With at least this many keys, a static filter is smaller than a classic filter at every rate. */
 #define FEW_KEYS 2048u
 
 struct collecting {
     petal_filter *hasher;
     petal_static_builder *builder;
     uint64_t count;
-    uint64_t first[FEW_KEYS]; /* the hashes, while there are few */
+    uint64_t first[FEW_KEYS]; /* the first hashes, for building a classic filter from few keys */
 };
 
 static void hash_block(void *context, struct key_block *block)
@@ -67,7 +68,7 @@ static void hash_block(void *context, struct key_block *block)
     hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
 }
 
-/* Reports the error, and which option may help. Returns false. */
+/* Reports the error, and suggests an option that may help. Returns false. */
 static bool complain_of_build(const petal_error *error)
 {
     const char *way_out = error->status == PETAL_ERR_IO
@@ -115,7 +116,8 @@ static bool collect(struct key_reader *reader, struct collecting *collecting)
 
 /* ---- few keys -------------------------------------------------------------------------------- */
 
-/* Returns a classic filter with the same keys if there are few keys and that filter is smaller. */
+/* Returns a classic filter with the same keys if it is smaller than the static filter, which is
+ * possible only with few keys. */
 static petal_filter *make_smaller(const struct collecting *collecting, const petal_options *options,
                                   const petal_info *than)
 {
@@ -179,12 +181,13 @@ static petal_filter *finish(struct collecting *collecting, const petal_options *
     return NULL;
 }
 
-/* Returns the folder for the temporary file. The caller calls free(). */
+/* Returns the folder for the temporary file. The caller must free() the result. */
 static char *spill_folder(const char *output)
 {
     const char *chosen = getenv("TMPDIR");
     if (chosen && *chosen) return strdup(chosen);
-    const char *slash = strrchr(output, '/'); /* "-" has no slash: the current folder */
+    const char *slash = strrchr(output, '/'); /* "-" contains no slash, so the folder is the current
+                                               * one */
     char *folder = strdup(slash ? output : ".");
     if (folder && slash) folder[slash - output + 1] = '\0';
     return folder;

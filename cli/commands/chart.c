@@ -28,10 +28,10 @@ enum {
     TIMES = 3
 };
 
-/* The contents of the axes. */
+/* The ranges of the axes. */
 struct axes {
-    double keys; /* at the right end */
-    int decades; /* decades below a rate of 1, which is at the top */
+    double keys; /* number of keys at the right end */
+    int decades; /* number of decades below a rate of 1, which is at the top */
 };
 
 static double x_of(const struct axes *axes, double keys)
@@ -45,7 +45,7 @@ static double y_of(const struct axes *axes, double rate)
     return TOP + (below > 1 ? 1 : below) * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Uses plain classes, because many SVG viewers don't support CSS variables. */
+/* Writes a style sheet with plain classes, because many SVG viewers don't support CSS variables. */
 static void draw_style(FILE *out)
 {
     fputs(
@@ -94,7 +94,7 @@ static void draw_frame(const struct axes *axes, const petal_info *design, FILE *
         (TOP + HEIGHT - BOTTOM) / 2, (TOP + HEIGHT - BOTTOM) / 2);
 }
 
-/* Draws no line where the rate is below the bottom of the chart. */
+/* Draws a curve, except where the rate is below the bottom of the chart. */
 static void draw_curve(const struct axes *axes, const petal_info *plan, size_t number, FILE *out)
 {
     double lowest = pow(10, -axes->decades);
@@ -127,7 +127,8 @@ static void draw_design_point(const struct axes *axes, const petal_info *design,
             rate_text(design->predicted_rate, 2).s, rounded((double)design->capacity).s);
 }
 
-/* Three decades below the design point are enough to show how the line rises to it. */
+/* Three decades below the design point are enough to show how the curve rises to the design
+ * point. */
 static struct axes axes_of(const petal_info *design)
 {
     int decades = (int)ceil(-log10(design->predicted_rate) - 1e-9) + 2;
@@ -159,7 +160,7 @@ static void draw(const petal_info *plans, size_t count, FILE *out)
 
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force)
 {
-    FILE *out = tmpfile(); /* standard C; open_memstream() is only in POSIX */
+    FILE *out = tmpfile(); /* standard C, unlike open_memstream(), which is only in POSIX */
     if (!out) return complain(path, "cannot make a temporary file: %s", strerror(errno));
     draw(plans, count, out);
     long size = ftell(out);

@@ -1,4 +1,5 @@
-/* chart.h - plan --chart: plots the false-positive rate against the number of keys, as an SVG. */
+/* chart.h - implements plan --chart, which plots the false-positive rate against the number of keys
+ * as an SVG. */
 #ifndef PETAL_CLI_CHART_H
 #define PETAL_CLI_CHART_H
 

@@ -1,8 +1,8 @@
 /* cmd_build.c - petal build: builds a filter from keys. With -n (or --bits), keys are added to the
  * filter directly, in constant memory. Otherwise the distinct keys are first counted by their
- * hashes, and the filter is planned for exactly that number. If there are too many to count, they
- * are added to a filter as large as --memory allows, which is folded to the right size at the end.
- * Either way the keys are read once. */
+ * hashes, and the filter is planned for exactly that number. If there are too many keys to count,
+ * they are added to a filter as large as --memory allows, which is folded to the right size at the
+ * end. In all these cases, the keys are read only once. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
@@ -26,13 +26,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The share of its rate that a growing filter leaves for later layers: the default of
- * growth_ratio. */
+/* The default growth_ratio, which determines the share of its rate that a growing filter reserves
+ * for later layers. */
 #define LATER_LAYERS 0.85
 
 #define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
 
-/* Creates a filter that is used only for hashing, so the smallest is enough. */
+/* Creates a filter that is used only for hashing, so the smallest size is enough. */
 static petal_filter *make_hasher(const petal_options *wanted)
 {
     petal_options o = PETAL_OPTIONS_INIT;
@@ -58,9 +58,9 @@ static bool takes_empty_key(petal_options wanted)
            plan.abilities & PETAL_CAN_EMPTY_KEY;
 }
 
-/* Plans for at least one key, because even a filter without keys has a size. If the empty key will
- * be skipped, it must not be counted: it is added to the set, so that it certainly is in it, and
- * then subtracted. */
+/* Plans for at least one key, because even a filter without keys has a size. An empty key that will
+ * be skipped must not be counted. So the empty key is added to the set, which then certainly
+ * contains it, and is subtracted from the count. */
 static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
 {
     uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
@@ -69,25 +69,26 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks arrive concurrently, and their keys are added to the set in any order. If the set gets too
- * large or runs out of memory, its keys are moved to a large filter, and so are all later keys. */
+/* Blocks arrive concurrently, and their keys are added to the set in any order. If the set becomes
+ * too large or runs out of memory, its keys are moved to a large filter, and all later keys are
+ * added to this filter. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
-    uint64_t max;          /* hashes in the set */
-    uint64_t threads;      /* 0 means as many as are useful */
-    uint64_t memory_bytes; /* of the large filter */
-    bool grows;            /* it grows when it is full */
+    uint64_t max;          /* maximum number of hashes in the set */
+    uint64_t threads;      /* 0 means as many threads as are useful */
+    uint64_t memory_bytes; /* size of the large filter */
+    bool grows;            /* true if the large filter grows when it is full */
     const petal_options *options;
     petal_filter *large; /* NULL while all keys are in the set */
-    /* Guards set and large: held for reading while keys are added to the set, for writing while the
-     * set is emptied. */
+    /* Protects `set` and `large`. The lock is held for reading while keys are added to the set, and
+     * for writing while the set is emptied. */
     pthread_rwlock_t lock;
 };
 
 enum { IN_SET, NOT_IN_SET };
 
-/* Returns false if some of the keys are not in the set. */
+/* Adds a block's keys to the set. Returns false if some keys could not be added. */
 static bool collect_keys(struct collecting *collecting, const petal_key *keys, size_t count,
                          uint64_t *hashes)
 {
@@ -115,7 +116,7 @@ static void collect_runs(void *context, struct key_block *block)
 
 /* ---- from the set into the filter ------------------------------------------------------------ */
 
-/* The parts of a set, distributed to the workers of a builder. */
+/* The parts of a set, which are distributed among a builder's workers. */
 struct filling {
     struct hashset *set;
     petal_builder *builder;
@@ -137,7 +138,8 @@ static void *fill_parts(void *context)
     return NULL;
 }
 
-/* Adding can't fail: the filter is new and in memory. Returns false after reporting an error. */
+/* Adds all keys in the set to a new filter. Adding can't fail, because the filter is in memory.
+ * Returns false after reporting any other error. */
 static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t threads)
 {
     struct filling filling = {.set = set};
@@ -159,15 +161,15 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* True if the filter can be folded later to reach the rate. */
+/* Returns true if the filter can later be folded to the smallest size that keeps the rate. */
 static bool can_fold_later(const petal_options *options)
 {
     return !options->format && options->scheme <= PETAL_SCHEME_CLASSIC && !options->bits &&
            !options->memory_bytes;
 }
 
-/* If the filter grows, the rates of all its layers must sum to the requested rate, so the first
- * layer gets a lower rate. */
+/* Plans the large filter. If the filter grows, the rates of all its layers must sum to the
+ * requested rate, so the first layer is planned for a lower rate. */
 static bool plan_large(petal_options *options, bool grows)
 {
     petal_info plan = PETAL_INFO_INIT;
@@ -233,8 +235,8 @@ static uint64_t half_of_memory(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How much memory the large filter may use. It is the same on every machine that has enough memory,
- * so that the same keys give the same filter. */
+/* Returns the amount of memory that the large filter may use. This amount is the same on every
+ * machine with enough memory, so that the same keys produce the same filter. */
 static uint64_t large_bytes(const struct args *args)
 {
     uint64_t half = half_of_memory();
@@ -242,9 +244,9 @@ static uint64_t large_bytes(const struct args *args)
     return half < DEFAULT_LARGE_BYTES ? half : DEFAULT_LARGE_BYTES;
 }
 
-/* The number of hashes to count before giving up: they may use half as much memory as the large
- * filter, or half of the machine's memory if there is no such filter. A hash takes 11 to 21
- * bytes. */
+/* Returns the maximum number of hashes to count. The hashes may use half as much memory as the
+ * large filter, or half of the machine's memory if no large filter is possible. A hash takes 11 to
+ * 21 bytes. */
 static uint64_t max_counted(const struct collecting *collecting)
 {
     bool folds = can_fold_later(collecting->options);
@@ -326,8 +328,9 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter needs the keys, not our hashes, and a counting filter needs repeated
- * keys too. So the keys are read twice: first to count them, then to add them. */
+/* Builds a filter by reading the keys twice: first to count them, then to add them. Another
+ * library's filter needs the keys themselves instead of Petal's hashes, and a counting filter also
+ * needs repeated keys. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request,
                                  const struct args *args)
 {
@@ -346,7 +349,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     keys_close(reader);
     bool opened = filter && rewind_standard_input() &&
                   keys_open(reader, args, args->operands, args->operand_count, false);
-    reader->hint_at_crlf = false; /* already given during the first pass */
+    reader->hint_at_crlf = false; /* the hint was already shown during the first pass */
     reader->fate = NULL;
     if (opened && fill_filter(reader, filter, args->output)) return filter;
     petal_free(filter);
@@ -377,7 +380,7 @@ static int build(const struct args *args, struct request *request)
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    catch_stop_signals(); /* so that a signal doesn't leave a temporary file behind */
     progress_start(args->progress, false);
     filter = is_static ? build_static(&reader, request, args, &avoided_bytes)
              : planned ? build_planned(&reader, request, args->output)

@@ -1,4 +1,4 @@
-/* cmd_check.c - petal check: prints the lines that are probably in a set, like grep. */
+/* cmd_check.c - petal check: prints the lines that are probably in a set, similar to grep. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -24,7 +24,7 @@ struct check {
     struct key_reader reader;
     struct explainer explainer; /* for --explain */
     uint64_t selected;
-    bool failed; /* a failure other than the reader's */
+    bool failed; /* true after a failure that the reader did not cause */
 };
 
 /* ---- the stages of a block: pipeline.h ------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void ask(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* Counts the keys of one row. They may be spread over several runs. */
+/* The counts of keys in one row, which may be spread over several runs. */
 struct tally {
     size_t row;
     uint64_t found, all;
@@ -83,8 +83,8 @@ static void ask_runs(void *context, struct key_block *block)
     block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
-/* Reports damage. The output ends before this block, and the exit status says that it is
- * incomplete. */
+/* Reports that the filter is damaged. The output ends before this block, and the exit status
+ * indicates that the output is incomplete. */
 static bool complain_of_damage(const struct check *check)
 {
     petal_error error;
@@ -133,8 +133,8 @@ static void check_keys(struct check *check)
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
-/* The width to which keys are padded: a terminal shows the verdicts aligned, while a pipe gets
- * fields separated by tabs. */
+/* Returns the width to which keys are padded on a terminal, so that the verdicts are aligned. In a
+ * pipe, tabs separate the fields instead. */
 static int key_width(const struct key_block *block)
 {
     size_t widest = 0;

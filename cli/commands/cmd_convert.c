@@ -1,4 +1,4 @@
-/* cmd_convert.c - petal convert: saves the same bits in another format. */
+/* cmd_convert.c - petal convert: saves a filter's bits in another format. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Other formats can't hold all fields of a petal file. Reports which are lost. */
+/* Reports the fields of a petal file that the other format can't store. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
     uint64_t metadata_bytes = 0;
@@ -20,7 +20,8 @@ static void say_what_is_lost(const petal_filter *filter, const char *path, const
                metadata_bytes);
 }
 
-/* Replaces a counting filter by one without counts. Returns NULL after reporting an error. */
+/* Replaces a counting filter with a filter without counters. Returns NULL after reporting an
+ * error. */
 static petal_filter *drop_counts(petal_filter *filter, const char *path)
 {
     petal_error error;
@@ -34,7 +35,7 @@ static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1],
                *to = args->to ? args->to : "petal";
-    /* If IN will be replaced, no other process may change it until then. */
+    /* If IN is to be replaced, no other process may change it before then. */
     unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
     petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);
@@ -52,7 +53,7 @@ static int run(const struct args *args)
     if (args->to_scheme && !differs_from_inputs(args->operands[1], args->operands, 1))
         return STATUS_ERROR;
     if (!check_format(args->to) || !may_save(args->operands[1], args)) return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    catch_stop_signals(); /* so that a signal doesn't leave a temporary file behind */
     return convert(args) ? STATUS_OK : STATUS_ERROR;
 }
 

@@ -22,8 +22,8 @@ enum { LABEL_WIDTH = 18 };
 
 enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
-/* By now, the stats have been computed, and that compared all blocks with their checksums, unless
- * --no-verify was given. */
+/* Returns the result of comparing the blocks with their checksums. Unless --no-verify was given,
+ * computing the stats has already compared all blocks. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
                                    const petal_stats *stats)
 {
@@ -103,9 +103,10 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         printf(" remembered");
     else if (info->capacity && info->scheme != PETAL_SCHEME_STATIC)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (info->scheme == PETAL_SCHEME_STATIC) /* the bits don't show how many */
+    if (info->scheme == PETAL_SCHEME_STATIC) /* the number of keys can't be estimated from the
+                                              * bits */
         putchar('\n');
-    else if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
+    else if (isinf(stats->estimated_items.high)) /* all bits of some layer are set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
     else
         printf(" (from the bits: %s to %s)\n", grouped((uint64_t)stats->estimated_items.low).s,
@@ -136,13 +137,13 @@ static void print_saturated(const petal_stats *stats)
         printf("no counter\n");
 }
 
-/* Explains what the numbers above mean. */
+/* Warns if the filter contains more keys than planned. */
 static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     bool window = info->policy == PETAL_POLICY_WINDOW_TIME;
     if (!stats->overfull || (window && stats->estimated_rate <= asked))
-        return; /* a small filter has spare room */
+        return; /* a window may contain more keys than planned and still keep its rate */
     label("overfull");
     printf("%smore keys than planned%s", bold(stdout), window ? " in a window" : "");
     if (!isnan(stats->estimated_rate) && !isnan(asked))
@@ -172,7 +173,8 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-/* Prints what another library's file doesn't record, but its readers must know. */
+/* Prints the properties that another library's file doesn't record, but that its readers must
+ * know. */
 static void print_unknown(const char *format, const petal_info *info)
 {
     bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
@@ -198,7 +200,7 @@ static void print_bits(const petal_info *info, const petal_stats *stats)
     print_warning(info, stats);
 }
 
-/* Prints what the header records about the keys, without reading the bits. */
+/* Prints the header's information about the keys, without reading the bits. */
 static void print_counted(const petal_info *info)
 {
     label("keys");
@@ -210,7 +212,7 @@ static void print_counted(const petal_info *info)
     printf("%s planned\n", asked_rate(info->target_rate).s);
 }
 
-/* `stats`: NULL if only the header could be read. */
+/* `stats` is NULL if only the header could be read. */
 static void print_block(const char *path, const petal_filter *filter, const char *format,
                         const petal_info *info, const petal_stats *stats)
 {
@@ -268,7 +270,7 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     json_text(json, name, known ? text : NULL);
 }
 
-/* Prints null for all of them if only the header could be read. */
+/* Prints the statistics, or null for each of them if only the header could be read. */
 static void json_stats(struct json *json, const petal_info *info, const petal_stats *stats)
 {
     static const char *const names[] = {"bits_set",
@@ -390,7 +392,7 @@ static void print_index_filter(const char *path, const char *name, const petal_i
     json_end(&json);
 }
 
-/* Returns the exit status. */
+/* Describes an index and its filters. Returns the exit status. */
 static int show_index(const char *path, const struct args *args, bool first)
 {
     petal_index_info totals = PETAL_INDEX_INFO_INIT;
@@ -420,7 +422,8 @@ static void print_raw_metadata(const petal_filter *filter)
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
 
-/* Returns the exit status, which is 1 for a dirty or damaged file; such a file is described too. */
+/* Describes the file. Returns the exit status, which is 1 for a dirty or damaged file, although
+ * such a file is described too. */
 static int show(const char *path, const struct args *args, bool first)
 {
     forget_failure();

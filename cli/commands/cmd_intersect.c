@@ -1,5 +1,5 @@
-/* cmd_intersect.c - petal intersect: makes a filter with the keys that all filters have. It has
- * more false positives than one built from those keys. */
+/* cmd_intersect.c - petal intersect: creates a filter with the keys that all filters contain. The
+ * result has more false positives than a filter built from those keys alone. */
 #include "commands/combine.h"
 #include "commands/commands.h"
 

@@ -29,7 +29,7 @@ static bool apply(petal_filter *filter, const struct args *args)
     return status == PETAL_OK || complain(path, "%s", error.message);
 }
 
-/* `in_place`: replaces the loaded file, whose lock is held. */
+/* If `in_place`, replaces the loaded file, whose lock is held. */
 static bool patch(const struct args *args, bool in_place)
 {
     const char *file = args->operands[0], *out = in_place ? file : args->output;
@@ -52,7 +52,7 @@ static int run(const struct args *args)
     const char *out = in_place ? args->operands[0] : args->output;
     if (!differs_from_inputs(out, args->operands + 1, 1)) return STATUS_ERROR;
     if (in_place ? !is_file_of_its_own(out, args) : !may_save(out, args)) return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    catch_stop_signals(); /* so that a signal leaves no temporary file behind */
     bool good = patch(args, in_place);
     if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;

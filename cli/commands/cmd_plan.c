@@ -1,4 +1,4 @@
-/* cmd_plan.c - petal plan: shows how large a filter would be, and its false-positive rate, without
+/* cmd_plan.c - petal plan: computes the size and the false-positive rate of a filter without
  * creating it. */
 #include "commands/chart.h"
 #include "commands/commands.h"
@@ -14,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* In the order of the table; the first is the default. Counting filters can do more than the
- * others, so they are shown only on request. Static ones need a rate, and are shown if one is
- * given. */
+/* Schemes in the order of the printed table; the first one is the default. Counting filters are
+ * listed only on request. Static filters need a false-positive rate, so they are listed only if a
+ * rate is given. */
 static const char *const scheme_names[] = {"blocked", "classic", "static", "counting"};
 
 enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC = 2 };
@@ -24,8 +24,8 @@ enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC
 struct plans {
     const struct args *args;
     size_t count;
-    petal_info made[SCHEMES]; /* only schemes that are possible */
-    bool same_capacity;       /* if not, they have equal sizes and different capacities */
+    petal_info made[SCHEMES]; /* only schemes that can satisfy the request */
+    bool same_capacity;       /* otherwise they have equal sizes and different capacities */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -44,8 +44,8 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* True if the failure is specific to the scheme. If so, the scheme is left out with a remark; it is
- * an error only if no scheme remains. */
+/* True if the failure is specific to the scheme. Such a scheme is omitted with a remark; the
+ * command fails only if no scheme remains. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -59,8 +59,8 @@ static bool is_shown(const struct args *args, size_t scheme)
     return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
 }
 
-/* Reports one reason for all schemes. If the options don't fit together, it is the default scheme's
- * reason. */
+/* Reports one reason for all schemes: the default scheme's reason if the options contradict each
+ * other. */
 static bool refuse_all(const petal_error *errors, size_t count)
 {
     const petal_error *why = &errors[0];
@@ -80,7 +80,7 @@ static bool plan_all(struct plans *plans)
             plans->count++;
             continue;
         }
-        if (!error->message[0]) return false; /* a misuse was already reported */
+        if (!error->message[0]) return false; /* a usage error has already been reported */
         if (i == STATIC && !args->scheme && is_of_the_scheme(error->status))
             continue; /* not requested */
         if (!is_of_the_scheme(error->status)) return complain(NULL, "%s", error->message);
@@ -99,8 +99,8 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
-/* The maximum number of cache lines that a query reads: one with the key's code, and those of two
- * neighbouring blocks, of 8 bytes per column. */
+/* The maximum number of cache lines that a query reads: one for the key's code, and those of two
+ * neighbouring blocks with 8 bytes per column. */
 static uint32_t static_lines(uint32_t columns)
 {
     return 1 + (64 - 8 + 16 * columns + 63) / 64;
@@ -148,15 +148,14 @@ static void print_overfilled(const petal_info *plan)
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
-        if (keys == shown)
-            continue; /* rounded up: for few keys, two multiples can be the same number */
+        if (keys == shown) continue; /* rounded up, so with few keys two multiples can be equal */
         shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }
     putchar('\n');
 }
 
-/* Formats a rate exactly, so that it can be passed back as an option. */
+/* Formats a rate exactly, so that users can pass it back as an option. */
 static struct text typed_rate(double rate)
 {
     struct text out;

@@ -1,5 +1,5 @@
-/* cmd_seen.c - petal seen: prints the lines of a stream that were not seen before. Like awk
- * '!s[$0]++', in bounded memory. */
+/* cmd_seen.c - petal seen: prints the lines of a stream that have not been seen before, like awk
+ * '!s[$0]++' but in bounded memory. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
@@ -24,8 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The capacity if the number of lines is unknown: of the first layer (1.8 MiB), or of a window of
- * time. */
+/* The capacity of the first layer (1.8 MiB) or of a time window, if the number of lines is
+ * unknown. */
 #define FIRST_CAPACITY 1000000u
 #define WINDOW_CAPACITY 10000000u
 
@@ -34,18 +34,18 @@ struct seen {
     petal_filter *filter; /* decides what is new */
     petal_filter *kept;   /* FILE's filter: `filter` itself or its follower; NULL without -f */
     struct delivery delivery;
-    petal_info start; /* before the first key */
+    petal_info start; /* state before the first key */
     petal_layers_info window;
     petal_stats stats;
     struct drops drops;              /* if is_verbose() */
     uint64_t read, fresh, skipped;   /* rows */
-    uint64_t fresh_keys;             /* the same as `fresh`, if a row is a key */
+    uint64_t fresh_keys;             /* equal to `fresh` if each row is one key */
     bool passed;                     /* the capacity */
-    bool full;                       /* the filter could not grow, which was reported */
+    bool full;                       /* the filter could not grow (already reported) */
     const struct key_block *refused; /* the block containing the keys that the filter refused */
-    uint64_t clock;                  /* `filter`'s clock, if rows have times */
+    uint64_t clock;                  /* the clock of `filter`, if rows have times */
     struct lateness late;
-    bool has_rule; /* rows have several keys */
+    bool has_rule; /* each row has several keys */
     bool by_hash;  /* any thread may hash keys ahead of adding them */
 };
 
@@ -54,14 +54,14 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Says what the rate applies to. With --min a line may be dropped although some of its keys are
- * new, so how many lines are dropped by mistake depends on the lines. */
+/* Explains what the rate applies to. With --min, a line may be dropped even though some of its keys
+ * are new, so the number of wrongly dropped lines depends on the data. */
 static const char *lost(const struct args *args)
 {
     return args->share > 0 && args->share < 1 ? "keys count as seen" : "lines are dropped";
 }
 
-/* Warns as soon as the window is overfull, because a stream may run for days. */
+/* Warns as soon as the time window is overfull, because a stream may run for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
@@ -105,7 +105,8 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
-/* Returns how many rows, starting there, have the same time. */
+/* Returns the number of rows, starting at the given one, that are added at the same clock time,
+ * because none of them is later than the filter's clock. */
 static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
 {
     size_t left = block->count - from;
@@ -115,8 +116,8 @@ static size_t begin_part(struct seen *seen, const struct key_block *block, size_
     return run;
 }
 
-/* Adds the block in parts whose rows have the same time, and that are small enough to track the
- * rate. */
+/* Adds the block in parts. All rows of a part are added at the same time on the filter's clock, and
+ * each part is small enough for the false-positive rate to be tracked. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
     bool talks = is_verbose(seen->args);
@@ -140,7 +141,7 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* True if the share --min of the row's keys is in the filter. */
+/* True if the share of the row's keys that are in the filter is at least --min. */
 static bool is_seen(const struct seen *seen, struct key_run *run, size_t row)
 {
     uint64_t found = 0, all = 0;
@@ -201,7 +202,8 @@ static bool print_block(void *context, struct key_block *block)
     struct seen *seen = context;
     if (!follows(seen)) return print_selection(block);
     if (block != seen->refused) return delivery_print(&seen->delivery, block);
-    /* It is unknown which of the block's keys were added, so all its lines are printed again. */
+    /* Since the program can't tell which of the block's keys were added, it prints all of the
+     * block's lines again. */
     return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
 }
 
@@ -261,8 +263,8 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-/* Writes a new FILE immediately: if that is impossible, the user finds out before the stream is
- * read, not after. If two processes create the same FILE, both then try to lock it, and only one
+/* Writes a new FILE immediately, so that users learn of a failure before the stream is read, not
+ * afterwards. If two processes create the same FILE, both then try to lock it, and only one
  * succeeds. */
 static bool make_file(const struct args *args)
 {
@@ -275,7 +277,7 @@ static bool make_file(const struct args *args)
 /* ---- options for an existing FILE ------------------------------------------------------------ */
 
 /* True if these options would create a filter of this size. Used for options that can't be compared
- * with the file one by one. */
+ * individually with the file. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
@@ -354,7 +356,7 @@ static bool agrees_with_file(const struct seen *seen)
         return refuse(path, "--scheme", args->scheme, what);
     if (args->seed && !has_seed(args->seed, info))
         return refuse(path, "--seed", args->seed, "has another seed");
-    /* A counting filter would count every repeat, until its counters saturate. */
+    /* A counting filter would count every repeat until its counters saturate. */
     return !info->counter_bits ||
            complain(
                path,
@@ -371,8 +373,9 @@ static bool is_affordable(uint64_t bytes)
 }
 
 /* If the program can find out which output was delivered, a copy of FILE's filter decides what is
- * new, and FILE's filter follows it (delivered_keys.h). If it can't, a failed write discards all
- * keys of this run. With -d, lines are printed only when they repeat, so all keys are kept. */
+ * new, and FILE's filter follows it (delivered_keys.h). If the program can't find out, a failed
+ * write discards all keys of this run. With -d, lines are printed only when they repeat, so all
+ * keys are kept. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;
@@ -427,7 +430,7 @@ static bool keep(struct seen *seen)
     bool changed =
         following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
-    if (!sync_output()) return false; /* don't remember lines that a power cut would lose */
+    if (!sync_output()) return false; /* don't record lines that a power failure would lose */
     return replace_file(seen->kept, seen->args->file, seen->args) && !seen->delivery.failed;
 }
 
@@ -456,7 +459,7 @@ static int run(const struct args *args)
     if (args->file && !is_file_of_its_own(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
-    /* so that a closed pipe is seen as a failed write, after which the filter is still saved */
+    /* so that a closed pipe causes a failed write, and the filter is still saved */
     signal(SIGPIPE, SIG_IGN);
     if ((!args->file || differs_from_inputs(args->file, args->operands, args->operand_count)) &&
         find_filter(&seen, &reader)) {

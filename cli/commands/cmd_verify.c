@@ -1,5 +1,5 @@
-/* cmd_verify.c - petal verify: checks whether the file is intact, whether known members are found,
- * and how often absent keys pass. */
+/* cmd_verify.c - petal verify: checks whether the file is intact and whether known members are
+ * found, and measures how often absent keys are reported as present. */
 #include "commands/commands.h"
 #include "files/files.h"
 #include "files/formats.h"
@@ -22,8 +22,8 @@ struct tally {
     char missing[96]; /* position of the first key that was not found */
 };
 
-/* The share of keys found, and its 95 % interval after Wilson (1927): also good for small
- * counts. */
+/* The share of keys found, with its 95 % Wilson score interval (1927), which is accurate even for
+ * small counts. */
 struct measured {
     double rate, low, high;
 };
@@ -179,8 +179,7 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-/* Finding damage is a result, not an error. It is an error if the file could not be checked or
- * recovered. */
+/* Damage is a result, not an error. Failing to check or recover the file is an error. */
 static int status_of_failure(const struct args *args)
 {
     bool stays_dirty = args->recover && last_failure() == PETAL_ERR_DIRTY;

@@ -1,14 +1,15 @@
 /* cmd_which.c - petal which: prints which of many filters might contain a key.
  *
- * A key is hashed once for all filters with the same hash and seed. The answers form a matrix of
- * bits, with one column per filter and one row per key:
+ * Each key is hashed once for all filters that share a hash function and seed. The answers form a
+ * matrix of bits, with one column per filter and one row per key:
  *
  *      key 0    0 0 1 0 0 ...     printed with one name
  *      key 1    0 0 0 0 0 ...     not printed
- *               filter 0, 1, ...  in the order in which they were named
+ *               filter 0, 1, ...  in the order in which the filters were named
  *
- * A block of keys has one slice of such rows. With very many filters it has several: all slices
- * after the first are answered while the block is printed. */
+ * A block of keys normally consists of one slice of such rows. With very many filters, the block is
+ * divided into several slices, and all slices after the first are answered while the block is
+ * printed. */
 #include "commands/commands.h"
 #include "commands/many.h"
 #include "files/stream.h"
@@ -23,33 +24,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Roughly the maximum number of words that the rows of a slice take; a slice has at least one
- * row. */
+/* The approximate maximum number of words for the rows of a slice. A slice has at least one row. */
 #define MAX_ROWS_WORDS ((size_t)1 << 20)
 
 struct which {
     const struct args *args;
     struct many many;
     struct key_reader reader;
-    bool prints_rows; /* if not, prints filters at the end */
-    bool has_rule;    /* rows have several keys; a row is in a filter if all of them are */
+    bool prints_rows; /* otherwise prints filters at the end */
+    bool has_rule;    /* each row has several keys; a filter contains the row if it contains all of
+                       * its keys */
     bool counts_rows; /* for -l with a rule: counts each filter's rows, not its keys */
     uint64_t asked;   /* keys */
     size_t row_words;
     size_t shelf_words; /* room for the rows of an index */
     const char **names; /* by place */
-    uint64_t *found;    /* numbers of keys, by place */
+    uint64_t *found;    /* number of keys found in each filter */
     bool any;
-    bool failed; /* a failure other than the reader's */
+    bool failed; /* a failure that the reader did not cause */
 };
 
 /* The filters' answers for the keys of a slice; block->own. */
 struct answers {
     size_t from, count;
-    const char *failed; /* the filter that failed; if error is empty, already reported */
+    const char *failed; /* the filter that failed; an empty `error` means that the failure was
+                         * already reported */
     petal_error error;
     uint64_t asked;  /* keys */
-    uint64_t *found; /* keys or rows, by place */
+    uint64_t *found; /* number of keys or rows found in each filter */
     uint64_t *rows;
     uint64_t *shelf_rows; /* room for the rows of an index */
 };
@@ -60,12 +62,12 @@ struct asked {
     size_t count;
     uint64_t *hashes;
     uint8_t *results;
-    const size_t *rows; /* each key's, or NULL if key i is row i */
+    const size_t *rows; /* the row of each key, or NULL if key i is row i */
 };
 
 /* ---- querying -------------------------------------------------------------------------------- */
 
-/* Makes room for the answers, and initialises them. Returns NULL if memory runs out. */
+/* Allocates and initializes the answers. Returns NULL if memory runs out. */
 static struct answers *begin_answers(const struct which *which, struct key_block *block)
 {
     size_t filters = which->many.places, rows = 0;
@@ -109,7 +111,8 @@ static void unmark_rows(const struct which *which, const struct asked *asked,
         if (!asked->results[i]) words[(asked->rows[i] - answers->from) * which->row_words] &= ~bit;
 }
 
-/* `before` is the previous filter if asked->hashes are its hashes of the keys; otherwise NULL. */
+/* `before` is the filter for which asked->hashes were computed, or NULL if there are no such
+ * hashes. */
 static bool query_one(const struct which *which, const struct asked *asked, struct answers *answers,
                       const struct one *one, const struct one *before)
 {
@@ -134,7 +137,7 @@ static bool query_one(const struct which *which, const struct asked *asked, stru
 
 /* ---- indexes --------------------------------------------------------------------------------- */
 
-/* Roughly the maximum number of words that the rows for one index take. */
+/* The approximate maximum number of words for the rows of one index. */
 #define MAX_SHELF_WORDS ((size_t)1 << 17)
 
 static size_t words_of(const struct shelf *shelf)
@@ -142,7 +145,7 @@ static size_t words_of(const struct shelf *shelf)
     return (shelf->count + 63) / 64;
 }
 
-/* How many keys to query at a time. */
+/* The number of keys to query at a time. */
 static size_t shelf_piece(const struct shelf *shelf)
 {
     size_t most = MAX_SHELF_WORDS / words_of(shelf);
@@ -197,7 +200,7 @@ static bool query_shelf(const struct which *which, const struct asked *asked,
     return true;
 }
 
-/* Queries every filter. Returns false if one failed. */
+/* Queries every filter. Returns false if a query failed. */
 static bool query_all(const struct which *which, const struct asked *asked, struct answers *answers)
 {
     const struct many *many = &which->many;
@@ -226,7 +229,7 @@ static void count_rows(const struct which *which, struct answers *answers)
     }
 }
 
-/* Starts with every row marked for all filters; each key that is absent unmarks its row. */
+/* Marks every row for all filters first. Then each absent key unmarks its row. */
 static void query_runs(const struct which *which, struct key_run *run, struct answers *answers)
 {
     size_t words = answers->count * which->row_words, last = which->many.places % 64;
@@ -353,7 +356,7 @@ static bool deliver(void *context, struct key_block *block)
     return false;
 }
 
-/* If no share is requested, one key or row is enough. */
+/* If no share is requested, a filter needs only one matching key or row. */
 static bool is_wanted(const struct which *which, uint64_t found)
 {
     double share = which->args->share;
@@ -377,7 +380,7 @@ static void print_filter(const struct which *which, size_t place)
     putchar(args->nul ? '\0' : '\n');
 }
 
-/* Includes filters without any of the keys, unless a share is requested. */
+/* With -c, filters that contain none of the keys are included, unless a share is requested. */
 static void print_filters(struct which *which)
 {
     bool counts_all = which->args->count && !(which->args->share > 0);
@@ -396,7 +399,7 @@ static bool is_standard_input(const char *name)
     return is_stream(name) || strcmp(name, "@-") == 0;
 }
 
-/* Checks that standard input is used only once. */
+/* Checks that standard input is used at most once. */
 static bool check_standard_input(const struct args *args)
 {
     bool is_filter = false;
@@ -414,7 +417,8 @@ static const char *type_in_words(uint32_t type)
     return key_type_name(type) ? key_type_name(type) : "text";
 }
 
-/* A line must mean the same key for all filters. `before` has the name and type of the last one. */
+/* A line must represent the same key for all filters. `before` holds the name and type of the
+ * previous filter. */
 static bool agrees_on_keys(struct which *which, const char *name, uint32_t key_type,
                            const char **before, uint32_t *before_type)
 {
@@ -448,7 +452,7 @@ static bool agree_on_keys(struct which *which)
     return true;
 }
 
-/* Programs that read the output must be able to tell where a name ends. */
+/* Programs that parse the output must be able to tell where a name ends. */
 static bool check_names(const struct which *which)
 {
     const char *ends = which->prints_rows ? "\t\n" : "\n";

@@ -11,12 +11,12 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* A command, and the filter so far. */
+/* A running command, with the filter combined so far. */
 struct combining {
     const struct args *args;
     const char *verb;
     operation *operate;
-    bool folds, is_locked; /* the first file will be replaced */
+    bool folds, is_locked; /* the result replaces the first file */
     petal_filter *filter;
 };
 
@@ -36,8 +36,8 @@ static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
     return true;
 }
 
-/* If one of the two is larger by an integer factor, folds it to the other's size. If they differ
- * otherwise, the operation itself fails. */
+/* If one filter is larger than the other by an integer factor, folds it to the smaller size. If the
+ * sizes differ in any other way, the operation itself fails. */
 static bool match_sizes(struct combining *with, petal_filter **other, const char *path)
 {
     petal_info a = info_of(with->filter), b = info_of(*other);
@@ -79,8 +79,8 @@ static bool take_in(struct combining *with, const char *path)
     return good;
 }
 
-/* Combines all filters and saves the result, in the format of the first file or the one that --to
- * names. */
+/* Combines all filters and saves the result in the format named by --to, or else in the first
+ * file's format. */
 static bool take_in_all(struct combining *with)
 {
     const struct args *args = with->args;
@@ -98,8 +98,8 @@ int combine(const struct args *args, const char *verb, operation *operate, bool 
     bool onto_first = is_same_file(args->output, args->operands[0]);
     if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
-    /* If the first file is replaced, no other process may change it in the meantime. */
+    catch_stop_signals(); /* so that a signal leaves no temporary file behind */
+    /* If the result replaces the first file, no other process may change that file until then. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
     struct combining with = {args, verb, operate, folds, onto_first, NULL};
     with.filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | locked, args);

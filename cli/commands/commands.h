@@ -1,4 +1,4 @@
-/* commands.h - every command, one file each. */
+/* commands.h - declares every command; each is implemented in its own file. */
 #ifndef PETAL_CLI_COMMANDS_H
 #define PETAL_CLI_COMMANDS_H
 

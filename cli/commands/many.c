@@ -1,7 +1,7 @@
-/* many.c - see many.h. Each filter is opened at the start, so that those that can't be opened
- * are reported. A map needs a descriptor while it is open, and any other filter keeps its bits in
- * memory. So a filter stays open only if there is room; if not, it is reopened for every block of
- * keys. */
+/* many.c - see many.h. Each filter is opened at the start, so that any failure to open one is
+ * reported early. An open map needs a descriptor, and any other filter keeps its bits in memory. So
+ * a filter stays open only if there are enough descriptors and memory; otherwise it is reopened for
+ * every block of keys. */
 #define _DEFAULT_SOURCE /* RLIMIT_NOFILE */
 
 #include "commands/many.h"
@@ -18,13 +18,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Numbers of descriptors: the maximum that macOS allows, and those needed for keys and messages. */
+/* Descriptor counts: the maximum that macOS allows, and the number needed for keys and messages. */
 enum { MAX_HANDLES = 10240, OTHER_HANDLES = 32 };
 
-/* For filters that are not mapped. */
+/* The maximum memory for filters that are not mapped, in bytes. */
 #define MAX_KEPT_BYTES ((uint64_t)1 << 30)
 
-/* For a LIST, without --memory-limit. */
+/* The maximum size of a LIST in bytes, unless --memory-limit is given. */
 #define MAX_LIST_BYTES ((uint64_t)256 << 20)
 
 enum { MAX_SHOWN = 10 };
@@ -47,7 +47,8 @@ static bool add_name(struct many *many, size_t *room, const char *name)
     return true;
 }
 
-/* Names end with a newline, or with NUL if the list contains one, as find -print0 writes them. */
+/* Names end with NUL if the list contains a NUL byte, as in the output of find -print0, and
+ * otherwise with a newline. */
 static bool add_list(struct many *many, size_t *room, const char *path)
 {
     uint64_t limit = many->args->memory_limit ? many->args->memory_limit : MAX_LIST_BYTES;
@@ -84,7 +85,7 @@ static bool add_names(struct many *many)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Some filters may be keyed; the others reject a secret. */
+/* Only keyed filters accept a secret, and not every filter has to be keyed. */
 static bool is_keyed(const char *name)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -130,7 +131,7 @@ bool shares_hash(const struct one *a, const struct one *b)
     return !a->hashing.is_own && compare_hashings(&a->hashing, &b->hashing) == 0;
 }
 
-/* The maximum number of open files, after raising it as far as possible. */
+/* Raises the limit on open files as far as possible, and returns it. */
 static size_t handle_limit(void)
 {
     struct rlimit limit;
@@ -143,8 +144,8 @@ static size_t handle_limit(void)
     return limit.rlim_cur < MAX_HANDLES ? (size_t)limit.rlim_cur : MAX_HANDLES;
 }
 
-/* True if the filter must stay open. A filter from a pipe can't be opened again. One that another
- * process is changing could be reopened, but with a remark each time. */
+/* True if the filter must stay open. A filter from a pipe can't be opened again. Reopening a filter
+ * that another process is changing would print a remark each time. */
 static bool must_stay_open(const struct one *one, const petal_filter *filter)
 {
     return is_stream(one->name) || file_info_of(filter).live;
@@ -185,7 +186,7 @@ bool many_list(struct many *many, const struct args *args)
     return add_names(many);
 }
 
-/* Opens the indexes among the names, and gives every filter its place. */
+/* Opens the named indexes, and assigns a position to every filter. */
 static bool open_indexes(struct many *many)
 {
     size_t names = many->count, count = 0;
@@ -223,7 +224,7 @@ petal_filter *many_borrow(const struct many *many, const struct one *one)
 {
     struct args args = *many->args;
     if (one->filter) return one->filter;
-    args.from = args.from ? args.from : one->format; /* one remark is enough */
+    args.from = args.from ? args.from : one->format; /* print the remark only once */
     petal_filter *filter = open_one(one->name, &args);
     struct hashing now = filter ? hashing_of(filter) : one->hashing;
     if (compare_hashings(&now, &one->hashing) == 0) return filter;

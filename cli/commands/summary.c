@@ -15,7 +15,7 @@ bool is_verbose(const struct args *args)
     return args->verbose || is_terminal(stderr);
 }
 
-/* Up to the capacity, saturated counters are rare, unless a key was added 15 times. */
+/* In a filter within its capacity, saturated counters are rare unless a key was added 15 times. */
 static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
 {
     if (stats->saturated_counters)
@@ -26,7 +26,8 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
 }
 
 /* Estimates the number of keys from the bits, because `items` counts repeats. Warns only if the
- * whole interval of the estimate and the rate exceed the plan, so that chance causes no warning. */
+ * estimate's entire confidence interval and the rate exceed the plan, so that chance alone causes
+ * no warning. */
 void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
     petal_info whole = info_of(filter), *info = &whole;
@@ -65,7 +66,8 @@ void print_summary(const char *path, const petal_filter *filter, const struct ar
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* If the filter accepts hashes, any thread may hash keys ahead; adding is done in order. */
+/* If the filter accepts hashes, any thread may hash keys ahead of time, but they are added in
+ * order. */
 struct adding {
     petal_filter *filter;
     const char *path;
@@ -139,7 +141,7 @@ static bool add_timed_block(void *context, struct key_block *block)
     return note_adding(adding, status);
 }
 
-/* Several keys per row. */
+/* Adds keys in the same way, for rows with several keys. */
 static bool add_runs(void *context, struct key_block *block)
 {
     struct adding *adding = context;

@@ -22,7 +22,8 @@ static unsigned loading(unsigned flags)
     return (flags & ~MODE) | PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED;
 }
 
-/* Filters that grow or forget can't be changed in place: they are loaded, and saved as a whole. */
+/* Filters that grow or forget can't be changed in place, so they are loaded into memory and saved
+ * as a whole. */
 static bool wants_loading(unsigned flags, petal_status status, const petal_filter *filter)
 {
     bool recovers = flags & PETAL_OPEN_RECOVER;
@@ -32,8 +33,9 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* Opens a live file as such only if necessary, with a remark, and in the same way a dirty file that
- * is only described. If the secret of a keyed file is missing, only its header is described. */
+/* Opens a file that another process is changing only if necessary, with a remark. A dirty file is
+ * opened in the same way if it is only to be described. If the secret of a keyed file is missing,
+ * only its header is described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
@@ -74,8 +76,8 @@ static petal_status open_as(const char *path, petal_open_options options, petal_
     petal_free(*filter);
     options.flags = loading(options.flags);
     petal_status loaded = petal_open(path, &options, filter, error);
-    /* If it could not be mapped for a reason other than its kind, that failure is the result:
-     * update_file() would only sync a loaded filter. */
+    /* If the file could not be mapped for a reason other than its kind, that failure is returned,
+     * because update_file() would only sync a loaded filter. */
     if (loaded != PETAL_OK || status == PETAL_OK || info_of(*filter).policy != PETAL_POLICY_NONE)
         return loaded;
     petal_free(*filter);
@@ -88,7 +90,7 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = args->no_lock ? flags | PETAL_OPEN_NO_LOCK : flags;
-    /* A map for changes compares the blocks that it changes anyway. */
+    /* A writable map always verifies every block that it changes. */
     if ((flags & MODE) == PETAL_OPEN_MAP && !args->no_verify)
         options.flags |= PETAL_OPEN_VERIFY_ON_USE;
     options.secret = secret;
@@ -109,7 +111,8 @@ static petal_status open_strange(const char *path, petal_open_options options,
         remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", format,
                format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
-        error->status = PETAL_ERR_ARGUMENT; /* not NOT_A_FILTER: it may have some */
+        error->status = PETAL_ERR_ARGUMENT; /* not NOT_A_FILTER, since the file may contain
+                                             * filters */
         snprintf(
             error->message, sizeof error->message,
             "is a Parquet file; petal info lists its filters, --from parquet:COLUMN takes one");
@@ -122,7 +125,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
     return status;
 }
 
-/* A filter from a pipe is in memory, and can't be written back to the pipe. */
+/* A filter that was read from a pipe can't be written back to the pipe. */
 static petal_status open_stream(petal_open_options options, petal_filter **filter,
                                 petal_error *error)
 {
@@ -191,10 +194,12 @@ bool may_save(const char *path, const struct args *args)
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER_ONLY;
     petal_status status = petal_open(path, &options, &filter, &error);
     petal_free(filter);
-    return status != PETAL_ERR_BUSY || complain_of(path, &error); /* it need not be a filter */
+    return status != PETAL_ERR_BUSY || complain_of(path, &error); /* the file need not be a
+                                                                   * filter */
 }
 
-/* Determines what happened to the file: saving can fail after the new file got its name. */
+/* Determines what happened to the file: saving can fail after the new file has been given its
+ * name. */
 static bool complain_of_save(const char *path, struct identity before, const petal_error *error)
 {
     struct identity now = identify(path);
@@ -283,7 +288,7 @@ petal_index *open_index(const char *path, const struct args *args)
     options.secret = args->secret_file ? secret : NULL;
     options.flags = args->no_verify ? 0 : PETAL_OPEN_VERIFY_ON_USE;
     petal_status status = petal_index_open(path, &options, &index, &error);
-    if (status == PETAL_ERR_SECRET_WRONG && args->secret_file) { /* it may not be keyed */
+    if (status == PETAL_ERR_SECRET_WRONG && args->secret_file) { /* the filter might not be keyed */
         options.secret = NULL;
         if (petal_index_open(path, &options, &index, NULL) == PETAL_OK) status = PETAL_OK;
     }

@@ -32,7 +32,7 @@ static bool looks_like_text(const uint8_t *bytes, size_t size)
     return size > 0;
 }
 
-/* "notes.txt" -> "notes.petal", in the current folder or in the file's. */
+/* "notes.txt" -> "notes.petal", in the current folder or in the folder of the file. */
 static void filter_name(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -116,8 +116,8 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
-/* Returns the library's message about the name, since the library knows the formats that this build
- * leaves out. It reports the bad name before it looks at the bytes, so there need not be any. */
+/* Returns the library's message about the name, since only the library knows which formats this
+ * build omits. The library rejects a bad name before it reads any bytes, so no bytes are needed. */
 static const char *why_not(const char *format, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

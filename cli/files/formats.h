@@ -5,8 +5,8 @@
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Reports a failed call on `path`: the library's message, and advice from the tool if it has any.
- * Returns false. */
+/* Reports a failed call on `path`: prints the library's message, and the tool's advice if there is
+ * any. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
 /* The status of the last failure that complain_of() reported, or PETAL_OK after
@@ -21,11 +21,11 @@ bool is_broken(petal_status status);
 /* True if this is a regular file with the header of a petal file. */
 bool is_petal_file(const char *path);
 
-/* True if this format exists; NULL means petal. Otherwise reports an error with the existing
- * names. */
+/* True if a format with this name exists (NULL means petal). Otherwise reports an error that lists
+ * the known formats. */
 bool check_format(const char *format);
 
-/* True if the format is Petal's own. NULL is. */
+/* True if the format is Petal's own (NULL means petal). */
 bool is_petal(const char *format);
 
 #endif

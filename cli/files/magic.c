@@ -1,6 +1,6 @@
-/* magic.c - see magic.h. Each row is from the format's own specification. A list of words could
- * start with a magic number that has only letters. So a control character must follow it within a
- * few bytes, as in every file of such a format. */
+/* magic.c - see magic.h. Each row is taken from the format's specification. A word list could start
+ * with a magic number that consists only of letters. Such a number counts only if a control
+ * character follows within a few bytes, as in every file of such a format. */
 #include "files/magic.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static bool has_control(const unsigned char *bytes, size_t size)
     return false;
 }
 
-/* Compares as many bytes of a magic number as the file has. */
+/* Compares a magic number with the file, up to the end of the shorter one. */
 static bool agrees(const struct magic *magic, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < magic->size_bytes && i < size; i++)

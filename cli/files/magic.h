@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 enum magic_kind {
-    MAGIC_GZIP, /* the two that -z unpacks */
+    MAGIC_GZIP, /* the two kinds that -z unpacks */
     MAGIC_ZSTD,
-    MAGIC_PACKED, /* unpacked by another program */
+    MAGIC_PACKED, /* formats that another program must unpack */
     MAGIC_DATA,   /* tables, archives: they contain keys, but not as lines */
     MAGIC_UTF16
 };
@@ -16,18 +16,18 @@ enum magic_kind {
 struct magic {
     enum magic_kind kind;
     const char *name;   /* "xz", "a Parquet file" */
-    const char *unpack; /* the command that writes the contents of a packed FILE to stdout */
+    const char *unpack; /* the command that unpacks FILE to stdout */
     const char *bytes;  /* '?' matches any byte */
     size_t size_bytes;
-    size_t at;    /* their offset in the file */
-    bool letters; /* a text may start with them, so a control character must follow */
+    size_t at;    /* the offset of the magic number in the file */
+    bool letters; /* text may start with these bytes, so a control character must follow */
 };
 
-/* Returns what a file with these first bytes is, or NULL if that is unknown. 512 bytes are
- * enough. */
+/* Returns the kind of a file that starts with these bytes, or NULL if the kind is unknown. 512
+ * bytes are enough. */
 const struct magic *magic_of(const void *bytes, size_t size_bytes);
 
-/* True if more bytes could show that the file is one that -z unpacks. */
+/* True if reading more bytes could still show that -z can unpack this file. */
 bool magic_may_follow(const void *bytes, size_t size_bytes);
 
 #endif

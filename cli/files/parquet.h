@@ -12,12 +12,12 @@ bool is_parquet_file(const char *path);
  * error. */
 bool list_parquet(const char *path, bool json);
 
-/* If the value of --from is "parquet:COLUMN" or "parquet:COLUMN:ROWGROUP", returns what follows the
- * first colon, otherwise NULL. */
+/* If the value of --from is "parquet:COLUMN" or "parquet:COLUMN:ROWGROUP", returns the text after
+ * the first colon, otherwise NULL. */
 const char *parquet_place(const char *from);
 
-/* Returns a copy of the filter at such a place; if no row group is named, there must be only one.
- * Returns NULL after reporting an error. */
+/* Returns a copy of the filter in the given column and row group. If no row group is given, the
+ * column must have only one filter. Returns NULL after reporting an error. */
 petal_filter *open_parquet_place(const char *path, const char *place);
 
 #endif

@@ -23,7 +23,8 @@ static bool exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
-/* Reports an unwritable folder before hours of reading, not after. */
+/* Reports an unwritable folder before the input is read rather than after, since reading may take
+ * hours. */
 static bool check_folder(const char *path)
 {
     char folder[4096];
@@ -59,7 +60,7 @@ bool is_same_file(const char *a, const char *b)
 {
     struct identity one = identify(a);
     if (!one.inode || strcmp(a, b) == 0)
-        return one.inode != 0; /* so it exists, even if it is just being replaced */
+        return one.inode != 0; /* so the file exists, even if it is being replaced at this moment */
     struct identity other = identify(b);
     return one.inode == other.inode && one.device == other.device;
 }
@@ -105,7 +106,7 @@ uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes)
     return NULL;
 }
 
-/* Doubled as needed, since the size of standard input is unknown. */
+/* The buffer is doubled as needed, since the size of standard input is unknown. */
 static bool make_room(uint8_t **bytes, size_t *room)
 {
     size_t more = *room ? 2 * *room : 1 << 16;
@@ -153,7 +154,7 @@ bool random_bits(uint64_t *bits)
 
 enum { PATH_BYTES = 4096 };
 
-/* Follows symbolic links: their target is what gets replaced. */
+/* Follows symbolic links, since it is their target that is replaced. */
 static bool name_target(const char *path, char target[PATH_BYTES])
 {
     char *real = realpath(path, NULL);

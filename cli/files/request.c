@@ -100,7 +100,7 @@ static void read_kind(const struct args *args, petal_options *o)
     o->format = is_petal(args->to) ? NULL : args->to;
 }
 
-/* For a filter that grows or has a window, whose size follows from keys and rate. */
+/* Used for a filter that grows or has a window, whose size follows from its capacity and rate. */
 static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity,
                         petal_options *o)
 {

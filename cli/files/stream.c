@@ -24,8 +24,8 @@ bool is_stream(const char *name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads as much as is available, up to a piece; less only at the end. Returns false on failure, and
- * sets errno. */
+/* Reads one full piece of input, or less only at the end of the input. Returns false on failure,
+ * and sets errno. */
 static bool read_piece(uint8_t *piece, size_t *size_bytes)
 {
     *size_bytes = 0;
@@ -40,7 +40,8 @@ static bool read_piece(uint8_t *piece, size_t *size_bytes)
     return true;
 }
 
-/* Petal's magic number is proof enough; other formats need the whole stream. */
+/* Petal's magic number is proof enough. Other formats can be recognized only from the whole
+ * stream. */
 static const char *format_of(const uint8_t *piece, size_t size_bytes)
 {
     const char *names[1];
@@ -119,7 +120,7 @@ bool write_stream(const petal_filter *filter, const char *format)
     petal_error error;
     options.format = format;
     petal_status status = petal_write(filter, &options, put, NULL, &error);
-    /* The system's error for standard output is reported at the end. */
+    /* A system error on standard output is reported at the end. */
     return status == PETAL_OK || (status == PETAL_ERR_IO && !flush_output()) ||
            complain("standard output", "%s; the output is not a filter", error.message);
 }

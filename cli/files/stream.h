@@ -1,19 +1,20 @@
-/* stream.h - filters on standard input and output, for commands whose FILE is "-". */
+/* stream.h - reads and writes filters on standard input and output, for commands whose FILE is
+ * "-". */
 #ifndef PETAL_CLI_STREAM_H
 #define PETAL_CLI_STREAM_H
 
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* True if this name stands for standard input, or for standard output if a file is written. */
+/* True if this name ("-") means standard input, or standard output if a file is written. */
 bool is_stream(const char *name);
 
 /* Reads the filter from standard input, with the flags, secret, format and limit of `options`,
- * checked as petal_load() does. If no format is given, it is a petal file, or the only format that
- * fits. */
+ * checked as petal_load() does. If no format is given, the input must be a petal file or fit
+ * exactly one other format. */
 petal_status read_stream(petal_open_options options, petal_filter **filter, petal_error *error);
 
-/* True if a filter may be written to standard output: it must not be a terminal. Returns false
+/* True if a filter may be written to standard output, which must not be a terminal. Returns false
  * after reporting an error. */
 bool may_write_stream(void);
 

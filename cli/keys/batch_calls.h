@@ -22,7 +22,7 @@ static inline petal_batch hashes_batch(const uint64_t *hashes, size_t count)
     return batch;
 }
 
-/* results may be NULL, and so may fresh, the number of new keys. */
+/* results may be NULL, and so may `fresh`, which receives the number of new keys. */
 static inline petal_status add_batch(petal_filter *filter, const petal_batch *batch,
                                      uint8_t *results, size_t *fresh)
 {
@@ -46,7 +46,7 @@ static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hash
     return add_batch(filter, &batch, results, fresh);
 }
 
-/* *found is the number of keys in a batch that are probably present. results may be NULL. */
+/* Sets *found to the number of keys in a batch that are probably present. results may be NULL. */
 static inline petal_status look_up_batch(const petal_filter *filter, const petal_batch *batch,
                                          uint8_t *results, size_t *found, petal_error *error)
 {
@@ -56,8 +56,8 @@ static inline petal_status look_up_batch(const petal_filter *filter, const petal
     return status;
 }
 
-/* Looks up keys; *found is how many are probably present. results may be NULL. A failure, for a
- * damaged map, is recorded for petal_last_error(). */
+/* Looks up keys, and sets *found to the number of keys that are probably present. results may be
+ * NULL. A failure, caused by a damaged map, is recorded for petal_last_error(). */
 static inline petal_status try_to_look_up(const petal_filter *filter, const petal_key *keys,
                                           size_t count, uint8_t *results, size_t *found)
 {
@@ -65,7 +65,7 @@ static inline petal_status try_to_look_up(const petal_filter *filter, const peta
     return look_up_batch(filter, &batch, results, found, NULL);
 }
 
-/* The same for filters that can't have damaged blocks. */
+/* Looks up keys in filters that can't have damaged blocks. */
 static inline size_t look_up_keys(const petal_filter *filter, const petal_key *keys, size_t count,
                                   uint8_t *results)
 {

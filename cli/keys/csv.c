@@ -17,7 +17,7 @@ static const char *end_of_text(const char *at, const char *end, char delimiter)
     return at;
 }
 
-/* Where the text of a row's last field ends, if the row ends at `stop`. */
+/* Returns the end of the text of a row's last field, if the row ends at `stop`. */
 static const char *before_return(const char *at, const char *stop, const char *end)
 {
     bool last = stop == end || *stop == '\n';
@@ -83,7 +83,7 @@ static const char *last_newline(const char *from, const char *end)
 }
 
 /* True if another quoted field directly follows the one that this quote closes, as in most files
- * with quotes. The next quote to search for is then the one that closes that field. */
+ * with quotes. In that case, the next quote to search for is the one that closes that field. */
 static bool opens_next(const char *quote, const char *end, char delimiter)
 {
     return end - quote > 2 && quote[2] == '"' && (quote[1] == delimiter || quote[1] == '\n');

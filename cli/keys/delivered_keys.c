@@ -53,8 +53,9 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return true;
 }
 
-/* `end` is where the block's output starts. A repeat is not printed, but waits for the rows before
- * it, since its first occurrence may be among them. All rows without a key are printed. */
+/* `end` is the position at which the block's output starts. A repeat is not printed, but its key
+ * waits for the rows before it, since its first occurrence may be among those rows. All rows
+ * without a key are printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
     if (block->count == 0) return true;
@@ -73,7 +74,7 @@ static bool note_keys(struct delivery *delivery, const struct key_block *block, 
     return true;
 }
 
-/* Adds to the follower the keys whose output ends within the first `bytes` bytes. */
+/* Adds the keys whose output ends within the first `bytes` bytes to the follower. */
 static bool follow(struct delivery *delivery, uint64_t bytes)
 {
     size_t end = delivery->first;

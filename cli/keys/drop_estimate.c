@@ -1,19 +1,19 @@
 /* drop_estimate.c - see drop_estimate.h.
  *
  * A new key is dropped with probability p, the filter's current false-positive rate. So for each
- * key that is printed, p / (1 - p) keys are dropped on average: the odds. They are summed as keys
+ * key that is printed, p / (1 - p) keys are dropped on average. These odds are summed as keys
  * arrive.
  *
  * In a plain filter of Petal's own schemes, the rate follows from the number of distinct keys so
  * far, including dropped keys, which set no new bits. There is no good model for filters with
  * layers, each of which has its own keys and can lose them over time, or for small filters that use
- * other libraries' schemes. Those are queried for keys that are certainly absent. If x of n are
- * found, the mean of x / (n - x + 1) is the odds: the sum over x of C(n, x) p^x (1-p)^(n-x) x /
- * (n - x + 1) = p / (1 - p) (1 - p^n). As many absent keys are queried as keys arrived, until a
- * thousand were found.
+ * other libraries' schemes. Filters of these two kinds are queried for keys that are certainly
+ * absent. If x of n are found, the expected value of x / (n - x + 1) equals the odds: the sum over
+ * x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 - p) (1 - p^n). One absent key is queried
+ * for each key that arrives, until a thousand have been found.
  *
  * If a filter finds more than half of all absent keys, nothing is reported: each of the few printed
- * keys represents many dropped ones, and the odds grow faster than they can be measured. */
+ * keys represents many dropped ones, and the odds grow faster than the program can measure them. */
 #include "keys/drop_estimate.h"
 
 #include "keys/batch_calls.h"
@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_PER_SIZE 64 /* bits divided by k: this many keys fill two thirds of a filter */
+#define STEPS_PER_SIZE 64 /* bits divided by k: this number of keys sets two thirds of the bits */
 #define STEPS_PER_KEYS 32
 #define MIN_PROBES 64u
 #define MAX_STRETCH 4096u
@@ -59,7 +59,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
 
 /* ---- by querying ----------------------------------------------------------------------------- */
 
-/* Queries sixteen-byte keys that no user has, different ones each time. */
+/* Queries sixteen-byte keys that no user has. Each call uses different keys. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
 {
     struct {

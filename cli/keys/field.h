@@ -1,4 +1,4 @@
-/* field.h - a field of a row, in place in the text. */
+/* field.h - a field of a row, which points into the row's text. */
 #ifndef PETAL_CLI_FIELD_H
 #define PETAL_CLI_FIELD_H
 
@@ -7,15 +7,15 @@
 
 enum field_form {
     FIELD_AS_IS,
-    FIELD_OF_CSV, /* "" means one quote */
-    FIELD_OF_JSON /* with escapes: \n, \u00e4 */
+    FIELD_OF_CSV, /* the field contains "" for a quote */
+    FIELD_OF_JSON /* the field contains escapes: \n, \u00e4 */
 };
 
 struct field {
     const char *text;
     size_t size_bytes;
     enum field_form form;
-    const char *why; /* why it is not a valid field, or NULL */
+    const char *why; /* why the field is invalid, or NULL */
 };
 
 #endif

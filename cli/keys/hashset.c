@@ -23,7 +23,7 @@ struct part {
     pthread_mutex_t lock;
     uint64_t *slots; /* 0 if free */
     unsigned log2_slots;
-    bool has_zero; /* the hash 0, which no slot can hold */
+    bool has_zero; /* true if the set contains the hash 0, which can't be stored in a slot */
     uint64_t used; /* used slots */
 };
 
@@ -37,7 +37,8 @@ static unsigned part_of(uint64_t hash)
     return (unsigned)(hash >> 58);
 }
 
-/* Odd. If the system has no random bytes, the clock is used. */
+/* The multiplier, an odd number. If the system provides no random bytes, it is derived from the
+ * clock. */
 static uint64_t random_multiplier(void)
 {
     uint64_t number = 0;
@@ -129,7 +130,7 @@ static bool add_to_part(struct part *part, uint64_t multiplier, const uint64_t *
 
 enum { SORTED_AT_ONCE = 4096 };
 
-/* Counting sort by part. from[p] and from[p + 1] are the bounds of part p. */
+/* A counting sort by part: from[p] and from[p + 1] are the bounds of part p. */
 static void sort_by_part(const uint64_t *hashes, size_t count, uint64_t *sorted,
                          size_t from[HASHSET_PARTS + 1])
 {
@@ -184,7 +185,7 @@ uint64_t *hashset_take(struct hashset *set, unsigned number, size_t *count)
     *count = 0;
     for (uint64_t i = 0; i < slot_count(part); i++)
         if (slots[i]) slots[(*count)++] = slots[i];
-    if (part->has_zero) slots[(*count)++] = 0; /* there is room: a quarter is free */
+    if (part->has_zero) slots[(*count)++] = 0; /* fits, because a quarter of the slots are free */
     part->slots = NULL;
     return slots;
 }

@@ -1,5 +1,5 @@
-/* hashset.h - an exact set of 64-bit hashes, to count distinct keys before a filter is planned for
- * them. */
+/* hashset.h - an exact set of 64-bit hashes, used to count distinct keys before planning a filter
+ * for them. */
 #ifndef PETAL_CLI_HASHSET_H
 #define PETAL_CLI_HASHSET_H
 
@@ -13,15 +13,15 @@ struct hashset;
 struct hashset *hashset_make(void);
 void hashset_free(struct hashset *set); /* NULL is allowed */
 
-/* Adds `count` hashes. Thread-safe. Returns false if memory runs out; the set then has some of
- * them. */
+/* Adds `count` hashes. Thread-safe. Returns false if memory runs out. In that case the set contains
+ * some of them. */
 bool hashset_add(struct hashset *set, const uint64_t *hashes, size_t count);
 
 uint64_t hashset_count(struct hashset *set);
 
-/* Returns one part of the set, numbered from 0; each part can be taken once, and the caller frees
- * it. So the memory of a large set shrinks while a filter is filled from it. Nothing may be added
- * afterwards. The hashes of a part belong to one region of a filter. */
+/* Returns one part of the set; parts are numbered from 0. Each part can be taken once, and the
+ * caller frees it, so a large set's memory shrinks while a filter is filled from it. No hash may be
+ * added after the first call. The hashes of a part belong to one region of a filter. */
 enum { HASHSET_PARTS = 64 };
 uint64_t *hashset_take(struct hashset *set, unsigned part, size_t *count);
 

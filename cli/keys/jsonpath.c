@@ -1,8 +1,7 @@
 /* jsonpath.c - see jsonpath.h.
  *
  * The grammar is RFC 8259's. The text is parsed without building a tree, which would take longer
- * than all other work on a line. If a row has the same shape as the one before, it need not be
- * parsed:
+ * than all other work on a line. A row with the same shape as the previous row need not be parsed:
  *
  *      {"n":17,"user":{"name":"Ada"},"ok":true}
  *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, with scalars between them
@@ -80,7 +79,7 @@ bool json_paths_equal(const struct json_path *a, const struct json_path *b)
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* The four hex digits of \u, or -1. */
+/* Returns the value of the four hex digits after \u, or -1 if they are invalid. */
 static int32_t read_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
@@ -105,8 +104,8 @@ static size_t put_point(uint32_t point, char *to)
     return size;
 }
 
-/* Decodes the character at `at` in a string whose escapes are valid; returns what follows it, or
- * NULL at an unpaired surrogate. */
+/* Decodes the character at `at` in a string whose escapes are valid. Returns the position after it,
+ * or NULL at an unpaired surrogate. */
 static const char *next_character(const char *at, const char *end, char to[4], size_t *size_bytes)
 {
     static const char letters[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -173,9 +172,9 @@ static bool is_named(const struct field *string, const struct json_step *step)
 
 struct walk {
     const char *at, *end;
-    const char *why; /* why it ended, or NULL if it continues */
+    const char *why; /* why parsing ended, or NULL if it continues */
     unsigned depth;
-    struct json_shape *shape; /* to be learned, or NULL */
+    struct json_shape *shape; /* the shape to be learned, or NULL */
 };
 
 static bool refuse(struct walk *walk, const char *why)
@@ -191,7 +190,7 @@ static void skip_blanks(struct walk *walk)
         walk->at++;
 }
 
-/* Takes the byte if it comes next. */
+/* Consumes the next byte if it is the given one. */
 static bool take(struct walk *walk, char c)
 {
     if (walk->at == walk->end || *walk->at != c) return false;
@@ -271,7 +270,7 @@ static inline bool take_scalar(struct walk *walk, struct field *value)
 static bool take_value(struct walk *walk, const struct json_step *steps, size_t count,
                        struct field *found);
 
-/* The member's name and its colon, before the value. */
+/* Parses a member's name and its colon, up to the value. */
 static bool take_member_name(struct walk *walk, struct field *name)
 {
     skip_blanks(walk);
@@ -280,8 +279,8 @@ static bool take_member_name(struct walk *walk, struct field *name)
     return take(walk, ':') || refuse(walk, NOT_JSON);
 }
 
-/* The contents of {} or []. If steps[0] names something in it, `found` is for that value; `found`
- * is NULL if values are only skipped. */
+/* Parses the contents of {} or []. If steps[0] names one of the elements, its value is stored in
+ * `found`, which is NULL if values are only skipped. */
 static bool take_compound(struct walk *walk, const struct json_step *steps, size_t count,
                           struct field *found)
 {
@@ -353,7 +352,7 @@ static inline uint64_t load(const char *at)
     return word;
 }
 
-/* memcmp() for pieces so short that a call costs more than the comparison. */
+/* A memcmp() for pieces so short that a call would cost more than the comparison. */
 static inline bool is_at(const struct json_piece *piece, const char *at, const char *end)
 {
     size_t size = piece->size_bytes;
@@ -363,7 +362,7 @@ static inline bool is_at(const struct json_piece *piece, const char *at, const c
     return (size_t)(end - at) >= size - 1 && memcmp(at + 8, piece->text + 8, size - 8) == 0;
 }
 
-/* The end of the integer at `at`, if it has few digits; otherwise NULL. */
+/* Returns the end of the integer at `at` if it has only a few digits, otherwise NULL. */
 static inline const char *end_of_integer(const char *at)
 {
     size_t digits = count_digits(at);
@@ -372,7 +371,7 @@ static inline const char *end_of_integer(const char *at)
     return good && *at != '.' && (*at | 0x20) != 'e' ? at : NULL;
 }
 
-/* Takes the scalar at `at`, and returns what follows it, or NULL if it is malformed. */
+/* Parses the scalar at `at`. Returns the position after it, or NULL if it is malformed. */
 __attribute__((noinline)) static const char *take_any(const char *at, const char *end,
                                                       struct field *value)
 {
@@ -380,7 +379,8 @@ __attribute__((noinline)) static const char *take_any(const char *at, const char
     return take_scalar(&walk, value) ? walk.at : NULL;
 }
 
-/* The same, with a fast path: most are integers, or strings without escapes. */
+/* Parses a scalar, with a fast path for the most common ones: integers, and strings without
+ * escapes. */
 static inline const char *take_next(const char *at, const char *end, struct field *value)
 {
     const char *stop;
@@ -395,20 +395,20 @@ static inline const char *take_next(const char *at, const char *end, struct fiel
     return take_any(at, end, value);
 }
 
-/* Returns its argument, but hides that from the compiler. */
+/* Returns its argument unchanged, but prevents the compiler from knowing that. */
 static inline const char *hide(const char *at)
 {
     __asm__("" : "+r"(at));
     return at;
 }
 
-/* Returns where the row ends if it has the known shape, or NULL if it has another shape or is
+/* Returns the end of the row if it has the known shape, or NULL if it has a different shape or is
  * malformed. Nothing after the separator is interpreted, because no scalar contains the separator
  * and the last piece ends with it.
  *
- * Each scalar starts where the search for the end of the previous one stopped, so the CPU would
- * have to do one search after the other. But many scalars are as long as in the previous row. If
- * the branch that tests this is predicted correctly, the next search starts immediately. That
+ * The position of each scalar depends on the end of the previous one, so the CPU would have to run
+ * the searches one after the other. But many scalars have the same length as in the previous row.
+ * If the branch that tests this is predicted correctly, the next search starts immediately. That
  * halves the time. */
 static inline const char *follow(struct json_rows *rows, const char *at)
 {
@@ -440,7 +440,7 @@ static void finish_piece(struct json_piece *piece)
     if (size > 8) piece->last = load(piece->text + size - 8);
 }
 
-/* The row ends at `stop`, and has all of its values. */
+/* Called if the row ends at `stop` and all requested values were found. */
 static void finish_shape(struct json_rows *rows, const char *stop)
 {
     struct json_piece *first = rows->shape.pieces, *last = first + rows->shape.scalars;

@@ -3,8 +3,9 @@
  *      text     |whole rows................|part of a row |
  *               0                          whole          size_bytes
  *
- * A block is filled up to a bound and cut after its last complete row; the rest starts the next
- * block. If a block is a single unfinished row, it is doubled until the row ends. */
+ * A block is filled up to a limit and cut after its last complete row. The rest starts the next
+ * block. If a block consists of a single unfinished row, the block is doubled until the row
+ * ends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "keys/keys.h"
@@ -28,18 +29,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Small enough that a block of typical lines, with everything that belongs to it, stays in the
+/* The block size is small enough that a block of typical lines, with all of its data, fits in the
  * second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-/* Longer rows are not keys, unless --row-limit says otherwise: with its fields and decoded bytes, a
- * row takes up to ten times its size in each thread. */
+/* Longer rows are not keys, unless --row-limit is higher. With its fields and decoded bytes, a row
+ * takes up to ten times its size in each thread. */
 #define MAX_ROW_BYTES ((size_t)16 << 20)
 
-/* For rows without a key. */
+/* Messages for rows without a key. */
 enum { MAX_SHOWN = 3 };
 
-/* Clocks differ, and a time without a zone may be local. */
+/* Tolerates times slightly in the future: clocks differ, and a time without a zone may be local. */
 #define DAY_MS UINT64_C(86400000)
 
 static bool is_standard_input(const char *file)
@@ -83,7 +84,7 @@ static const char *find_obstacle(const char *file, int *failure)
     return CANNOT_OPEN;
 }
 
-/* `may_be_key`: at this place in the command line, the user may have meant a key. */
+/* `may_be_key` is set if the user may have meant a key at this position on the command line. */
 static bool complain_of_input(const char *file, const char *trouble, int failure, bool may_be_key)
 {
     if (!failure) return complain(file, "%s", trouble);
@@ -98,7 +99,7 @@ static bool check_readable(const char *file, bool may_be_key)
     return !trouble || complain_of_input(file, trouble, failure, may_be_key);
 }
 
-/* For the progress line: 0 if one of the sizes is unknown. */
+/* Returns the total size for the progress line, or 0 if any size is unknown. */
 static void note_sizes(struct key_reader *reader)
 {
     bool known = true;
@@ -122,7 +123,7 @@ static size_t row_limit(const struct args *args)
     return bytes < SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX / 4;
 }
 
-/* A key of several fields is text, whatever the fields are. */
+/* A key that consists of several fields is text, whatever the fields contain. */
 static bool has_one_column(const struct key_reader *reader, const char *subject, const char *type)
 {
     return reader->rows.columns < 2 ||
@@ -191,7 +192,7 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
     return keys_use_type(reader, args, path, info_of(filter).key_type);
 }
 
-/* Printed only for the first such file. */
+/* Prints this remark only for the first such file. */
 static void hint_at_crlf(struct key_reader *reader)
 {
     if (!reader->hint_at_crlf || !reader->only_crlf) return;
@@ -199,7 +200,7 @@ static void hint_at_crlf(struct key_reader *reader)
     remark(reader->arrived, "every line ends in CR; if these are Windows line ends, pass --crlf");
 }
 
-/* If no row has a key, the fields may be separated by something else. */
+/* If no row has a key, another character may separate the fields. */
 static void tell_stray_count(const struct key_reader *reader)
 {
     char hint[64] = "", shown[8];
@@ -265,7 +266,7 @@ bool rewind_standard_input(void)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Makes room for this many bytes and a separator. */
+/* Allocates room for `bytes` bytes and a separator. */
 static bool make_room(struct key_block *block, size_t bytes)
 {
     if (bytes <= block->capacity) return true;
@@ -296,7 +297,7 @@ void keys_free_block(struct key_block *block)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The failure is reported when the block's turn comes. */
+/* Records the failure, which is reported when it is the block's turn. */
 static enum keys_found fail(struct key_reader *reader, struct key_block *block, const char *trouble,
                             int failure)
 {
@@ -308,7 +309,7 @@ static enum keys_found fail(struct key_reader *reader, struct key_block *block, 
     return KEYS_BLOCK;
 }
 
-/* The same, but nothing more is read, not even other files. */
+/* Records the failure, and stops reading, even from other files. */
 static enum keys_found fail_for_good(struct key_reader *reader, struct key_block *block,
                                      const char *trouble, int failure)
 {
@@ -321,7 +322,7 @@ static enum keys_found fail_for_memory(struct key_reader *reader, struct key_blo
     return fail_for_good(reader, block, OUT_OF_MEMORY, 0);
 }
 
-/* Returns false if it could not be opened; the block reports that. */
+/* Returns false if the file could not be opened. The block then reports the failure. */
 static bool open_next(struct key_reader *reader, struct key_block *block)
 {
     const char *file = *reader->files++;
@@ -365,7 +366,7 @@ static bool is_ready(const struct key_reader *reader)
 
 bool keys_wait(struct key_reader *reader)
 {
-    /* Even if no events are requested, poll() reports that a pipe's reader is gone. */
+    /* Even if no events are requested, poll() reports that a pipe's reader has closed the pipe. */
     int output = reader->watch_output ? STDOUT_FILENO : -1;
     struct pollfd watched[] = {
         {reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
@@ -426,7 +427,7 @@ static bool drop_mark(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* The end of the last complete row after `from`, or 0. */
+/* Returns the end of the last complete row after `from`, or 0. */
 static size_t end_of_last_row(struct key_reader *reader, struct key_block *block, size_t from)
 {
     const struct rows *rows = &reader->rows;
@@ -441,7 +442,7 @@ static size_t end_of_last_row(struct key_reader *reader, struct key_block *block
     return end;
 }
 
-/* The end of a row that is too long, or of what has been read. */
+/* Returns the end of a row that is too long, or the end of the bytes read so far. */
 static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
 {
     const struct rows *rows = &reader->rows;
@@ -463,7 +464,7 @@ static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
     return rest;
 }
 
-/* Puts a piece of a row that is too long into a separate block. */
+/* Moves a piece of a row that is too long to a separate block. */
 static void cut_piece(struct key_reader *reader, struct key_block *block)
 {
     size_t end = end_of_piece(reader, block);
@@ -474,8 +475,8 @@ static void cut_piece(struct key_reader *reader, struct key_block *block)
     block->is_piece = true;
 }
 
-/* Reads until the block is full of complete lines, or no more is available now, or a line is too
- * long. KEYS_END: stopped. */
+/* Reads until the block is full of complete lines, no more input is available now, or a line is too
+ * long. KEYS_END means that reading was stopped. */
 static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
     size_t whole = 0;
@@ -523,7 +524,8 @@ static bool keep_rest(struct key_reader *reader, struct key_block *block)
     return true;
 }
 
-/* Begins the block with what the last block left over. Returns false if memory runs out. */
+/* Begins the block with the bytes left over from the previous block. Returns false if memory runs
+ * out. */
 static bool take_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -543,8 +545,8 @@ static bool refuse_header(struct key_reader *reader)
     return false;
 }
 
-/* The first file's header goes to the output. Returns false if its columns are not the requested
- * ones; reader->message gives the reason. */
+/* Copies the first file's header to the output. If the requested columns are missing, returns false
+ * and sets reader->message to the reason. */
 static bool take_header(struct key_reader *reader, struct key_block *block)
 {
     if (block->is_piece) return refuse_header(reader);
@@ -564,9 +566,9 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
     return reader->header != NULL;
 }
 
-/* Users who pass a file that isn't text nearly always mean the text inside it. Files that -z
- * unpacks, and text with two bytes per character, have no lines that anyone could mean. Returns
- * false if the file is refused; reader->message gives the reason. */
+/* Users who pass a file that isn't text nearly always mean the text inside it. In files that -z
+ * unpacks, and in text with two bytes per character, there are no lines that anyone could have
+ * meant. If the file is rejected, returns false and sets reader->message to the reason. */
 static bool take_magic(struct key_reader *reader, struct key_block *block)
 {
     char *message = reader->message;
@@ -596,8 +598,8 @@ static void set_bounds(struct key_reader *reader, struct key_block *block)
     block->max_time = (reader->now ? reader->now : time_now()) + DAY_MS;
 }
 
-/* The first time in a file determines the form of all others. Until the form is known, blocks are
- * split as they are read. */
+/* The first time in a file determines the form of all times in it. Until the form is known, blocks
+ * are split while they are read. */
 static void find_time_form(struct key_reader *reader, struct key_block *block)
 {
     if (!reader->rows.has_time || reader->time_form != TIME_UNKNOWN || block->done) return;
@@ -608,7 +610,7 @@ static void find_time_form(struct key_reader *reader, struct key_block *block)
     if (block->tells_time) reader->told_form = block->time_form;
 }
 
-/* KEYS_END: the open file has ended and is closed, or reading must stop. */
+/* Returns KEYS_END if the open file has ended and was closed, or if reading must stop. */
 static enum keys_found read_block(struct key_reader *reader, struct key_block *block, bool resumed)
 {
     if (!resumed && !take_rest(reader, block)) return fail_for_memory(reader, block);
@@ -633,8 +635,7 @@ static enum keys_found read_block(struct key_reader *reader, struct key_block *b
     return KEYS_END;
 }
 
-/* A key on the command line may contain anything, even separators, so it is not searched for
- * them. */
+/* A key on the command line may contain any bytes, even separators, so it is not split. */
 static enum keys_found take_literals(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = 0;
@@ -676,7 +677,7 @@ enum keys_found keys_read(struct key_reader *reader, struct key_block *block)
         }
         if (reader->files_left == 0) return KEYS_END;
         reader->waiting = !resumed;
-        if (!resumed) return KEYS_NOT_YET; /* opening a pipe waits for its writer */
+        if (!resumed) return KEYS_NOT_YET; /* opening a named pipe waits for its writer */
         resumed = false;
         if (!open_next(reader, block)) return KEYS_BLOCK;
     }
@@ -694,8 +695,8 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Shows the start and the end of a long row, because the reason why it is not a key is often at the
- * end. */
+/* Shows the start and the end of a long row, because the reason the row is not a key is often at
+ * its end. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
 {
@@ -729,7 +730,7 @@ static bool refuse_row(const struct key_block *block)
                                             : "");
 }
 
-/* Too few fields may mean that the delimiter is another one. */
+/* Too few fields may mean that the file uses another delimiter. */
 static void note_delimiter(struct key_reader *reader, const struct stray *stray)
 {
     const struct rows *rows = &reader->rows;
@@ -738,7 +739,7 @@ static void note_delimiter(struct key_reader *reader, const struct stray *stray)
             guess_delimiter(stray->row.data, stray->row.size_bytes, rows->delimiter);
 }
 
-/* Shows the first few of each file. */
+/* Shows only the first few such rows of each file. */
 static void tell_strays(struct key_reader *reader, const struct key_block *block)
 {
     char text[256];

@@ -36,7 +36,7 @@ petal_filter *make_current(petal_filter *filter, const char *path, const struct 
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)
 {
     size_t i = 1;
-    uint64_t first = times[0] ? times[0] : 1; /* 0 would mean no time */
+    uint64_t first = times[0] ? times[0] : 1; /* 0 would mean that no time is set */
     if (first > *clock) {
         petal_set_clock(filter, first, NULL);
         *clock = first;
@@ -123,7 +123,7 @@ static petal_stats layer_stats(const petal_filter *filter, uint32_t number)
     return stats;
 }
 
-/* How old the youngest and the oldest key of a generation can be. */
+/* The minimum age of a generation's youngest key, and the maximum age of its oldest key. */
 static void print_age(const petal_layers_info *generation)
 {
     uint64_t now = generation->clock_ms;

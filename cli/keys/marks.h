@@ -1,5 +1,5 @@
-/* marks.h - finds where the fields of a text end: at its delimiters and separators, except quoted
- * ones. */
+/* marks.h - finds the marks that end the fields of a text: all delimiters and separators that are
+ * not quoted. */
 #ifndef PETAL_CLI_MARKS_H
 #define PETAL_CLI_MARKS_H
 
@@ -11,8 +11,8 @@
 
 struct marks;
 
-/* The functions that find marks on one kind of CPU. All find the same. They return false if memory
- * runs out. */
+/* The functions that find marks on one kind of CPU. All kinds find the same marks. They return
+ * false if memory runs out. */
 struct marker {
     /* For text that ends with a separator, whose fields are separated by one byte, or are words
      * separated by blanks. */
@@ -21,12 +21,12 @@ struct marker {
     bool (*words)(struct marks *marks, const char *text, size_t size_bytes, char separator);
 
     /* For CSV starting at `start`, where a row begins. When more text has been read, call it again
-     * with all of it. */
+     * with the whole text. */
     void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
                 char delimiter);
 
-    /* For text that ends with a separator: its lines, until there is no room for 64 more. Returns
-     * where the next line starts, or `end`. */
+    /* Finds the lines of text that ends with a separator, until there is no room for 64 more.
+     * Returns the start of the next line, or `end`. */
     const char *(*lines)(const char *text, const char *end, char separator, petal_key *lines,
                          size_t room, size_t *count);
 };
@@ -36,16 +36,16 @@ extern const struct marker marker_any_cpu, marker_avx2;
 /* The fastest. */
 const struct marker *marker_for_this_cpu(void);
 
-/* Starts as {.by = &one}; the caller frees `at`. */
+/* Initialize with {.by = &one}. The caller frees `at`. */
 struct marks {
     const struct marker *by;
-    size_t *at; /* in the text, in order */
+    size_t *at; /* positions in the text, in order */
     size_t count, room;
 
     /* For CSV with quotes, as far as it has been read. */
-    bool irregular; /* a misplaced quote, or memory ran out: there are no further marks */
+    bool irregular; /* no further marks: misplaced quote or out of memory */
     size_t settled; /* marks that stay valid when more text follows */
-    size_t scanned; /* bytes of the text, in whole parts of 64 */
+    size_t scanned; /* bytes searched, in whole parts of 64 */
     struct quotes {
         uint64_t ended, inside, closed, returned; /* state at the end of the previous part */
         uint64_t hidden;                          /* not 0 if a delimiter or separator is quoted */
@@ -53,7 +53,7 @@ struct marks {
     } quotes;
 };
 
-/* Prepares for another text: keeps the memory. */
+/* Prepares for another text, without freeing memory. */
 void marks_clear(struct marks *marks);
 
 #endif

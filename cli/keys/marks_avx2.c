@@ -1,4 +1,5 @@
-/* marks_avx2.c - marks of text with AVX2, for x86-64 CPUs from Haswell and Zen 1 on. */
+/* marks_avx2.c - finds the marks in a text with AVX2, on x86-64 CPUs (since Intel Haswell and AMD
+ * Zen 1). */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SCAN_AVX2
 #define SCAN_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))

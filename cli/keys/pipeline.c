@@ -1,5 +1,5 @@
-/* pipeline.c - see pipeline.h. Blocks are numbered as they are read. A turnstile lets them pass one
- * at a time, in that order. */
+/* pipeline.c - see pipeline.h. Blocks are numbered as they are read. A turnstile lets blocks
+ * through one at a time, in the order of their numbers. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
 
@@ -26,8 +26,8 @@ struct pipeline {
     pthread_mutex_t moving; /* guards the rest */
     pthread_cond_t moved;
     uint64_t passed[TURNSTILES]; /* blocks */
-    bool shut[TURNSTILES];       /* closed: blocks pass without doing its work */
-    bool refused;                /* a line that is not a key */
+    bool shut[TURNSTILES];       /* closed: blocks pass without doing the stage's work */
+    bool refused;                /* stopped by a line that is not a key */
 };
 
 /* Waits for the block's turn. Returns false if the block must skip this stage. */
@@ -58,8 +58,8 @@ static bool is_stopped(struct pipeline *pipeline)
     return stopped;
 }
 
-/* Waits until every block that was read has left; the caller holds `reading`. Returns false if the
- * run was stopped. */
+/* Waits until every block that was read has left the pipeline; the caller holds `reading`. Returns
+ * false if the run was stopped. */
 static bool wait_for_all(struct pipeline *pipeline)
 {
     return wait_for_turn(pipeline, LEAVE, pipeline->blocks_read) && !is_stopped(pipeline);
@@ -69,7 +69,7 @@ static bool wait_for_all(struct pipeline *pipeline)
 
 static void *run(void *context);
 
-/* Starts one more thread, unless there are enough. If that fails, the existing threads do the
+/* Starts one more thread, unless the maximum is running. If that fails, the existing threads do the
  * work. */
 static void start_thread(struct pipeline *pipeline)
 {
@@ -153,7 +153,7 @@ bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *
                                 .moving = PTHREAD_MUTEX_INITIALIZER,
                                 .moved = PTHREAD_COND_INITIALIZER};
     run(&pipeline);
-    /* No thread can be started any more: this one has reached the end. */
+    /* No more threads can be started after this thread has reached the end. */
     for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
     reader->failed = reader->failed || pipeline.refused;
     return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];

@@ -4,19 +4,20 @@
  *      read      work        enter      compose     leave
  *     in order  any order   in order   any order   in order
  *
- * A thread takes a block through all five stages, with its own buffer. A stage "in order" runs in
- * one thread at a time, in the order of the blocks; the others run in all threads concurrently. So
- * results and output are the same as with one thread, and memory is one block per thread. */
+ * A thread takes a block through all five stages, with its own buffer. A stage marked "in order"
+ * runs in one thread at a time, in the order of the blocks; the other stages run in all threads
+ * concurrently. So results and output are the same as with one thread, and each thread needs memory
+ * for one block. */
 #ifndef PETAL_CLI_PIPELINE_H
 #define PETAL_CLI_PIPELINE_H
 
 #include "keys/keys.h"
 
-/* Whatever number is requested, no more than this. */
+/* The maximum number of threads, no matter how many are requested. */
 enum { MAX_THREADS = 64 };
 
-/* What a command does with a block; NULL means nothing. If a stage returns false, the run ends: no
- * further block enters, and none after this one leaves. */
+/* The stages of a command, each of which processes a block. NULL means that the stage does nothing.
+ * If a stage returns false, the run ends: no further block enters, and no later block leaves. */
 struct stages {
     void (*work)(void *context, struct key_block *block);
     bool (*enter)(void *context, struct key_block *block);
@@ -24,12 +25,13 @@ struct stages {
     bool (*leave)(void *context, struct key_block *block);
 };
 
-/* Takes every key through the stages. Starts threads only when full blocks arrive, so that short
- * inputs don't pay for them: at most reader->threads (0 means one per CPU, up to a bound). Returns
- * false if a stage did. reader->failed reports reading errors. */
+/* Runs every block of keys through the stages. Starts at most reader->threads threads (0 means one
+ * per CPU, up to a bound), and only when full blocks arrive, so that short inputs don't pay for
+ * them. Returns false if a stage failed. reader->failed reports reading errors. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
-/* How many threads a command may use if this many were requested (0 means that it may choose). */
+/* Returns the number of threads that a command may use if `asked` were requested (0 means one per
+ * CPU, up to a limit). */
 unsigned thread_limit(uint64_t asked);
 
 #endif

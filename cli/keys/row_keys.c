@@ -83,7 +83,7 @@ static void copy(struct key_run *run, const char *from, size_t size)
         for (size_t i = 0; i < size; i++) to[i] = lower_case((uint8_t)from[i]);
 }
 
-/* A run accepts another key unless more than this many bytes of `copies` are in use. */
+/* A run accepts another key as long as no more bytes of `copies` than this are in use. */
 #define COPIED_BYTES ((size_t)1 << 16)
 
 static bool has_room(const struct key_run *run)
@@ -97,8 +97,8 @@ static void put_key(struct key_run *run, const void *data, size_t size_bytes)
     run->rows[run->count++] = run->row;
 }
 
-/* The key that consists of the words starting at `at`, joined by spaces. *next is where the second
- * word starts. Returns false if there are too few. */
+/* Makes the key that consists of the words starting at `at`, joined by spaces. *next becomes the
+ * start of the second word. Returns false if there are too few words. */
 static bool put_ngram(struct key_run *run, const char *at, const char *end, const char **next)
 {
     size_t from = run->copied_bytes;
@@ -117,7 +117,8 @@ static bool put_ngram(struct key_run *run, const char *at, const char *end, cons
     return true;
 }
 
-/* These add the keys of the row from run->at on. They return true if it has no more. */
+/* These add the keys of the row, starting at run->at. They return true if the row has no more
+ * keys. */
 static bool take_words(struct key_run *run, const char *begin, const char *end)
 {
     bool copies = run->rule->lower || run->rule->length > 1;
@@ -146,7 +147,7 @@ static const char *character_end(const char *at, const char *end)
     return at + length;
 }
 
-/* Returns where the first `count` characters end, or NULL if there are fewer. */
+/* Returns the end of the first `count` characters, or NULL if there are fewer. */
 static const char *skip_characters(const char *at, const char *end, size_t count)
 {
     for (; count > 0 && at < end; count--) at = character_end(at, end);
@@ -172,7 +173,7 @@ static bool take_characters(struct key_run *run, const char *begin, const char *
 
 /* ---- bases of DNA ---------------------------------------------------------------------------- */
 
-/* Returns a base in upper case, or 0 if it isn't one. */
+/* Returns a base (A, C, G or T) in upper case, or 0 for any other character. */
 static uint8_t base_of(char c)
 {
     uint8_t upper = (uint8_t)c & (uint8_t)~0x20;

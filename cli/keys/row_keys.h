@@ -1,5 +1,5 @@
-/* row_keys.h - several keys per row: its words, runs of words, or runs of characters. This comment
- * defines the keys byte for byte, so that other programs can make the same ones.
+/* row_keys.h - several keys per row: words, runs of words, or runs of characters. This comment
+ * defines the keys byte for byte, so that other programs can produce the same keys.
  *
  *      --words          GET /a?id=7   ->   GET  a  id  7
  *      --ngrams 2       GET /a?id=7   ->   "GET a"  "a id"  "id 7"
@@ -8,10 +8,11 @@
  *
  * A word is a maximal run of ASCII letters and digits, "_", and bytes from 0x80 up. The words of a
  * key are joined by one space. A character is a UTF-8 character; a byte that is not part of a valid
- * one is a character, too. Canonical k-mers consist of A, C, G and T, written in upper case; the
- * key is the k-mer or its reverse complement, whichever is first in byte order.
+ * UTF-8 character counts as one, too. Canonical k-mers consist of A, C, G and T, written in upper
+ * case; the key is the k-mer or its reverse complement, whichever is first in byte order.
  *
- * Keys are made in runs of bounded size, so that a long row needs little memory beyond its text. */
+ * Keys are produced in runs of limited size, so that a long row needs little memory beyond its
+ * text. */
 #ifndef PETAL_CLI_ROW_KEYS_H
 #define PETAL_CLI_ROW_KEYS_H
 
@@ -30,7 +31,7 @@ enum { MAX_RULE_LENGTH = 1000 };
 /* Returns false after reporting an error. */
 bool rule_read(struct key_rule *rule, const struct args *args);
 
-/* True if --min was given without a rule, so that it has no meaning; reports that. */
+/* If --min was given without a rule, and thus has no meaning, reports that and returns true. */
 bool lacks_rule(const char *command, const struct args *args);
 
 /* Returns why a row with that text has no key, or NULL if it has one. Not for UNIT_ROW. */
@@ -38,7 +39,7 @@ const char *rule_refuses(const struct key_rule *rule, const petal_key *text);
 
 enum { RUN_KEYS = 4096 };
 
-/* Some keys of consecutive rows, in order. */
+/* Keys of consecutive rows, in order. */
 struct key_run {
     size_t count;
     petal_key keys[RUN_KEYS];
@@ -52,22 +53,22 @@ struct key_run {
     size_t row, end;
     const char *at, *stop; /* in the row's text; NULL at its start */
     size_t valid;          /* bases before `stop` */
-    uint8_t *copies;       /* of keys that don't occur in the text as they are */
+    uint8_t *copies;       /* of keys that don't occur verbatim in the text */
     size_t copied_bytes, room_bytes;
 };
 
-/* A run for rows of at most that size. *run is NULL or an earlier one, to be reused. Returns false
- * if memory runs out. */
+/* Creates a run for rows up to the given size. *run is NULL, or an earlier run to be reused.
+ * Returns false if memory runs out. */
 bool run_make(struct key_run **run, const struct key_rule *rule, const petal_key *texts,
               size_t longest_bytes);
 void run_free(struct key_run *run); /* NULL is allowed */
 
-/* Starts with `count` rows, beginning with `first`. Each run_next() then returns more of their
- * keys, or false if there are no more. A row has at least one key. */
+/* Starts the run with `count` rows, beginning with `first`. Each call to run_next() then produces
+ * more of their keys, and returns false if there are no more. Each row has at least one key. */
 void run_begin(struct key_run *run, size_t first, size_t count);
 bool run_next(struct key_run *run);
 
-/* True if the required share of all keys was found. If `share` is 0, all must be found. */
+/* True if the required share of all keys was found. If `share` is 0, all keys must be found. */
 bool is_enough(uint64_t found, uint64_t all, double share);
 
 #endif

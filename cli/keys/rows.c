@@ -18,7 +18,7 @@ static bool refuse_columns(const char *option, const char *text, const char *why
     return complain(shown, "%s", why);
 }
 
-/* A column's number: 0 if it is none. */
+/* Returns a column number, or 0 if the text isn't a column number. */
 static uint64_t read_number(const char *text, size_t size)
 {
     uint64_t number = 0;
@@ -36,7 +36,7 @@ static bool is_number(const char *text, size_t size)
     return size > 0;
 }
 
-/* Which of the columns before column i is the same as column i; i if none is. */
+/* Returns the earlier column that is the same as column i, or i if there is none. */
 static size_t find_equal(const struct rows *rows, size_t i)
 {
     for (size_t j = 0; j < i; j++) {
@@ -49,7 +49,8 @@ static size_t find_equal(const struct rows *rows, size_t i)
     return i;
 }
 
-/* A name or a number; a number in quotes is a name. Returns what follows it, or NULL: *why. */
+/* Reads a name or a number; a number in quotes is a name. Returns the position after it, or NULL,
+ * with the reason in *why. */
 static const char *read_name(struct rows *rows, size_t i, const char *at, const char **why)
 {
     struct field *name = &rows->names[i];
@@ -87,7 +88,7 @@ static bool read_columns(struct rows *rows, const char *option, const char *text
     }
 }
 
-/* The time is in a separate column, or in one of the key's. */
+/* The time is in a separate column, or in one of the key's columns. */
 static bool read_time_column(struct rows *rows, const char *text)
 {
     const char *why;
@@ -197,7 +198,7 @@ void name_delimiter(char delimiter, char name[8])
     snprintf(name, 8, delimiter == '\t' ? "TAB" : "%c", delimiter);
 }
 
-/* Suggests the name that was probably meant, or lists the existing ones. */
+/* Suggests the name that was probably meant, or lists the existing names. */
 static void say_missing(const struct rows *rows, const struct field *wanted,
                         const struct names *names, char *message, size_t room)
 {
@@ -223,7 +224,7 @@ static void say_missing(const struct rows *rows, const struct field *wanted,
              shown, shown);
 }
 
-/* The column with that name: 0, with a message, unless there is exactly one. */
+/* Returns the column with that name. If there is not exactly one, sets a message and returns 0. */
 static uint64_t find_name(const struct rows *rows, const struct field *name, const char *text,
                           const char *end, char *message, size_t room)
 {

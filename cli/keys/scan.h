@@ -7,7 +7,7 @@
  *      commas          .1....1........1.       the one inside quotes is text
  *
  * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
- * each, costs a mispredicted branch. Finding the next set bit of a word needs no branch.
+ * each, costs a mispredicted branch. Finding the next set bit in a word needs no branch.
  *
  * A file compiled for CPUs with AVX2 defines SCAN_AVX2, and SCAN_TARGET as the attribute for
  * that. */
@@ -186,8 +186,9 @@ static inline SCAN_TARGET uint64_t bits_either(const struct text64 *text, char a
     return bits;
 }
 
-/* Bytes with a special meaning in a JSON string: a quote, a backslash, a control character. With
- * one bit flipped, the quote directly follows the control characters. */
+/* Bytes with a special meaning in a JSON string: a quote, a backslash, a control character.
+ * Flipping one bit moves the quote directly after the control characters, so one comparison finds
+ * both. */
 static inline SCAN_TARGET text_part text_not_plain(text_part part)
 {
     enum { FLIPPED = '"' ^ 0x20 };
@@ -203,7 +204,7 @@ static inline SCAN_TARGET uint64_t bits_not_plain(const char *at)
     return bits;
 }
 
-/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that isn't one. */
+/* Returns the number of leading digits in the next TEXT_PART_BYTES bytes. */
 static inline SCAN_TARGET size_t count_digits(const char *at)
 {
     uint64_t digits = text_bits(text_below(text_xor(text_load(at), '0'), 10));
@@ -211,8 +212,8 @@ static inline SCAN_TARGET size_t count_digits(const char *at)
 }
 
 /* Finds the end of the plain part of a JSON string, which must exist. Up to SCAN_SLACK bytes after
- * it are read but ignored. Short strings take one step and long ones few, so that few branches
- * depend on the length. */
+ * it are read but ignored. Short strings take one step and long ones only a few, so that few
+ * branches depend on the length. */
 enum { SCAN_SLACK = 64 };
 
 static inline SCAN_TARGET const char *end_of_plain(const char *at)
@@ -224,7 +225,7 @@ static inline SCAN_TARGET const char *end_of_plain(const char *at)
     return at + first_bit(bits);
 }
 
-/* Each bit says whether the number of quotes up to and including it is odd. */
+/* Each bit shows whether the number of quotes up to and including this one is odd. */
 static inline SCAN_TARGET uint64_t bits_inside(uint64_t quotes)
 {
     for (int i = 1; i < 64; i *= 2) quotes ^= quotes << i;

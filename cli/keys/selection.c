@@ -1,6 +1,6 @@
-/* selection.c - see selection.h. The text holds rows and separators in the form in which they are
- * printed: runs of selected rows are moved together in place. If all rows are selected, nothing
- * moves. */
+/* selection.c - see selection.h. The text contains rows and separators in the form in which they
+ * are printed, and runs of selected rows are moved together in place. If all rows are selected,
+ * nothing moves. */
 #include "keys/selection.h"
 
 #include "keys/split.h"
@@ -16,7 +16,7 @@ static size_t end_of_run(const struct key_block *block, size_t from, size_t unti
     return from;
 }
 
-/* The bytes from one row up to another, including the separator. */
+/* Returns the bytes from one row up to another, including the separator. */
 static char *move_rows(char *to, const petal_key *first, const petal_key *last)
 {
     const char *from = first->data;

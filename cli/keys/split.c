@@ -66,8 +66,8 @@ static bool ends_in_return(const petal_key *key)
     return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
 }
 
-/* True if all rows end in CR and the CR is part of their keys, which it isn't if the key doesn't
- * contain the last field. In nearly all files, the first line gives the answer. */
+/* True if all rows end in CR and the CR is part of their keys, which is the case only if the key
+ * contains the last field. In nearly all files, the first line gives the answer. */
 static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
     size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
@@ -114,8 +114,8 @@ struct splitting {
     size_t start;           /* of the first row in the text: after a byte order mark */
     const size_t *mark;     /* the first one after `at` */
     bool is_csv, strips_return;
-    const char *next_nul;             /* in CSV: starting with the current row, or `end` */
-    struct field fields[MAX_COLUMNS]; /* the current row's, in the order of the key */
+    const char *next_nul;             /* in CSV, starting with the current row; or `end` */
+    struct field fields[MAX_COLUMNS]; /* of the current row, in the key's order */
     uint8_t *to;                      /* in block->joined */
 };
 
@@ -155,7 +155,7 @@ static bool copy_field(struct splitting *splitting, const struct field *field, c
     return good;
 }
 
-/* Assembles the current row's key. NULL, or the reason why there is none. */
+/* Assembles the current row's key. Returns NULL, or the reason why there is none. */
 static const char *join_fields(struct splitting *splitting, petal_key *key)
 {
     struct key_block *block = splitting->block;
@@ -227,8 +227,8 @@ static const char *read_time(struct splitting *splitting, const char *stop, uint
     return *ms > block->max_time ? IN_FUTURE : NULL;
 }
 
-/* Adds the next row, up to `stop`, which has a key unless `why` says otherwise. Nearly all keys are
- * one field in the text. */
+/* Adds the next row, which ends at `stop` and has a key unless `why` says otherwise. Nearly every
+ * key is a single field of the text. */
 static inline bool push_row(struct splitting *splitting, const char *stop, const char *why)
 {
     struct key_block *block = splitting->block;
@@ -269,7 +269,7 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return count;
 }
 
-/* What the fields between marks are. The loop below is compiled separately for each. */
+/* The kinds of fields between marks. The loop below is compiled separately for each kind. */
 enum fields { DELIMITED, WORDS, QUOTED };
 
 static inline struct field make_field(const char *begin, const char *stop, enum fields fields,
@@ -284,7 +284,7 @@ static inline struct field make_field(const char *begin, const char *stop, enum 
 }
 
 /* Finds the wanted fields of the row at `at`, whose first mark is the next one. Returns where the
- * row ends; *why is NULL, or says that a field is missing. */
+ * row ends. *why is NULL unless a field is missing. */
 static inline const char *find_fields(struct splitting *splitting, const char *at,
                                       enum fields fields, const char **why)
 {
@@ -313,7 +313,7 @@ static inline const char *find_fields(struct splitting *splitting, const char *a
     return stop;
 }
 
-/* The first of `count` marks that is not before the first row. */
+/* Returns the first of `count` marks that is not before the first row. */
 static const size_t *first_mark(const struct splitting *splitting, size_t count)
 {
     const struct marks *marks = &splitting->block->marks;
@@ -322,7 +322,8 @@ static const size_t *first_mark(const struct splitting *splitting, size_t count)
     return marks->at + i;
 }
 
-/* Why a row of CSV is refused: it is empty, or contains a NUL, which indicates another encoding. */
+/* Returns the reason for refusing a CSV row: it is empty, or contains a NUL, which indicates
+ * another encoding. */
 static inline const char *find_flaw(struct splitting *splitting, const char *at, const char *stop)
 {
     if (splitting->next_nul < at) splitting->next_nul = next_byte(at, splitting->end, '\0');
@@ -344,7 +345,7 @@ static inline bool split_marked(struct splitting *splitting, size_t count, enum 
     return true;
 }
 
-/* Fields that are separated by one byte, or words separated by blanks. */
+/* Splits fields that are separated by one byte, or words that are separated by blanks. */
 static void split_fields(struct splitting *splitting)
 {
     const struct rows *rows = splitting->rows;
@@ -384,13 +385,13 @@ static const char *find_irregular(struct splitting *splitting, const char *at, c
     }
 }
 
-/* CSV with quotes: first the rows that have marks, then the others. */
+/* Splits CSV with quotes: first the rows that have marks, then the others. */
 static void split_quoted(struct splitting *splitting)
 {
     struct key_block *block = splitting->block;
     struct marks *marks = &block->marks;
     const char *text = block->text, *end = splitting->end, *why;
-    /* There may be marks after that, for bytes that were moved to the next block. */
+    /* There may be more marks, for bytes that were moved to the next block. */
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
         marks->by->csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
@@ -487,13 +488,14 @@ static int compare_strays(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Decodes the text of each key in `decoded`. With `strays`, a line that can't be decoded is
- * recorded as a stray row; without, it ends the block. */
+/* Decodes the text of each key in `decoded`. If `strays` is true, a line that can't be decoded is
+ * recorded as a stray row; otherwise it ends the block. */
 static void decode_keys(decoder *decode, struct key_block *block, bool strays)
 {
     size_t needed = 0, kept = 0, strays_before = block->stray_count;
     for (size_t i = 0; i < block->count; i++)
-        needed += DECODED_ROOM(block->decoded[i].size_bytes); /* in the buffer: can't wrap */
+        needed += DECODED_ROOM(block->decoded[i].size_bytes); /* all of these bytes are in the
+                                                               * buffer, so the sum can't wrap */
     if (!make_buffer(block, &block->arena, &block->arena_bytes, needed)) {
         block->count = 0;
         return;
@@ -552,7 +554,7 @@ static void be_strict(struct key_block *block)
     block->count = first_row_after(block, block->strays[0].row.data);
     block->refused = block->strays[0].why;
     block->stray_count = 0;
-    block->lines[block->count] = block->strays[0].row; /* the room for it as a row is free */
+    block->lines[block->count] = block->strays[0].row; /* its place among the rows is free */
 }
 
 /* Only the first row of a block can exceed the limit. If it does, it is not a key, just as if it
@@ -577,7 +579,7 @@ static void refuse_long_row(struct key_block *block)
     qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
 }
 
-/* Rows that are too short for a key become stray ones. The others get a run, which makes their
+/* Rows that are too short for a key become stray rows. The others get a run, which produces their
  * keys. */
 static void apply_rule(const struct rows *rows, struct key_block *block)
 {
@@ -609,7 +611,7 @@ void split_piece(const struct rows *rows, struct key_block *block, bool ends)
     block->done = block->has_fields = true;
     block->separator = rows->separator;
     block->line_count = count_bytes(block->text, end, rows->separator);
-    /* The printed part of a row extends to the byte after it. */
+    /* The printed part of a row includes the byte after it. */
     if (!add_stray(block, (petal_key){block->text, (size_t)(end - block->text) - 1}, TOO_LONG))
         return;
     if (rows->strict && !block->continues) be_strict(block);
@@ -623,7 +625,7 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
     if (!block->split) {
         if (block->header_bytes && block->header_bytes == block->size_bytes &&
             end[-1] != rows->separator)
-            block->header_bytes++; /* including the one that is added */
+            block->header_bytes++; /* for the separator that is added below */
         bool ends_whole = end[-1] == rows->separator;
         *end = rows->separator; /* for a last row that has none */
         if (fields)

@@ -1,4 +1,4 @@
-/* split.h - finds the rows of a block of text, and the key of each. */
+/* split.h - finds the rows of a block of text, and each row's key. */
 #ifndef PETAL_CLI_SPLIT_H
 #define PETAL_CLI_SPLIT_H
 
@@ -6,13 +6,14 @@
 #include "keys/rows.h"
 #include "options/decode.h"
 
-/* Reported for a block if it can't be allocated. */
+/* The message for a block that can't be allocated. */
 extern const char OUT_OF_MEMORY[];
 
-/* Makes room for that many rows. If it returns false, the block reports that on arrival. */
+/* Allocates room for `count` rows. If it returns false, the block reports the failure on
+ * arrival. */
 bool make_arrays(struct key_block *block, size_t rows);
 
-/* Finds the rows of the block, unless it has them, and their keys. */
+/* Finds the block's rows, unless it already has them, and their keys. */
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block);
 
 /* Makes all of the block's text one row without a key, or a piece of a row that is too long. Adds a
@@ -25,16 +26,18 @@ bool lacks_fields(const struct stray *stray);
 /* The number of the first row after this place in the text. */
 size_t first_row_after(const struct key_block *block, const char *text);
 
-/* Iterates over all rows of a block in order, including those without a key. Starts as {0}. */
+/* Iterates over all rows of a block in order, including those without a key. Initialize with
+ * {0}. */
 struct row_walk {
     size_t lines, strays; /* passed */
 };
 
-/* Returns the next row, or NULL if there is none. *key is the number of its key, or NO_KEY. */
+/* Returns the next row, or NULL if there is none. Sets *key to the index of its key, or to
+ * NO_KEY. */
 #define NO_KEY SIZE_MAX
 const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key);
 
-/* The number of the line at which a row of the block starts. */
+/* Returns the number of the line at which a row of the block starts. */
 uint64_t line_of_row(const struct key_block *block, const petal_key *row);
 
 #endif

@@ -1,5 +1,5 @@
 /* unpack.c - see unpack.h. A file may consist of several packed pieces, as pigz, bgzip and cat
- * write it. */
+ * write them. */
 #include "keys/unpack.h"
 
 #include "files/magic.h"
@@ -22,7 +22,7 @@ struct unpacker {
     enum packer packer;
     bool at_end;             /* of the file */
     bool inside;             /* a packed piece that has not ended yet */
-    bool full;               /* the last output filled its room: the stream holds more */
+    bool full;               /* the last output filled the buffer, so the stream has more */
     const char *damage;      /* reported after the data before it has been read */
     size_t from, size_bytes; /* of the input that has not been used yet */
     uint8_t input[1 << 16];
@@ -90,7 +90,7 @@ bool unpack_is_ready(const struct unpacker *unpacker)
 
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
-/* Both return how many bytes they wrote to `to`, and set unpacker->damage. */
+/* Both return the number of bytes written to `to`, and set unpacker->damage. */
 #ifdef PETAL_WITH_ZLIB
 static size_t unpack_gzip(struct unpacker *unpacker, void *to, size_t room)
 {
@@ -173,7 +173,7 @@ static ssize_t take_plain(struct unpacker *unpacker, void *to, size_t room)
     return (ssize_t)size;
 }
 
-/* Reads more input after what is there. Returns -1 on failure, and sets errno. */
+/* Reads more input and appends it. Returns -1 on failure, and sets errno. */
 static ssize_t read_input(struct unpacker *unpacker, int descriptor, uint64_t *taken_bytes)
 {
     memmove(unpacker->input, unpacker->input + unpacker->from, unpacker->size_bytes);

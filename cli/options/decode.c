@@ -15,8 +15,8 @@ enum {
     LONGEST_NUMBER = 400
 }; /* a double written in full has at most 309 digits before the point */
 
-/* strto*() need a terminator, and accept blanks, signs and (for doubles) words, which nobody means
- * as a number. */
+/* strto*() need a terminator, and accept what nobody would write as a number: blanks, signs and,
+ * for doubles, words such as "inf". */
 static bool copy_number(const char *line, size_t size, char copy[LONGEST_NUMBER + 1])
 {
     if (size == 0 || size > LONGEST_NUMBER || memchr(line, '\0', size)) return false;
@@ -70,7 +70,7 @@ static bool decode_f64(const char *line, size_t size, uint8_t *out, size_t *key_
     if (end == copy || *end) return false;
     *why = "out of range";
     if (errno == ERANGE && (value > 1 || value < -1))
-        return false; /* too small a value becomes 0 or subnormal, as everywhere */
+        return false; /* too small a value becomes 0 or subnormal, as everywhere else */
     petal_encode_f64(value, out);
     *key_bytes = 8;
     return true;

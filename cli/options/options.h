@@ -41,12 +41,12 @@ struct args {
     bool foldable;
     const char *window;
     uint64_t now;           /* ms */
-    const char *time_field; /* where rows have their time */
+    const char *time_field; /* where in a row the time is */
     const char *to_scheme;
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
-    size_t before_dashes; /* operands before --; all if there is none */
+    size_t before_dashes; /* operands before --, or all of them if there is no -- */
 };
 
 enum option_kind {
@@ -55,7 +55,7 @@ enum option_kind {
     NAME,   /* const char *, a format's name, upper or lower case */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
-    LIMIT,  /* the same, or "none": UINT64_MAX */
+    LIMIT,  /* the same, or "none", which gives UINT64_MAX */
     RATE,   /* double, parse_rate() */
     SHARE,  /* double, parse_share() */
     TIME,   /* uint64_t, parse_time() */
@@ -74,7 +74,7 @@ struct option {
 struct command {
     const char *name;
     const char *summary; /* for `petal help` */
-    const char *usage;   /* what follows the name; a second line starts after a newline */
+    const char *usage;   /* the text after the name; a newline continues it on a second line */
     const char *about;   /* one to three lines */
     const struct option *options;
     const char *example;
@@ -145,16 +145,17 @@ struct command {
 #define OPTION_MIN {0, "min", SHARE, AT(share), "SHARE", "the share of a row's keys that must be found [100%]"}
 #define OPTIONS_OF_RULE OPTION_WORDS, OPTION_NGRAMS, OPTION_KMERS, OPTION_CANONICAL, \
     OPTION_IGNORE_CASE
-/* Every table ends with these: -h, and the terminator. */
+/* Every table ends with these two rows: -h and the terminator. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */
 
 /* Fills in *args from the words after the command's name. Options may be anywhere; "--" ends them.
  * Returns false after reporting an error. Reorders argv, into which *args points, except for
- * args->literals, which the caller must free in any case. */
+ * args->literals, which the caller must always free. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
-/* Prints the command's help, at most 24 lines of 80 columns. Options for keys are only named. */
+/* Prints the command's help, at most 24 lines of 80 columns. The options for keys are only named,
+ * not described. */
 void print_help(const struct command *command, FILE *out);
 
 /* Explains what keys are, and prints the options of all commands that read keys. */
@@ -163,12 +164,12 @@ void print_help_of_keys(FILE *out);
 /* Explains several keys per row, and prints their options. */
 void print_help_of_words(FILE *out);
 
-/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to be, or
+/* Returns the word that `text` was probably meant to be, among word(0) to word(count - 1), or
  * NULL. */
 const char *nearest(const char *text, const char *(*word)(const void *context, size_t i),
                     const void *context, size_t count);
 
-/* Reports a misuse of `command`, and points to its help. Returns STATUS_ERROR. */
+/* Reports a usage error for `command`, and points to its help. Returns STATUS_ERROR. */
 int misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

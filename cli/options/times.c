@@ -4,8 +4,8 @@
  *      2024-01-31        2024-01-31T11:20Z    2024-01-31 12:20:00,250 +0100
  *      [31/Jan/2024:12:20:00 +0100]
  *
- * strptime() doesn't support fractions, needs a terminator, and takes the names of months from the
- * locale. Speed matters too, because logs have a time in each line. */
+ * strptime() doesn't support fractions, needs a terminator, and takes month names from the locale.
+ * Speed matters too, because logs have a time on each line. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "options/times.h"
@@ -68,7 +68,8 @@ static int64_t take_fraction(struct reading *reading)
     return ms;
 }
 
-/* 10^11 is 1973 in milliseconds and 5138 in seconds, and no log is older or newer. */
+/* 10^11 is the year 1973 in milliseconds, and the year 5138 in seconds. No log is older than the
+ * former or newer than the latter. */
 static enum time_form unit_of(int64_t number)
 {
     if (number < INT64_C(100000000000)) return TIME_SECONDS;
@@ -160,7 +161,7 @@ static bool take_zone(struct reading *reading, int64_t *ms)
     return true;
 }
 
-/* Takes the time of day, if one of these characters and a time follow the date. */
+/* Reads the time of day if one of these characters and a time follow the date. */
 static bool take_time_of_day(struct reading *reading, const char *one_of, bool colon, int64_t *ms)
 {
     struct reading after = *reading, behind;
@@ -217,7 +218,7 @@ static bool read_apache(struct reading *reading, int64_t *ms)
 
 /* ---- any of them ----------------------------------------------------------------------------- */
 
-/* The number of leading digits, and what follows them, determine the form. */
+/* The number of leading digits and the character after them determine the form. */
 static enum time_form form_of(const struct reading *reading)
 {
     const char *at = reading->at;

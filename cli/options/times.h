@@ -1,4 +1,4 @@
-/* times.h - times as logs write them, converted to milliseconds since 1970. */
+/* times.h - converts times in the forms used by logs to milliseconds since 1970. */
 #ifndef PETAL_CLI_TIMES_H
 #define PETAL_CLI_TIMES_H
 
@@ -9,7 +9,7 @@
 
 enum time_form {
     TIME_UNKNOWN,
-    TIME_SECONDS, /* since 1970, possibly with a fraction; so are the next three */
+    TIME_SECONDS, /* since 1970, possibly with a fraction; the same for the next three */
     TIME_MILLISECONDS,
     TIME_MICROSECONDS,
     TIME_NANOSECONDS,
@@ -19,8 +19,8 @@ enum time_form {
 
 /* Reads the time that starts at `at`, in text that ends before `end`. If *form is TIME_UNKNOWN it
  * becomes the form found (a number's unit depends on its size); otherwise only that form is
- * accepted. Without a zone a time is UTC. Returns what follows the time, or NULL if it isn't a time
- * or is outside 1970 to 9999. */
+ * accepted. Without a zone a time is UTC. Returns the position after the time, or NULL if it isn't
+ * a time or is not within the years 1970 to 9999. */
 const char *time_read(const char *at, const char *end, enum time_form *form, uint64_t *ms);
 
 /* Parses an option's text, all of which must be a time. The result is at least 1. */

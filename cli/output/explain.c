@@ -1,8 +1,8 @@
 /* explain.c - see explain.h.
  *
- * Implements the schemes' rules, and the layout of the bits in the last `bytes` bytes of a petal
- * file, a second time from docs/format.md. So what it prints doesn't depend on the code that it
- * explains. */
+ * This is a second implementation, from docs/format.md, of the schemes' rules and of the layout of
+ * the bits in the last `bytes` bytes of a petal file. So its output doesn't depend on the code that
+ * it explains. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 
@@ -72,7 +72,8 @@ static void explain_classic(const struct explainer *explainer, uint64_t hash, FI
     }
 }
 
-/* The positions of classic; 4-bit counters, the first in the lower half of a byte. */
+/* The positions of `classic`, and 4-bit counters, the first of which is in the lower half of a
+ * byte. */
 static void explain_counting(const struct explainer *explainer, uint64_t hash, FILE *out)
 {
     for (uint32_t i = 0; i < explainer->info.hashes; i++, hash *= 0xDA942042E4DD58B5u) {

@@ -5,7 +5,7 @@
 #include <petal/petal.h>
 #include <stdio.h>
 
-/* A filter and its file, open for reading single bits. */
+/* A filter and its file, kept open so that individual bits can be read. */
 struct explainer {
     const petal_filter *filter;
     petal_info info;

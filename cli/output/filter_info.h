@@ -1,4 +1,4 @@
-/* filter_info.h - what petal.h reports about a filter, returned as values. */
+/* filter_info.h - the information that petal.h reports about a filter, returned as values. */
 #ifndef PETAL_CLI_FILTER_INFO_H
 #define PETAL_CLI_FILTER_INFO_H
 
@@ -9,11 +9,11 @@
 petal_info info_of(const petal_filter *filter);
 petal_stats stats_of(const petal_filter *filter);
 
-/* petal_get_layers_info() of a layer or PETAL_ALL_LAYERS, and petal_get_file_info(). */
+/* petal_get_layers_info() for a layer or PETAL_ALL_LAYERS, and petal_get_file_info(). */
 petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer);
 petal_file_info file_info_of(const petal_filter *filter);
 
-/* The format of the file that the filter was opened from; NULL if it was made in memory. */
+/* The format of the file that the filter was opened from, or NULL if it was created in memory. */
 const char *file_format_of(const petal_filter *filter);
 
 /* True if the filter has this ability (PETAL_CAN_). */

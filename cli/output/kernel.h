@@ -1,4 +1,4 @@
-/* kernel.h - which kernel the library uses on this CPU. */
+/* kernel.h - reports which kernel the library uses on this CPU. */
 #ifndef PETAL_CLI_KERNEL_H
 #define PETAL_CLI_KERNEL_H
 

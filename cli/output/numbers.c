@@ -82,7 +82,7 @@ static const char *read_exponent(const char *at, struct decimal *d)
     return digits;
 }
 
-/* Returns where the number ends; `text` if there is none. */
+/* Returns where the number ends, or `text` if there is none. */
 static const char *read_decimal(const char *text, struct decimal *d)
 {
     const char *at = text;
@@ -114,7 +114,7 @@ static uint64_t power(uint64_t base, int exponent)
     return result;
 }
 
-/* The power of 1000 or 1024 that a letter means; 0 for none. */
+/* Returns the power of 1000 or 1024 that a letter means, or 0 if it has no meaning. */
 static int unit_power(char c)
 {
     switch (c) {
@@ -164,7 +164,7 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why)
     return scale_up(d, power(decimal ? 1000 : 1024, exponent), false, bytes, why);
 }
 
-/* What follows "1" in "1:1000", "1/1000" and "1 in 1000"; NULL for anything else. */
+/* Returns the text after "1" in "1:1000", "1/1000" and "1 in 1000", or NULL for any other text. */
 static const char *after_ratio_sign(const char *at)
 {
     if (*at == ':' || *at == '/') return skip_blanks(at + 1);

@@ -1,5 +1,5 @@
-/* numbers.h - counts, sizes and rates as people write and read them. All commands use this
- * parser. */
+/* numbers.h - reads and prints counts, sizes and rates in the forms that people use. All commands
+ * use this parser. */
 #ifndef PETAL_CLI_NUMBERS_H
 #define PETAL_CLI_NUMBERS_H
 
@@ -22,7 +22,7 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why);
 /* "0.01", "1%", "1:1000", "1/1000", "1 in 1000". Above 0 and below 1. */
 bool parse_rate(const char *text, double *rate, struct why *why);
 
-/* A share: "80%", "0.8". Above 0; 1 and 100% are the whole. */
+/* A share: "80%", "0.8". Above 0 and at most 1 (100%). */
 bool parse_share(const char *text, double *share, struct why *why);
 
 /* A window. "10M", a count, sets *keys; "7d", "12h", "30min", "90s" or "2w" sets *ms. The other

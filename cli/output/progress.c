@@ -23,8 +23,8 @@ static struct {
     double started, next;
 } state;
 
-/* If work can't report its progress, a thread shows how long it has taken; no other thread draws
- * then. */
+/* If the work can't report its progress, a thread shows the elapsed time. Meanwhile no other thread
+ * draws. */
 static struct {
     pthread_mutex_t mutex; /* also guards `state` */
     pthread_cond_t ended;

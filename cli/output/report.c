@@ -28,7 +28,7 @@ static void make_one_line(char *text)
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
 }
 
-/* Writes the whole line with one call, so that lines from several processes don't mix. */
+/* Writes the whole line in one call, so that lines from several processes don't mix. */
 static void say(const char *subject, const char *format, va_list arguments)
 {
     char message[1024], line[2048];
@@ -63,7 +63,7 @@ void remark(const char *subject, const char *format, ...)
 
 void guard_standard_files(void)
 {
-    /* Opens it in the wrong mode on purpose: writing to a read-only descriptor fails with EBADF,
+    /* Deliberately opens it in the wrong mode: writing to a read-only descriptor fails with EBADF,
      * just as if it were closed. */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int descriptor = 0; descriptor <= 2; descriptor++)
@@ -107,7 +107,7 @@ bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
     return output_failure == 0;
 }
 
-/* On Linux FIONREAD also works at the writing end, even after the readers are gone. */
+/* On Linux, FIONREAD also works at the writing end, even after the readers are gone. */
 static uint64_t unread_in_pipe(void)
 {
 #ifdef __linux__

@@ -19,7 +19,7 @@ static void on_signal(int number)
 {
     int saved = errno;
     caught = number;
-    if (write(ends[1], "", 1) < 0) errno = 0; /* full: it is already readable */
+    if (write(ends[1], "", 1) < 0) errno = 0; /* the pipe is full, so it is already readable */
     errno = saved;
 }
 

@@ -1,13 +1,12 @@
-/* signals.h - stopping cleanly: commands with unsaved work catch SIGINT, SIGTERM and SIGHUP,
- * once. */
+/* signals.h - stops cleanly: commands with unsaved work catch SIGINT, SIGTERM and SIGHUP once. */
 #ifndef PETAL_CLI_SIGNALS_H
 #define PETAL_CLI_SIGNALS_H
 
-/* From here on the first of these signals only requests a stop; a second one kills the process
+/* After this call, the first of these signals only requests a stop; a second one kills the process
  * immediately. Signals that were ignored when the tool started (nohup) stay ignored. */
 void catch_stop_signals(void);
 
-/* The signal that requested a stop, or 0. */
+/* Returns the signal that requested a stop, or 0. */
 int stop_signal(void);
 
 /* Becomes readable when stop_signal() is nonzero, for poll(); -1 if signals are not caught. */

@@ -7,11 +7,11 @@
 
 bool is_terminal(FILE *stream);
 
-/* True if a stream may have colour: it must be a terminal, NO_COLOR must not be set, and TERM must
+/* True if a stream may use colour: it must be a terminal, NO_COLOR must not be set, and TERM must
  * not be "dumb". */
 bool may_colour(FILE *stream);
 
-/* "1" and "0" of the SGR codes for bold, or "" if colour is not allowed. */
+/* The SGR codes 1 (bold) and 0 (reset), or "" if colour is not allowed. */
 const char *bold(FILE *stream);
 const char *plain(FILE *stream);
 

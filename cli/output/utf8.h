@@ -7,7 +7,7 @@
 
 #define UTF8_INVALID UINT32_MAX
 
-/* Returns the code point at `at`, where there are `size` bytes (at least 1), and its length.
+/* Returns the code point at `at`, where `size` bytes (at least 1) are available, and its length.
  * Overlong forms, surrogates, code points above 10FFFF and stray or missing bytes give UTF8_INVALID
  * and 1. */
 uint32_t utf8_next(const uint8_t *at, size_t size, size_t *length);

@@ -235,9 +235,9 @@ static bool is_readable(int descriptor)
     }
 }
 
-/* With a timeout of 0, says whether reading would block. Otherwise says that input is there, and
- * the next read() waits, because Windows can't wait for several pipes together. Ctrl-C ends a read
- * from the console, and ends all programs of a pipeline. */
+/* With a timeout of 0, reports whether reading would block. Otherwise it reports that input is
+ * available, and the next read() waits, because Windows can't wait for several pipes at once.
+ * Ctrl-C ends a read from the console, and ends all programs in a pipeline. */
 int poll(struct pollfd *watched, unsigned count, int milliseconds)
 {
     int ready = 0;

@@ -2,8 +2,8 @@
  * the tool (-include), and its folder is searched before the system's headers. So the tool is
  * written once, for POSIX.
  *
- * Paths are UTF-8, like arguments; files are binary. What Windows lacks is left out if nothing
- * depends on it: file modes, SIGPIPE and the like. */
+ * Paths are UTF-8, like arguments; files are binary. Features that Windows lacks are left out if
+ * nothing depends on them: file modes, SIGPIPE and the like. */
 #ifndef PETAL_CLI_WINDOWS_POSIX_H
 #define PETAL_CLI_WINDOWS_POSIX_H
 

@@ -1,4 +1,4 @@
-/* start.c - where the tool starts on Windows: converts its arguments to UTF-8, makes its streams
+/* start.c - the tool's entry point on Windows: converts its arguments to UTF-8, makes its streams
  * binary, and sets up its terminal for UTF-8 and colours. Also turns Ctrl-C, Ctrl-Break and closing
  * the window into signals. */
 #include "output/signals.h"

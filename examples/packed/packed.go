@@ -1,6 +1,6 @@
 // packed HOST:PORT - batches with PETAL.MADDB and PETAL.MEXISTSB, using go-redis (docs/redis.md).
 //
-// A packed batch is one argument: a count, as many lengths (32 bits each, little-endian), and the
+// A packed batch is one argument: a count, that many lengths (32 bits each, little-endian), and the
 // items' bytes. The reply is a bitmap, with item i in bit i mod 8 of byte i / 8.
 package main
 
@@ -28,7 +28,7 @@ func pack(items []string) []byte {
 
 func answer(bitmap string, i int) bool { return bitmap[i/8]>>(i%8)&1 == 1 }
 
-// Returns how many of the items have the answer 1.
+// Returns the number of items whose answer is 1.
 func count(client *redis.Client, command string, items []string) int {
 	bitmap, err := client.Do(context.Background(), command, "crawled", pack(items)).Text()
 	if err != nil {

@@ -1,6 +1,6 @@
 // packed.js HOST:PORT - batches with PETAL.MADDB and PETAL.MEXISTSB, using ioredis (docs/redis.md).
 //
-// A packed batch is one argument: a count, as many lengths (32 bits each, little-endian), and the
+// A packed batch is one argument: a count, that many lengths (32 bits each, little-endian), and the
 // items' bytes. The reply is a bitmap, with item i in bit i mod 8 of byte i / 8.
 const Redis = require('ioredis');
 
@@ -19,7 +19,7 @@ function answer(bitmap, i) {
 async function main() {
     const [host, port] = process.argv[2].split(':');
     const client = new Redis(Number(port), host);
-    // callBuffer(): the bitmap is bytes, not text.
+    // callBuffer() returns the bitmap as bytes, not as text.
     const count = async (command, items) => {
         const bitmap = await client.callBuffer(command, 'crawled', pack(items));
         return items.filter((_, i) => answer(bitmap, i)).length;

@@ -1,7 +1,7 @@
 """packed.py HOST:PORT - batches with PETAL.MADDB and PETAL.MEXISTSB, using redis-py
 (docs/redis.md).
 
-A packed batch is one argument: a count, as many lengths (32 bits each, little-endian), and the
+A packed batch is one argument: a count, that many lengths (32 bits each, little-endian), and the
 items' bytes. The reply is a bitmap, with item i in bit i mod 8 of byte i / 8."""
 
 import struct

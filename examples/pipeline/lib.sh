@@ -1,6 +1,6 @@
-# lib.sh - for the prepare scripts: installs other libraries by the rules of
-# tests/interop/lib/packages.sh. If one is unreachable, the script ends with the reason and status
-# 77. Sourced.
+# lib.sh - for the prepare scripts: installs other libraries with tests/interop/lib/packages.sh. If
+# a library is unreachable, the script ends with the reason and status 77. The prepare scripts
+# source this file.
 set -eu
 skip() { printf '%s: %s\n' "$1" "$2"; exit 77; }
 ok() { # ok WHAT COMMAND...

@@ -1,17 +1,17 @@
-/* petal_inline.h - the hot loop of a `blocked` filter, inlined into your own loop. Using it is
+/* petal_inline.h - inlines the hot loop of a `blocked` filter into your own loop. This header is
  * optional: answers and bits are the same as with petal.h.
  *
- * If the filter is in the cache, a lookup is so short that the call takes half of the time. This
- * header avoids the call, and lets the compiler overlap one lookup with the next. Compile with
- * -march=native (or -mavx2, -mavx512f) to get vector instructions: the library checks the CPU at
- * run time, but an inlined loop only has the instructions that it was compiled for.
+ * If the filter fits into the cache, a lookup is so fast that the function call takes half of its
+ * time. This header avoids the call, and lets the compiler overlap each lookup with the next.
+ * Compile with -march=native (or -mavx2, -mavx512f) to get vector instructions: the library checks
+ * the CPU at run time, but an inlined loop can use only the instructions that it was compiled for.
  *
  *     petal_inline hot = PETAL_INLINE_INIT;
  *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ... // use petal.h instead
  *     for (i = 0; i < n; i++) hits += petal_inline_contains_i64(&hot, keys[i]);
  *
- * For batches, and for filters larger than the caches, the calls of petal.h are faster: they hash
- * and fetch ahead. */
+ * For batches, and for filters larger than the caches, the calls in petal.h are faster, because
+ * they hash keys and fetch bits ahead of time. */
 #ifndef PETAL_INLINE_H
 #define PETAL_INLINE_H
 
@@ -23,43 +23,48 @@
 extern "C" {
 #endif
 
-/* What the loop needs from a filter: borrowed pointers into it. The fields are private. */
+/* The filter data that the loop needs. The pointers are borrowed from the filter. The fields are
+ * private. */
 typedef struct petal_inline {
     uint32_t struct_size;
     uint32_t for_adding;
     unsigned char *lines; /* of 64 bytes */
     uint64_t line_count;  /* at least 1 */
-    /* the k words of a key as a 16-bit mask, indexed by the seven high bits of y; see below */
+    /* 16-bit masks that select the k words of a key, indexed by the seven high bits of y; see
+     * petal_inline_row_words() */
     const uint16_t *patterns;
-    const unsigned char *masks; /* the same as bytes of 0 or 1 */
+    const unsigned char *masks; /* the same masks, as bytes of 0 or 1 */
     uint64_t seed_flip;         /* XXH3's secret combined with the seed, for 8-byte keys */
-    uint64_t added;             /* keys added since begin */
+    uint64_t added;             /* number of keys added since petal_inline_begin_adding() */
 } petal_inline;
 #define PETAL_INLINE_INIT PETAL_STRUCT_INIT(petal_inline)
 
-/* Prepares *hot for lookups. The filter must not change until its last use. Any number of threads
- * may use it.
- *   PETAL_ERR_UNSUPPORTED  not a `blocked` filter with hash xxh3, one layer and one line
- *                          per key; one that threads share (petal_allow_threads()); or the library
- *                          is newer than this header and no longer knows its loop: use petal.h */
+/* Prepares *hot for lookups. The filter must not change until after the last use of *hot. Any
+ * number of threads may use *hot.
+ *   PETAL_ERR_UNSUPPORTED  the filter is not a `blocked` filter with hash xxh3, one layer and one
+ *                          line per key; threads share the filter (petal_allow_threads()); or the
+ *                          library is newer than this header and no longer supports its loop, so
+ *                          use petal.h instead */
 PETAL_NODISCARD PETAL_API petal_status petal_inline_begin(const petal_filter *filter,
                                                           petal_inline *hot, petal_error *error);
 
-/* Prepares *hot for lookups and for adding, by one thread: until petal_inline_end() other calls
- * must not use the filter. Also PETAL_ERR_UNSUPPORTED for a filter that refuses keys when it is
- * overfull, and the failures of petal_add() for one that cannot be written. If the filter is a
- * map, a forked child must not use *hot: nothing would stop it from changing the file. */
+/* Prepares *hot for lookups and for adding, by one thread. Until petal_inline_end(), other calls
+ * must not use the filter. Fails like petal_inline_begin(), with PETAL_ERR_UNSUPPORTED if the
+ * filter refuses keys when it is overfull, and like petal_add() if the filter cannot be written. If
+ * the filter is a map, a forked child must not use *hot: nothing would stop it from changing the
+ * file. */
 PETAL_NODISCARD PETAL_API petal_status petal_inline_begin_adding(petal_filter *filter,
                                                                  petal_inline *hot,
                                                                  petal_error *error);
 
-/* Counts the keys that were added. Do not use *hot afterwards. Not needed after lookups. */
+/* Adds the number of keys that were added through *hot to the filter's items. Do not use *hot
+ * afterwards. After lookups alone, this call is not needed. */
 PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 
 /* ----------------------------------------------------------------------- one line, for each CPU */
 
-/* The library's kernels consist of these same functions. Each kernel file selects a form and a
- * target; a user's program gets the best form that its compiler flags allow. */
+/* The library's kernels consist of the same functions. Each kernel file selects a form and a
+ * target; in your own program, the compiler flags determine the best form. */
 #ifndef PETAL_INLINE_TARGET
 #define PETAL_INLINE_TARGET
 #if defined(__AVX512F__)
@@ -83,12 +88,12 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #include <wasm_simd128.h>
 #endif
 
-/* 2^32 / golden ratio, made odd: y = x * this spreads x over the start (4 bits) and the stride (3
- * bits) of the words. */
+/* A prime near 2^32 / golden ratio. Multiplying x by this constant yields y, whose high bits are
+ * the start (4 bits) and the stride (3 bits) of the words. */
 #define PETAL_INLINE_GOLDEN 0x9E3779B1u
 
-/* One for each word. The first eight are the same as in Parquet's split-block filter, the others
- * odd constants of known hashes. */
+/* One salt for each word. The first eight are those of Parquet's split-block filter, and the others
+ * are odd constants from well-known hash functions. */
 static const uint32_t petal_inline_salts[16] = {
     0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
@@ -98,8 +103,9 @@ static const uint32_t petal_inline_salts[16] = {
  * filter's k. The best form of the table depends on the CPU:
  *   a 16-bit mask        for CPUs with mask registers, and for code that visits bits one by one
  *   16 bytes of 0 or 1   for other vectors, which shift each word's byte to the place of its bit.
- *                        The bytes of the last eight words are 512 bytes after those of the first
- *                        eight: they are the first eight of the start that is higher by 8 */
+ *                        The last eight words' bytes are stored 512 bytes after the first eight
+ *                        words', because they equal the first eight for the start that is 8
+ *                        higher */
 #if defined(PETAL_INLINE_AVX2) || defined(PETAL_INLINE_SSE4) || defined(PETAL_INLINE_NEON) || \
     defined(PETAL_INLINE_SIMD128)
 #define PETAL_INLINE_MASKS
@@ -120,20 +126,21 @@ static inline petal_inline_words petal_inline_row_words(const petal_inline_row *
 }
 #endif
 
-/* These take a line, the x of a key (the low half of its hash), and the key's words.
- *   petal_inline_line_add    sets the key's bits; returns true if some bit was clear
- *   petal_inline_line_has    are all of them set? */
+/* These functions take a line, a key's x (the low half of its hash), and the key's words.
+ *   petal_inline_line_add    sets the key's bits; returns true if any bit was clear
+ *   petal_inline_line_has    returns true if all of the key's bits are set */
 
 #if defined(PETAL_INLINE_AVX512)
 
-/* For each word of the line, the place of the bit that a key sets if the word is one of its own. */
+/* Returns, for each word of the line, the position of the bit that the key sets if this word is one
+ * of its words. */
 static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
 {
     __m512i salts = _mm512_loadu_si512(petal_inline_salts);
     return _mm512_srli_epi32(_mm512_mullo_epi32(_mm512_set1_epi32((int)x), salts), 27);
 }
 
-/* Sets the key's bits. Returns the words whose bit was clear. */
+/* Sets the key's bits. Returns the words in which the bit was clear. */
 static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
                                                                      uint32_t x,
                                                                      petal_inline_words words)
@@ -159,7 +166,8 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* The key's bits in eight words, starting with number `first`. All lanes of `x` are the key's x. */
+/* Returns the key's bits in eight words, starting with word number `first`. Every lane of `x`
+ * contains the key's x. */
 static inline PETAL_INLINE_TARGET __m256i petal_inline_bits_of(__m256i x, petal_inline_words words,
                                                                uint32_t first)
 {
@@ -208,9 +216,9 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_SSE4)
 
-/* The key's bits in four words: `first` is the number of the first of them. SSE4 can't shift each
- * word by its own count, so 2^place is made as a float and converted. Only 2^31 doesn't fit, and it
- * converts to exactly that bit. */
+/* Returns the key's bits in four words, starting with word number `first`. SSE4 can't shift each
+ * word by its own count, so 2^place is computed as a float and converted. Only 2^31 is too large,
+ * and converting it happens to yield exactly that bit. */
 static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, petal_inline_words words,
                                                             uint32_t first)
 {
@@ -254,7 +262,7 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_NEON)
 
-/* The key's bits in four words: `first` is the number of the first of them. */
+/* Returns the key's bits in four words, starting with word number `first`. */
 static inline uint32x4_t petal_inline_bits(uint32_t x, petal_inline_words words, uint32_t first)
 {
     uint16x8_t half = vmovl_u8(vld1_u8(words + first / 8 * 512));
@@ -291,9 +299,9 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
 
 #elif defined(PETAL_INLINE_SIMD128)
 
-/* All sixteen words at once, with one byte for each: the place of the key's bit in the word, from 0
- * to 31. That is bit place % 8 of byte place / 8. SIMD128 can't shift each lane by its own count,
- * so both are looked up with swizzles, in which an index above 15 yields 0. */
+/* Handles all sixteen words at the same time, with one byte per word: the place of the key's bit in
+ * the word, from 0 to 31. That is bit place % 8 of byte place / 8. SIMD128 can't shift each lane by
+ * its own count, so both are looked up with swizzles, in which an index above 15 yields 0. */
 static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
 {
     v128_t product =
@@ -308,7 +316,7 @@ static inline v128_t petal_inline_places(uint32_t x)
         wasm_u16x8_narrow_i32x4(petal_inline_products(x, 8), petal_inline_products(x, 12)));
 }
 
-/* The bit of each word within its byte; 0 for words that are not the key's. */
+/* The bit of each word within its byte, or 0 for words that are not among the key's words. */
 static inline v128_t petal_inline_bits(v128_t places, petal_inline_words words)
 {
     const v128_t bits = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -317,7 +325,7 @@ static inline v128_t petal_inline_bits(v128_t places, petal_inline_words words)
     return wasm_v128_and(bit, wasm_i8x16_neg(mask));
 }
 
-/* The place in the line of each word's byte. */
+/* The index of each word's byte in the line. */
 static inline v128_t petal_inline_bytes(v128_t places)
 {
     const v128_t begin =
@@ -332,7 +340,7 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, petal_
     v128_t places = petal_inline_places(x), missing = wasm_i32x4_const_splat(0);
     v128_t all = petal_inline_bits(places, words), bytes = petal_inline_bytes(places);
     for (uint32_t part = 0; part < 4; part++) {
-        /* Each byte of the quarter takes the bit of its word, if that bit is in this byte. */
+        /* Each byte of the quarter gets the bit of its word, if that bit is in this byte. */
         v128_t word = wasm_u8x16_shr(wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))), 2);
         v128_t mine = wasm_i8x16_eq(wasm_i8x16_swizzle(bytes, word),
                                     wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))));
@@ -357,10 +365,10 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x,
     return !wasm_v128_any_true(wasm_v128_andnot(petal_inline_bits(places, words), found));
 }
 
-#else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in \
+#else /* portable: bit by bit; the words of a line are little-endian, so bit b of word w is in \
          byte 4 w + b / 8 */
 
-/* The lowest word of a mask that is not 0. */
+/* Returns the number of the lowest word in a nonzero mask. */
 static inline uint32_t petal_inline_first_word(uint32_t words)
 {
 #if defined(__GNUC__)
@@ -430,8 +438,8 @@ static inline petal_inline_words petal_inline_words_of(const petal_inline *hot, 
 #endif
 }
 
-/* Like petal_contains_hash() and petal_add_hash(), true for a new key: the hash must be
- * petal_hash_key()'s or another well-mixed one. */
+/* Like petal_contains_hash() and petal_add_hash(), but adding returns true for a new key. The hash
+ * must come from petal_hash_key(), or be another well-mixed hash. */
 static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_inline *hot,
                                                                   uint64_t hash)
 {
@@ -446,10 +454,10 @@ static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, 
                                  petal_inline_words_of(hot, hash));
 }
 
-/* XXH3_64bits_withSeed of an 8-byte key, read little-endian: the branch for 4 to 8 bytes, written
- * out for 8. It mixes x ^ rotl(x, 49) ^ rotl(x, 24), where x is the key with its halves swapped,
- * xored with the secret combined with the seed. That is linear, so seed_flip is the precomputed
- * share of the secret and the seed. */
+/* Computes XXH3_64bits_withSeed of an 8-byte key, read as little-endian: this is XXH3's branch for
+ * 4 to 8 bytes, specialized for 8 bytes. It mixes x ^ rotl(x, 49) ^ rotl(x, 24), where x is the key
+ * with its halves swapped, xored with the secret combined with the seed. This is linear, so the
+ * contribution of the secret and the seed is precomputed in seed_flip. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
     uint64_t h = (key << 32 | key >> 32) ^ (key << 17 | key >> 47);
@@ -458,7 +466,7 @@ static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
     return h ^ h >> 28;
 }
 
-/* Like petal_contains_i64() and petal_add_i64(), true for a new key. */
+/* Like petal_contains_i64() and petal_add_i64(), but adding returns true for a new key. */
 static inline PETAL_INLINE_TARGET bool petal_inline_contains_i64(const petal_inline *hot,
                                                                  int64_t value)
 {

@@ -1,5 +1,6 @@
-/* jni_md.h - what jni.h needs to know about Windows on x86-64: a JDK has this file only for its own
- * platform. JNI's specification fixes the widths and the calling convention. */
+/* jni_md.h - the definitions that jni.h needs for Windows on x86-64, since a JDK contains this file
+ * only for its own platform. JNI's specification defines the integer widths and the calling
+ * convention. */
 #ifndef PETAL_JNI_MD_H
 #define PETAL_JNI_MD_H
 

@@ -1,5 +1,5 @@
-/* pyconfig.h - what Python's headers need to know about Windows on x86-64, where only the limited
- * API is used and the compiler is clang with mingw-w64. Python's own file is for another
+/* pyconfig.h - the definitions that Python's headers need for Windows on x86-64, if only the
+ * limited API is used and the compiler is clang with mingw-w64. Python's own file is for another
  * compiler. */
 #ifndef Py_CONFIG_H
 #define Py_CONFIG_H
@@ -10,7 +10,7 @@
 #define NT_THREADS
 #define WITH_THREAD
 
-#define Py_ENABLE_SHARED /* its names come from python3.dll */
+#define Py_ENABLE_SHARED /* imports names from python3.dll */
 #define HAVE_DECLSPEC_DLL
 
 #define SIZEOF_VOID_P 8

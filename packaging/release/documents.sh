@@ -1,5 +1,6 @@
-# documents.sh - what a release has besides its packages: notes from the changelog, a bill of
-# materials, checksums; and the workflows. Sourced by scripts/release, not run.
+# documents.sh - writes and checks the parts of a release other than its packages: notes from the
+# changelog, a bill of materials, and checksums. Also checks the workflows. Sourced by
+# scripts/release, not run.
 
 has_notes() {
     packaging/release/notes >"$packages/notes.md" &&

@@ -1,6 +1,6 @@
 # formula.rb FILE PREFIX - runs the formula's install and test as Homebrew would, in the current
-# folder, which has the unpacked sources: `ruby formula.rb petal.rb /tmp/prefix`. Only what this
-# formula uses is here. Prints url and sha256.
+# folder, which must contain the unpacked sources: `ruby formula.rb petal.rb /tmp/prefix`. It
+# implements only the calls that this formula uses. Prints url and sha256.
 require "pathname"
 
 class Formula

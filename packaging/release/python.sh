@@ -1,4 +1,5 @@
-# python.sh - what PyPI checks on upload, and an install. Sourced by scripts/release, not run.
+# python.sh - runs the checks that PyPI performs on upload, and a test installation. Sourced by
+# scripts/release, not run.
 
 twine=$top/build/release-tools/bin/twine
 installs_wheel() {

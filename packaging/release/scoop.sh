@@ -1,5 +1,5 @@
-# scoop.sh - writes Scoop's manifest, and checks its fields against the zip that it names. Sourced
-# by scripts/release, not run.
+# scoop.sh - writes Scoop's manifest, and checks the manifest's fields against the zip file that it
+# refers to. Sourced by scripts/release, not run.
 
 names_zip() {
     python3 - "$packages" "$1" <<'EOF'
@@ -7,7 +7,7 @@ import hashlib, json, re, sys, zipfile
 from pathlib import Path
 folder, file = Path(sys.argv[1]), sys.argv[2]
 manifest = json.loads((folder / "petal.json").read_text())
-# The fields that Scoop's schema has, and those that its bucket requires.
+# Requires the fields that Scoop's bucket requires, and no fields outside Scoop's schema.
 assert set(manifest) == {"version", "description", "homepage", "license", "architecture", "bin"}, list(manifest)
 assert re.fullmatch(r"[\w.+-]+", manifest["version"]) and manifest["homepage"].startswith("https://")
 (system, it), = manifest["architecture"].items()

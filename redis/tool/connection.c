@@ -99,7 +99,7 @@ static bool complain_handshake(const struct connection *connection, const char *
     return complain(address, text);
 }
 
-/* Requires that the server's certificate is valid for the requested host. */
+/* Requires the server's certificate to be valid for the requested host. */
 static bool start_tls(struct connection *connection, const struct connecting *how)
 {
     char host[256] = "", port[16];

@@ -1,6 +1,6 @@
 /* connection.h - one connection to a server: TCP or a Unix socket, with TLS if requested. hiredis
- * formats commands and parses replies; the bytes go through here, since many systems' hiredis lacks
- * TLS. */
+ * formats commands and parses replies; the bytes are sent and received here, since hiredis lacks
+ * TLS on many systems. */
 #ifndef PETAL_REDIS_CONNECTION_H
 #define PETAL_REDIS_CONNECTION_H
 

@@ -52,8 +52,8 @@ static int complain(const char *what, const char *why)
     return FAILED;
 }
 
-/* Sends a command, given as words of which the last may be binary. On failure, prints a line to
- * stderr and returns NULL. */
+/* Sends a command, given as words. The last word may be binary. On failure, prints a line to stderr
+ * and returns NULL. */
 static redisReply *call(struct job *job, int count, const char **words, size_t last_bytes)
 {
     size_t sizes[8];
@@ -208,8 +208,8 @@ static petal_save_options as_redisbloom(void)
     return options;
 }
 
-/* Pushes into a temporary key, which is renamed at the end. A chunk may be sent twice, so what an
- * interrupted run left behind does no harm. */
+/* Pushes into a temporary key, which is renamed at the end. A chunk may be sent twice, so the data
+ * that an interrupted run left behind does no harm. */
 static int push_bloom(struct job *job, const petal_filter *filter, const char *part)
 {
     petal_save_options options = as_redisbloom();
@@ -350,8 +350,8 @@ static int pull_bits(struct job *job, petal_filter *filter, FILE *file, uint64_t
     }
 }
 
-/* Chooses PETAL.DUMP for all filters of this module, or BF.SCANDUMP, which returns the same chunks,
- * for another module's filters. */
+/* Chooses PETAL.DUMP for all of this module's filters, or BF.SCANDUMP, which returns the same
+ * chunks, for another module's filters. */
 static void choose_dump(struct job *job)
 {
     const char *words[] = {"PETAL.DUMP", job->key, "0"};

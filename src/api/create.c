@@ -1,4 +1,4 @@
-/* create.c - plans and creates filters: Petal's own, and other libraries'. */
+/* create.c - plans and creates filters, both Petal's own and those of other libraries. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -66,8 +66,8 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
-/* A layered filter sums its layers' rates, so it can keep a rate only if it is sized from keys and
- * rate. */
+/* A filter with several layers sums the layers' rates, so it can keep a rate only if its size is
+ * planned from a number of keys and a rate. */
 static petal_status check_layered(const petal_options *options, petal_error *error)
 {
     bool rotating = rotates(options);
@@ -135,7 +135,8 @@ static petal_status describe_layered(const petal_options *options, struct descri
                            : describe_rotating(options, about, error);
 }
 
-/* A static filter is planned from a rate only; its size follows from the number of keys. */
+/* A static filter is planned from a rate alone; its size depends on the number of keys that it
+ * receives. */
 static petal_status check_static(const petal_options *options, petal_error *error)
 {
     if (options->growth || rotates(options))
@@ -152,7 +153,7 @@ static petal_status check_static(const petal_options *options, petal_error *erro
     return PETAL_OK;
 }
 
-/* A layer's shape without its size. */
+/* Sets a layer's shape, except for its size. */
 static petal_status shape_of_static(const petal_options *options, struct shape *shape,
                                     petal_error *error)
 {
@@ -163,7 +164,7 @@ static petal_status shape_of_static(const petal_options *options, struct shape *
                       options->rate, PETAL_STATIC_LOWEST_RATE);
 }
 
-/* The number of layers expected for this many keys. */
+/* Describes a static filter with the number of layers that its capacity is expected to need. */
 static petal_status describe_static(const petal_options *options, struct description *about,
                                     petal_error *error)
 {
@@ -220,14 +221,14 @@ static petal_status describe_sized(const struct format_def *format, const petal_
     return PETAL_OK;
 }
 
-/* Other libraries' formulas miss the rate slightly. They miss it by more than this factor only if
- * there are few keys, or too many for the library's filters (because of a 32-bit hash, or of
- * Parquet's maximum size). */
+/* Other libraries' formulas miss the rate slightly. A formula misses the rate by more than this
+ * factor only for small numbers of keys, or for more keys than the library's filters can handle
+ * (because of a 32-bit hash or Parquet's maximum size). */
 #define MISSED_RATE 2
 #define FEW_KEYS 64u
 
-/* The formulas ignore that positions of a key can coincide (scheme/course.h). At most 4 of m keys
- * are affected. */
+/* The formulas ignore the fact that a key's positions can coincide (scheme/course.h). At most 4 in
+ * m keys are affected. */
 #define MET_KEYS 4.0
 
 static bool fits(const struct format_def *format, petal_options *options, uint64_t capacity,
@@ -243,9 +244,9 @@ static bool fits(const struct format_def *format, petal_options *options, uint64
     return capacity < FEW_KEYS || !(rate > most); /* NAN: unknown */
 }
 
-/* Memory and rate are given: finds the largest capacity whose filter fits. Sizes rise with the
- * capacity; planned sizes have few significant bits, so a finer search over the capacity would find
- * nothing better. */
+/* Given memory and rate, finds the largest capacity for which a filter fits. Sizes rise with the
+ * capacity; planned sizes are rounded to a few significant bits, so a finer search would find no
+ * larger capacity. */
 static petal_status describe_full(const struct format_def *format, const petal_options *options,
                                   struct description *about, petal_error *error)
 {
@@ -274,7 +275,7 @@ static petal_status describe_full(const struct format_def *format, const petal_o
     return describe_sized(format, &own, about, error);
 }
 
-/* Turns the options into a description. */
+/* Converts the options to a description of the filter. */
 static petal_status describe(const petal_options *options, struct description *about,
                              petal_error *error)
 {
@@ -305,7 +306,7 @@ static petal_status make(const petal_options *options, const struct description 
     return PETAL_OK;
 }
 
-/* Checks the structs that receive the plan. */
+/* Checks the caller's structs that receive the plan. */
 static petal_status check_plan(const petal_info *plan, const petal_layers_info *layers,
                                petal_error *error)
 {
@@ -331,7 +332,7 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
 {
     petal_options own;
     struct description about;
-    petal_filter *frame = NULL; /* even a filter without bits can be described */
+    petal_filter *frame = NULL; /* a filter can be described even without bits */
     petal_status status = check_plan(plan, layers, error);
     if (status == PETAL_OK)
         status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
@@ -344,7 +345,7 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_la
 
 /* ---- static filters: created without bits; building them allocates the bits ------------------ */
 
-/* A filter of one layer that collects keys; its size is not known yet. */
+/* Creates a one-layer filter that collects keys. Its size is not known yet. */
 static petal_status create_static(const petal_options *options, uint32_t workers,
                                   petal_filter **filter, petal_error *error)
 {
@@ -401,7 +402,7 @@ static petal_status create_sized(const petal_options *options, petal_filter **fi
     petal_status status = describe(options, &about, error);
     if (status != PETAL_OK) return status;
     if (about.policy.kind == POLICY_TIME)
-        about.layer_count = 1; /* the others are created when needed */
+        about.layer_count = 1; /* later layers are created when they are needed */
     status = make(options, &about, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK)

@@ -1,5 +1,5 @@
-/* hosts.c - for programs that keep a filter's bytes themselves: reading and writing the bits of a
- * layer, queries by byte ranges of a file, and memory that moves. */
+/* hosts.c - calls for programs that store a filter's bytes themselves: they read and write a
+ * layer's bits, answer queries from byte ranges of a file, and let the filter move in memory. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -61,8 +61,8 @@ static void note_changed(petal_filter *filter)
     petal_filter_note_bits(filter);
 }
 
-/* Writes the bytes of the layer's last line, unless they set a bit that no key can set: a filter
- * with such a bit could be saved but not opened again. */
+/* Writes the bytes of the layer's last line. Refuses bytes with a bit that no key can set, because
+ * a filter with such a bit could be saved but not opened again. */
 static petal_status write_end(struct bit_array *array, uint32_t layer, uint64_t offset,
                               const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
@@ -144,7 +144,7 @@ static void *moved(const struct move *move, void *memory, uint64_t size_bytes)
     return to ? to : memory;
 }
 
-/* The bits start on a line within their block, wherever the block is. */
+/* The bits start on a line boundary within their block, wherever the block is. */
 static void move_bits(const struct move *move, struct layer *layer)
 {
     struct bit_array *array = &layer->array;
@@ -160,8 +160,8 @@ static void move_bits(const struct move *move, struct layer *layer)
         memmove((uint8_t *)layer->own_lines + to, array->bytes, (size_t)array->size_bytes);
 }
 
-/* The mover copies the handle and frees the old block, which any code may allocate next. So the
- * secret is kept elsewhere during the move: it must not stay in the freed block. */
+/* The mover copies the handle and frees the old block, which other code may then allocate. The
+ * freed block must not contain the secret, so the secret is stored elsewhere during the move. */
 static petal_filter *move_handle(const struct move *move, petal_filter *filter)
 {
     uint8_t secret[sizeof filter->hash_key.secret];
@@ -191,13 +191,13 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     to->origin.far = moved(&move, (uint8_t *)(uintptr_t)to->origin.far, to->origin.size_bytes);
     to->sharing = moved(&move, to->sharing, sizeof *to->sharing);
     to->backing = moved(&move, to->backing, sizeof(struct backing));
-    petal_filter_choose_strategy(to); /* the strategy knows where the layers are */
+    petal_filter_choose_strategy(to); /* the strategy contains the layers' addresses */
     return PETAL_OK;
 }
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* Can this filter's layers be exchanged? */
+/* Returns true if this filter's layers can be exchanged. */
 static petal_status check_exchangeable(const petal_filter *filter, petal_error *error)
 {
     petal_status status = check_own(filter, 0, error);
@@ -234,7 +234,7 @@ static struct shape shape_of(const petal_filter *filter, const petal_lent_layer 
     return (struct shape){filter->scheme->id, lent->hashes, lent->lines_per_key, lent->bits};
 }
 
-/* Can the filter's scheme have this shape, which petal_get_info() reported? */
+/* Checks that the filter's scheme allows this shape, which the host got from petal_get_info(). */
 static petal_status check_shape(const petal_filter *filter, const petal_lent_layer *lent,
                                 uint32_t number, petal_error *error)
 {
@@ -247,10 +247,11 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
                       number, (unsigned long long)asked.bits, asked.lines_per_key);
 }
 
-/* make_room() allocates a quarter more than needed, and the result must still fit in 32 bits. */
+/* make_room() allocates a quarter more layers than needed, and their number must still fit in 32
+ * bits. */
 #define MAX_LENT_LAYERS (UINT32_MAX / 2)
 
-/* Keeps spare room for the next filter, unless it is far more than this one needs. */
+/* Keeps spare room for the next filter, unless there is far more room than this filter needs. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
@@ -308,8 +309,8 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
         filter->layers[i] = (struct layer){0};
         borrow(filter, &layers[i], &filter->layers[i]);
     }
-    /* Choosing a strategy takes as long as several keys. It is skipped if nothing that the strategy
-     * depends on has changed: the layers' addresses and parameters. */
+    /* Choosing a strategy takes as long as adding several keys. This is skipped if the layers'
+     * addresses and parameters, on which the strategy depends, have not changed. */
     bool is_known = filter->layers == before && layer_count == count_before &&
                     !filter->direct.lines && (!filter->grow || filter->grow == refuse_to_grow);
     if (filter->grow) filter->grow = refuse_to_grow;
@@ -323,12 +324,12 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
 
 /* ---- queries by ranges of the file ----------------------------------------------------------- */
 
-/* The lines that a query for a key reads in a layer, in the order in which its positions first
- * touch them. */
+/* The lines of a layer that a query for one key reads, in the order in which the key's positions
+ * first reach them. */
 struct lines {
     uint32_t position_count, line_count;
-    uint64_t positions[PETAL_MAX_POSITIONS]; /* as bit numbers of the array */
-    uint32_t line_of[PETAL_MAX_POSITIONS];   /* the line of each position */
+    uint64_t positions[PETAL_MAX_POSITIONS]; /* positions, as bit numbers in the array */
+    uint32_t line_of[PETAL_MAX_POSITIONS];   /* each position's index in `lines` */
     uint64_t lines[PETAL_MAX_POSITIONS];
 };
 
@@ -366,7 +367,7 @@ static void list_range(struct range_list *list, uint64_t offset, uint64_t size_b
     list->count++;
 }
 
-/* Lists the ranges of a layer whose first byte is at this offset in the file. */
+/* Lists the ranges of a layer. `offset` is the file offset of the layer's first byte. */
 static void list_ranges(struct range_list *list, const struct layer *layer,
                         const struct scheme_def *scheme, uint64_t hash, uint64_t offset)
 {
@@ -397,7 +398,7 @@ petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_
     return PETAL_OK;
 }
 
-/* Are the positions, each `width` bits wide, all set in these lines? */
+/* Returns true if all positions, which are `width` bits wide, are set in these lines. */
 static bool all_set(const struct lines *found, uint32_t width, const uint8_t *bytes)
 {
     for (uint32_t i = 0; i < found->position_count; i++) {
@@ -408,8 +409,8 @@ static bool all_set(const struct lines *found, uint32_t width, const uint8_t *by
     return true;
 }
 
-/* The layer's answer, from ranges whose contents start at `bytes`. Sets *taken to the number of
- * bytes used; gives no answer if fewer bytes are present. */
+/* Computes the layer's answer from ranges whose contents start at `bytes`. Sets *taken to the
+ * number of bytes used. If there are too few bytes, there is no answer. */
 static enum turn turn_of(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
                          const uint8_t *bytes, uint64_t size_bytes, uint64_t *taken)
 {
@@ -432,7 +433,7 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
                                       const void *bytes, uint64_t size_bytes, bool *answer,
                                       petal_error *error)
 {
-    enum turn first = TURN_NEXT; /* the first that answers */
+    enum turn first = TURN_NEXT; /* the first layer that decides the answer */
     uint64_t at = 0, taken;
     petal_status status = check_ranged(filter, error);
     if (status != PETAL_OK) return status;
@@ -460,7 +461,7 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
 
 struct block {
     uint32_t layer;
-    uint64_t index, number; /* within its layer, and across all layers */
+    uint64_t index, number; /* block number within its layer, and across all layers */
     petal_range bits, sum;
 };
 

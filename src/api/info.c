@@ -1,4 +1,4 @@
-/* info.c - describes a filter, lists the formats, and detects which formats bytes could be in. */
+/* info.c - describes filters, lists formats, and detects the format of given bytes. */
 #include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -14,7 +14,8 @@
 
 /* ---- abilities ------------------------------------------------------------------------------- */
 
-/* If layers hold keys of different times, their bits can be neither combined nor compared. */
+/* If layers hold keys from different periods, the layers' bits can be neither combined nor
+ * compared. */
 static uint32_t abilities_of_single(const petal_filter *filter)
 {
     uint32_t can = PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_COMPARE;
@@ -61,9 +62,9 @@ static uint64_t memory_of(const petal_filter *filter)
     return sum + filter->metadata_bytes;
 }
 
-/* For a time window: when a generation's keys were added. The oldest generation covers at most one
- * span (petal_rotating_span()), unless it was kept open longer because the maximum number of
- * generations already existed. */
+/* For a time window: the period in which a generation's keys were added. The oldest generation
+ * covers at most one span (petal_rotating_span()), unless it was kept open longer because the
+ * maximum number of generations already existed. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layers_info *info)
 {
     const struct policy *policy = &filter->policy;
@@ -75,7 +76,8 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
         info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
-/* m; for the static scheme, where m means something else, the total number of bits */
+/* Returns the number of bits, which is m except in the static scheme, where m has a different
+ * meaning. */
 static uint64_t bits_of(const petal_filter *filter, const struct layer *layer)
 {
     return filter->scheme->is_in_turn ? layer->array.size_bytes * 8 : layer->array.shape.bits;
@@ -102,8 +104,8 @@ static const struct shape *parameters_of(const petal_filter *filter)
     return &layer->array.shape;
 }
 
-/* The parameters of the whole filter. If there are several layers: the last layer's, which receives
- * new keys, with sizes summed over all. */
+/* The parameters of the whole filter. If there are several layers, these are the parameters of the
+ * last one, which receives new keys, and the sizes are totals over all layers. */
 static void describe_all(const petal_filter *filter, petal_info *info)
 {
     bool rotates = petal_filter_rotates(filter);

@@ -7,7 +7,8 @@
 /* Fills in what petal_get_info() reports for a layer, or for the filter (PETAL_ALL_LAYERS). */
 void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_info *info);
 
-/* Does the same for petal_get_layers_info(). */
+/* Fills in what petal_get_layers_info() reports for a layer, or for the filter
+ * (PETAL_ALL_LAYERS). */
 void petal_filter_describe_layers(const petal_filter *filter, uint32_t layer,
                                   petal_layers_info *info);
 

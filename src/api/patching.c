@@ -1,4 +1,4 @@
-/* patching.c - petal_diff() and petal_apply_patch(). */
+/* patching.c - implements petal_diff() and petal_apply_patch(). */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -12,7 +12,7 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Counts bits that differ, but stops once there are more than `max`. */
+/* Counts the bits that differ, but stops when the count exceeds `max`. */
 static uint64_t count_different(const struct bit_array *from, const struct bit_array *to,
                                 uint64_t max)
 {
@@ -34,8 +34,8 @@ static uint64_t cost_of_shift(const petal_filter *from, const petal_filter *to, 
     return cost;
 }
 
-/* How many generations were dropped between `from` and `to`: the number that leaves the fewest
- * differing bits. Other layered filters only add layers. */
+/* Returns the number of generations that were dropped between `from` and `to`, which is the number
+ * that leaves the fewest bits different. Other filters with layers never drop a layer. */
 static uint32_t find_shift(const petal_filter *from, const petal_filter *to)
 {
     uint64_t least = UINT64_MAX;
@@ -120,7 +120,7 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
         (unsigned long long)id);
 }
 
-/* Even if the base is right, the result may be a filter of another kind. */
+/* Even if the patch is applied to the right filter, it may produce another kind of filter. */
 static petal_status check_kin(const petal_filter *filter, const struct patch *patch,
                               petal_error *error)
 {
@@ -143,7 +143,7 @@ static petal_status check_kin(const petal_filter *filter, const struct patch *pa
                              "the patch makes another kind of filter; fetch the whole file");
 }
 
-/* Limits the memory of new layers. */
+/* Limits the memory that new layers may take. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct patch *patch,
                                        uint64_t memory_limit, petal_error *error)
 {
@@ -175,7 +175,7 @@ static petal_status make_frame(const petal_filter *filter, const struct patch *p
                : status;
 }
 
-/* A filter that threads share always has one layer. */
+/* A filter that several threads add to always has one layer. */
 static petal_status check_sharing(const petal_filter *filter, const petal_filter *frame,
                                   petal_error *error)
 {
@@ -211,10 +211,10 @@ static void move_bits(struct layer *from, struct layer *to)
         (b) = swapped; \
     } while (0)
 
-/* Moves the frame's state into the filter, and the old state into the frame to be freed. */
+/* Swaps the states of the filter and the frame; the frame, with the old state, is then freed. */
 static void take_over(petal_filter *filter, const struct patch *patch, petal_filter *frame)
 {
-    petal_filter_settle_items(filter); /* the patch replaces these counts */
+    petal_filter_settle_items(filter); /* the patch overwrites these counts */
     for (uint32_t i = 0; i < frame->layer_count; i++)
         if (petal_patch_source(filter, patch->shift, i))
             move_bits(&filter->layers[i + patch->shift], &frame->layers[i]);

@@ -1,5 +1,5 @@
-/* base64.c - see base64.h. Three bytes, the first in the highest bits, form four groups of six
- * bits. */
+/* base64.c - see base64.h. Three bytes, the first of which contains the highest bits, form four
+ * groups of six bits. */
 #include "base/base64.h"
 
 #define NO_VALUE 64u
@@ -14,7 +14,8 @@ bool petal_base64_bytes(const char *text, uint64_t chars, uint64_t *size_bytes)
     return true;
 }
 
-/* Returns six bits, or NO_VALUE. Records which alphabet has the character. */
+/* Returns the six bits that a character encodes, or NO_VALUE. Records which alphabet contains the
+ * character. */
 static unsigned value_of(char c, unsigned *seen)
 {
     if (c >= 'A' && c <= 'Z') return (unsigned)(c - 'A');
@@ -31,7 +32,7 @@ static unsigned value_of(char c, unsigned *seen)
     return NO_VALUE;
 }
 
-/* Decodes a group to its `count` bytes. Returns the index of the invalid character, or 4. */
+/* Decodes a group into `count` bytes. Returns the index of the invalid character, or 4. */
 static unsigned decode_group(const char *group, unsigned count, uint8_t *bytes, unsigned *seen)
 {
     uint32_t bits = 0;
@@ -40,7 +41,7 @@ static unsigned decode_group(const char *group, unsigned count, uint8_t *bytes, 
         if (value == NO_VALUE || *seen == (BASE64_STANDARD | BASE64_URL)) return i;
         bits |= value << (18 - 6 * i);
     }
-    if (bits & (0xffffffu >> 8 * count)) return count; /* bits after the last whole byte */
+    if (bits & (0xffffffu >> 8 * count)) return count; /* unused bits after the last whole byte */
     for (unsigned i = 0; i < count; i++) bytes[i] = (uint8_t)(bits >> (16 - 8 * i));
     return 4;
 }

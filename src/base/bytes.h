@@ -1,8 +1,9 @@
-/* bytes.h - numbers stored as bytes in a given order, and several 64-bit operations that C lacks.
+/* bytes.h - loads and stores numbers in a given byte order, and defines 64-bit operations that C
+ * lacks.
  *
- * All numbers that are stored or hashed go through these functions, never through a cast pointer,
- * so the code is right on big-endian machines and at any alignment. Compilers turn each into one
- * instruction. */
+ * All numbers that are stored or hashed are accessed with these functions, never through a cast
+ * pointer, so the code is correct on big-endian machines and at any alignment. Compilers turn each
+ * function into one instruction. */
 #ifndef PETAL_BASE_BYTES_H
 #define PETAL_BASE_BYTES_H
 
@@ -39,9 +40,9 @@ static inline uint64_t load64le(const void *from)
     return PETAL_BIG_ENDIAN ? swap64(x) : x;
 }
 
-/* Loads `count` bytes, at most 8, as a number: the first byte is the lowest, and the bytes after
- * the last are zero. A memcpy() whose length is only known at run time is a call, which costs more
- * than hashing a short key. */
+/* Loads `count` bytes, at most 8, as a little-endian number. The missing high bytes are zero. A
+ * memcpy() of a length known only at run time would be a function call, which costs more than
+ * hashing a short key. */
 static inline uint64_t load_tail64le(const uint8_t *from, size_t count)
 {
     if (count >= 4) return load32le(from) | (uint64_t)load32le(from + count - 4) << 8 * (count - 4);
@@ -117,8 +118,8 @@ static inline uint64_t rotl64(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
-/* Returns the high 64 bits of a 128-bit product, and stores the low ones. WebAssembly has no such
- * product: the compiler would call a function. */
+/* Returns the high 64 bits of a 128-bit product, and stores the low 64 bits. WebAssembly has no
+ * 128-bit multiplication, so the compiler would call a function. */
 static inline uint64_t multiply64(uint64_t a, uint64_t b, uint64_t *low)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__wasm__)
@@ -136,15 +137,15 @@ static inline uint64_t multiply64(uint64_t a, uint64_t b, uint64_t *low)
 #endif
 }
 
-/* The high 64 bits of a 128-bit product: maps a well-mixed `a` evenly onto 0 .. b-1 without a
- * division. */
+/* Returns the high 64 bits of a 128-bit product. This maps a well-mixed `a` evenly onto 0 .. b-1
+ * without a division. */
 static inline uint64_t mulhi64(uint64_t a, uint64_t b)
 {
     uint64_t low;
     return multiply64(a, b, &low);
 }
 
-/* The xor of both halves of a 128-bit product. */
+/* Returns the XOR of the two halves of a 128-bit product. */
 static inline uint64_t mulfold64(uint64_t a, uint64_t b)
 {
     uint64_t low, high = multiply64(a, b, &low);
@@ -168,7 +169,7 @@ static inline unsigned popcount32(uint32_t x)
     return popcount64(x);
 }
 
-/* The index of the lowest set bit; x is not 0. */
+/* Returns the index of the lowest set bit. x must not be 0. */
 static inline unsigned lowest_bit64(uint64_t x)
 {
 #ifdef __GNUC__

@@ -1,5 +1,5 @@
-/* checked.h - overflow-checked arithmetic on untrusted sizes. It reports overflow, so a size that
- * is too large is refused and never wraps. */
+/* checked.h - overflow-checked arithmetic on untrusted sizes. These functions report overflow, so a
+ * size that is too large is rejected and never wraps. */
 #ifndef PETAL_BASE_CHECKED_H
 #define PETAL_BASE_CHECKED_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* *sum = a + b; false (and *sum unchanged) if that overflows. */
+/* Sets *sum = a + b. On overflow, returns false and leaves *sum unchanged. */
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a) return false;
@@ -15,7 +15,7 @@ static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
-/* *product = a * b; false (and *product unchanged) if that overflows. */
+/* Sets *product = a * b. On overflow, returns false and leaves *product unchanged. */
 static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (a != 0 && b > UINT64_MAX / a) return false;
@@ -23,14 +23,14 @@ static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
     return true;
 }
 
-/* *rounded = x rounded up to a multiple of `unit`; false if that overflows. */
+/* Sets *rounded to x, rounded up to a multiple of `unit`. Returns false on overflow. */
 static inline bool checked_round_up(uint64_t x, uint64_t unit, uint64_t *rounded)
 {
     uint64_t rest = x % unit;
     return checked_add(x, rest ? unit - rest : 0, rounded);
 }
 
-/* count, limited to `max`: the size of a piece. */
+/* Returns the smaller of `count` and `max`, for example as the size of the next piece. */
 static inline size_t at_most(uint64_t count, uint64_t max)
 {
     return (size_t)(count < max ? count : max);

@@ -1,8 +1,8 @@
-/* cpu.c - see cpu.h. It does not use __builtin_cpu_supports(): with zig's runtime library that
- * compiles and links, but always returns false.
+/* cpu.c - see cpu.h. This file does not use __builtin_cpu_supports(), because with Zig's runtime
+ * library that function always returns false.
  *
- * In a virtual machine CPUID takes microseconds, so the answer is cached. Threads that race here
- * all store the same value. */
+ * In a virtual machine, CPUID takes microseconds, so the answer is cached. If several threads
+ * detect the features at the same time, all of them store the same value. */
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Intel's manual, volume 1, 13.2 and 14.3: registers that the operating system saves. */
+/* Bits for the registers that the operating system saves (Intel's manual, volume 1, 13.2 and
+ * 14.3). */
 #define STATE_AVX 0x06u    /* XMM, YMM */
 #define STATE_AVX512 0xe6u /* also the masks, the upper halves of ZMM, ZMM16 to 31 */
 

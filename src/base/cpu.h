@@ -1,5 +1,5 @@
-/* cpu.h - which instructions this CPU and its operating system support; kernels are chosen
- * accordingly. */
+/* cpu.h - detects which instructions this CPU and its operating system support, so that kernels can
+ * be chosen. */
 #ifndef PETAL_BASE_CPU_H
 #define PETAL_BASE_CPU_H
 
@@ -11,12 +11,12 @@ enum cpu_features {
     CPU_SSE4 = 1,    /* SSE4.1 */
     CPU_BMI2 = 2,    /* Intel since 2013, AMD since 2015 */
     CPU_AVX2 = 4,    /* likewise */
-    CPU_AVX512 = 8,  /* F, BW, DQ and VL: Skylake servers, Zen 4 */
+    CPU_AVX512 = 8,  /* AVX-512 F, BW, DQ and VL: Skylake servers, Zen 4 */
     CPU_POPCNT = 16, /* Intel since 2008, AMD since 2007 */
-    CPU_VPOPCNT = 32 /* VPOPCNTDQ of AVX-512: Ice Lake, Zen 4 */
+    CPU_VPOPCNT = 32 /* AVX-512 VPOPCNTDQ: Ice Lake, Zen 4 */
 };
 
-/* Are all of these supported? */
+/* Returns true if the CPU and the operating system support all of these features. */
 bool petal_cpu_has(unsigned features);
 
 #endif

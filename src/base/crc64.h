@@ -1,6 +1,6 @@
-/* crc64.h - the CRC of Redis: 64 bits, polynomial ad93d23594c935a9 (Jones), reflected, initial
- * value 0. For "123456789" it is e9c6d914c4b8d9ca. Each use builds the table anew, in microseconds:
- * the library has no mutable global state. */
+/* crc64.h - the CRC that Redis uses: 64 bits, polynomial ad93d23594c935a9 (Jones), reflected,
+ * initial value 0. For "123456789" it is e9c6d914c4b8d9ca. The library has no mutable global state,
+ * so each use rebuilds the table, which takes microseconds. */
 #ifndef PETAL_BASE_CRC64_H
 #define PETAL_BASE_CRC64_H
 

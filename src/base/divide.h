@@ -1,14 +1,15 @@
-/* divide.h - remainders of many numbers by the same divisor, exact and without a division.
+/* divide.h - computes the remainders of many numbers modulo the same divisor, exactly and without a
+ * division.
  *
- * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is computed once,
- * and for each x
+ * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is computed only
+ * once, and then for each x:
  *
  *     q = floor(x * r / 2^64), rest = x - q * m, and m is subtracted once more if rest >= m
  *
  * Why one subtraction is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x /
  * 2^64) * (e / m), which is less than 1 below x / m. Hence q is floor(x / m) or one less, for every
- * x below 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x, so nothing wraps. (Barrett's
- * reduction, 1986, with the reciprocal rounded down.) */
+ * x below 2^64 and every m from 1 up: 0 <= rest < 2 * m, and rest <= x, so nothing wraps.
+ * (Barrett's reduction, 1986, with the reciprocal rounded down.) */
 #ifndef PETAL_BASE_DIVIDE_H
 #define PETAL_BASE_DIVIDE_H
 
@@ -18,7 +19,7 @@ struct divisor {
     uint64_t by, reciprocal;
 };
 
-/* `by` must be at least 1. */
+/* The divisor `by` must be at least 1. */
 static inline struct divisor divisor_of(uint64_t by)
 {
     return (struct divisor){by, UINT64_MAX / by};

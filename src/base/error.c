@@ -1,5 +1,5 @@
-/* error.c - see error.h; also the names of the statuses. */
-#define _POSIX_C_SOURCE 200112L /* the strerror_r that POSIX specifies */
+/* error.c - see error.h. Also defines the names of the statuses. */
+#define _POSIX_C_SOURCE 200112L /* selects the strerror_r() that POSIX specifies */
 
 #include "base/error.h"
 
@@ -15,7 +15,7 @@
 #if defined(PETAL_READ_ONLY) || defined(__wasm__)
 
 struct text {
-    char *at, *end; /* the terminating zero always fits */
+    char *at, *end; /* there is always room for the terminating zero */
 };
 
 static void put(struct text *text, char c)
@@ -40,9 +40,9 @@ static void put_string(struct text *text, const char *string, int max)
 #ifndef PETAL_READ_ONLY
 #define MAX_DIGITS 15
 
-/* Stores the digits of a number that is not negative, without trailing zeros. Returns their count,
- * and the power of ten of the first. Each scaling by ten causes a rounding error, but one far below
- * the last digit. */
+/* Stores the digits of a nonnegative number, without trailing zeros. Returns the number of digits
+ * and the first digit's power of ten. Each scaling by ten causes a rounding error, but the error is
+ * far below the last digit. */
 static int digits_of(double value, int precision, char *digits, int *exponent)
 {
     unsigned long long unit = 1;
@@ -56,7 +56,7 @@ static int digits_of(double value, int precision, char *digits, int *exponent)
     return precision;
 }
 
-/* Prints %g with up to 15 digits. */
+/* Formats a number like %g, with up to 15 digits. */
 static void put_real(struct text *text, double value, int precision)
 {
     char digits[MAX_DIGITS];
@@ -70,7 +70,7 @@ static void put_real(struct text *text, double value, int precision)
     if (precision > MAX_DIGITS) precision = MAX_DIGITS;
     int count = digits_of(value, precision, digits, &exponent);
     bool scientific = exponent < -4 || exponent >= precision;
-    int whole = scientific ? 1 : exponent + 1; /* digits before the point */
+    int whole = scientific ? 1 : exponent + 1; /* number of digits before the decimal point */
     if (whole <= 0) put_string(text, "0.0000", 2 - whole);
     for (int i = 0; i < count || i < whole; i++) {
         if (i > 0 && i == whole) put(text, '.');
@@ -82,7 +82,7 @@ static void put_real(struct text *text, double value, int precision)
 }
 #endif
 
-/* Formats one conversion, after its '%'. Returns the position after it. */
+/* Formats one conversion, starting after its '%'. Returns the position after the conversion. */
 static const char *convert(struct text *text, const char *format, va_list *arguments)
 {
     int digits = 0, precision = -1, longs = 0;
@@ -186,7 +186,7 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
-#ifdef __wasm__ /* no call that can fail there sets errno, and the messages are long */
+#ifdef __wasm__ /* on WebAssembly, no failing call sets errno, and error texts are long */
     petal_text(reason, sizeof reason, "error %d", system_errno);
 #else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)

@@ -1,8 +1,8 @@
-/* libraries.h - which libraries' formats, schemes and hashes are in this build. By default all of
- * them; if PETAL_FORMATS_LISTED is defined, Petal's own and those of each LIBRARY for which
- * PETAL_WITH_LIBRARY is defined as 1 (cc -DPETAL_WITH_GUAVA). The lists of formats, schemes and
- * hashes name the LIBRARY of each line. Code that is left out is compiled, but nothing refers to
- * it, so it is not linked. */
+/* libraries.h - selects the libraries whose formats, schemes and hashes are part of this build. By
+ * default, the build includes all libraries. If PETAL_FORMATS_LISTED is defined, the build includes
+ * Petal itself and each LIBRARY for which PETAL_WITH_LIBRARY is defined as 1
+ * (cc -DPETAL_WITH_GUAVA). The lists of formats, schemes and hashes name the LIBRARY of each line.
+ * Code that is left out is compiled, but nothing refers to it, so it is not linked. */
 #ifndef PETAL_BASE_LIBRARIES_H
 #define PETAL_BASE_LIBRARIES_H
 
@@ -22,7 +22,7 @@
 #define PETAL_TAKE_PASTED(is) PETAL_TAKE_##is
 #define PETAL_TAKE(is) PETAL_TAKE_PASTED(is)
 
-/* Expands to the text after LIBRARY if that is in the build, otherwise to nothing. */
+/* Expands to the text after LIBRARY if the build includes that library, otherwise to nothing. */
 #define PETAL_IF(LIBRARY, ...) PETAL_TAKE(PETAL_IS_1(PETAL_WITH_##LIBRARY))(__VA_ARGS__)
 
 #else

@@ -24,7 +24,7 @@ static bool take_literals(struct expansion *x, uint64_t count)
     return true;
 }
 
-/* Byte by byte: a copy may overlap what it has just written. */
+/* Copies byte by byte, since a copy may overlap the bytes it has just written. */
 static bool take_copy(struct expansion *x, unsigned control)
 {
     uint64_t count = control >> 5, back = (control & 31u) << 8;
@@ -51,8 +51,8 @@ bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *byt
 
 /* ---- compressing ----------------------------------------------------------------------------- */
 
-/* Output with an open run of literals: its control byte is reserved now and written when the run
- * ends. */
+/* The output, which ends with an open run of literals. A run's control byte is reserved when the
+ * run starts, and written when the run ends. */
 struct output {
     uint8_t *bytes;
     uint64_t used, room;
@@ -62,7 +62,7 @@ struct output {
 static void end_run(struct output *out)
 {
     if (out->run == 0)
-        out->used--; /* an empty run releases its control byte */
+        out->used--; /* an empty run needs no control byte */
     else
         out->bytes[out->used - out->run - 1] = (uint8_t)(out->run - 1);
 }
@@ -91,16 +91,17 @@ static void put_copy(struct output *out, uint32_t count, uint32_t back)
     begin_run(out);
 }
 
-/* The slot for the last place with the same three bytes. */
+/* Returns the slot that holds the last position with the same three bytes. */
 static uint32_t *slot_of(uint32_t *slots, const uint8_t *at)
 {
     uint32_t high = (uint32_t)at[0] << 8 | at[1], low = (uint32_t)at[1] << 8 | at[2];
     return &slots[(high - low * 5) % PETAL_LZF_SLOTS];
 }
 
-/* The number of bytes at `at` that equal those at `from`: at least 3. liblzf compares up to 16 more
- * before it checks the limit, and so exceeds a limit of 17 or 18 (which is the end of the input
- * less 2, so nothing is overrun). */
+/* Returns the number of bytes at `at` that equal the bytes at `from`, at least 3. liblzf compares
+ * up to 16 more bytes before it checks the limit, and so exceeds a limit of 17 or 18. This function
+ * returns the same numbers. Such a limit is 2 bytes before the end of the input, so nothing is
+ * overrun. */
 static uint32_t common_bytes(const uint8_t *from, const uint8_t *at, uint32_t left)
 {
     uint32_t limit = left - 2 < MAX_COPIED ? left - 2 : MAX_COPIED, count = 3;
@@ -127,7 +128,7 @@ uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *
             at += copied;
             if (size_bytes - at <= 2) break;
             *slot_of(slots, bytes + at - 2) =
-                at - 2; /* records the last two of the skipped places */
+                at - 2; /* records the last two of the skipped positions */
             *slot_of(slots, bytes + at - 1) = at - 1;
         } else {
             if (out.used >= out.room) return 0;

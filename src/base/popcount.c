@@ -1,7 +1,8 @@
-/* popcount.c - see popcount.h. Every x86-64 CPU since 2008 has the instruction, but compilers may
- * not assume it, so __builtin_popcountll() calls a function for each word. With AVX2 both halves of
- * each byte are looked up in a table of 16, 32 bytes at a time (Mula 2008; Mula, Kurz and Lemire,
- * "Faster population counts using AVX2 instructions", 2018). */
+/* popcount.c - see popcount.h. Every x86-64 CPU since 2008 has the POPCNT instruction, but
+ * compilers may not assume that, so __builtin_popcountll() calls a function for each word. With
+ * AVX2, the counts of both halves of each byte are looked up in a table of 16 entries, 32 bytes at
+ * a time (Mula 2008; Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions",
+ * 2018). */
 #include "base/popcount.h"
 
 #include "base/bytes.h"
@@ -28,7 +29,7 @@ static POPCNT uint64_t count_popcnt(const uint8_t *bytes, uint64_t size_bytes)
     return count + (uint64_t)_mm_popcnt_u64(load_tail64le(bytes + i, (size_t)(size_bytes - i)));
 }
 
-/* Counts the bits of each byte. */
+/* Counts the set bits of each byte. */
 static inline AVX2 __m256i bits_of_bytes(const uint8_t *bytes)
 {
     const __m256i bits_of_half = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0,
@@ -41,7 +42,7 @@ static inline AVX2 __m256i bits_of_bytes(const uint8_t *bytes)
                            _mm256_shuffle_epi8(bits_of_half, high));
 }
 
-/* A byte can hold the sum of 31 bytes' bits. */
+/* A byte can hold the sum of the bit counts of 31 bytes. */
 #define STEP_BYTES 256u
 
 static AVX2 uint64_t count_avx2(const uint8_t *bytes, uint64_t size_bytes)

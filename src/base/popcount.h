@@ -1,4 +1,4 @@
-/* popcount.h - counts the set bits of an array, with the best instructions of this CPU. */
+/* popcount.h - counts the set bits of an array, with the fastest instructions that this CPU has. */
 #ifndef PETAL_BASE_POPCOUNT_H
 #define PETAL_BASE_POPCOUNT_H
 
@@ -7,8 +7,8 @@
 /* Byte order doesn't matter for a count. */
 uint64_t petal_popcount(const uint8_t *bytes, uint64_t size_bytes);
 
-/* The ways to count, fastest first; the last runs on every CPU. `needs` are features of
- * base/cpu.h. */
+/* The ways to count, fastest first; the last one runs on every CPU. `needs` are CPU features
+ * (base/cpu.h). */
 struct popcount_level {
     const char *name;
     unsigned needs;
@@ -17,7 +17,7 @@ struct popcount_level {
 
 extern const struct popcount_level petal_popcount_levels[];
 
-/* The first level that this CPU can run. */
+/* Returns the first level that this CPU can run. */
 const struct popcount_level *petal_popcount_level(void);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* No version's struct is larger than this: a larger size is uninitialised memory. */
+/* In every version, structs are at most this large. A larger struct_size is uninitialized
+ * memory. */
 #define MIN_BYTES 8u
 #define MAX_BYTES 4096u
 

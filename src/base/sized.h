@@ -1,21 +1,23 @@
-/* sized.h - structs of petal.h that start with struct_size, exchanged with programs that were
- * compiled against an older or a newer header. */
+/* sized.h - reads and writes structs that start with struct_size, for programs that were compiled
+ * with an older or newer petal.h. */
 #ifndef PETAL_BASE_SIZED_H
 #define PETAL_BASE_SIZED_H
 
 #include "petal/petal.h"
 
-/* Copies the caller's struct into `ours` of `ours_bytes`, which becomes its struct_size. Zeroes the
- * fields that the caller doesn't know. PETAL_ERR_ARGUMENT if `theirs` is NULL, was not initialised
- * (`init` is the macro's name), or sets fields that we don't know. */
+/* Copies the caller's struct to `ours`, sets struct_size in the copy to `ours_bytes`, and zeroes
+ * the fields that the caller doesn't know about. Returns PETAL_ERR_ARGUMENT if `theirs` is NULL,
+ * was not initialized (`init` is the macro's name), or sets fields that this library doesn't know
+ * about. */
 petal_status petal_sized_take(const void *theirs, void *ours, uint32_t ours_bytes, const char *init,
                               petal_error *error);
 
-/* Can the caller's struct receive results? For calls that don't read it. */
+/* Checks that the caller's struct can receive results. This is for calls that only write the
+ * struct. */
 petal_status petal_sized_check(const void *theirs, const char *init, petal_error *error);
 
-/* Copies `ours` into the caller's struct, up to its size. Keeps its struct_size, and zeroes the
- * fields that we don't know. */
+/* Copies `ours` into the caller's struct, up to its size. Preserves the caller's struct_size, and
+ * zeroes the fields that this library doesn't know about. */
 void petal_sized_give(const void *ours, uint32_t ours_bytes, void *theirs);
 
 #endif

@@ -1,6 +1,6 @@
 /* sort.c - see sort.h. Radix sort from the highest byte down, in place (McIlroy, Bostic, McIlroy:
- * "Engineering Radix Sort", 1993, the American flag): swaps bring each number to its byte's bucket,
- * then each bucket is sorted by the next byte. Few numbers are sorted by insertion. */
+ * "Engineering Radix Sort", 1993, the American flag): swaps move each number to the bucket of its
+ * byte, and then each bucket is sorted by the next byte. Small buckets are sorted by insertion. */
 #include "base/sort.h"
 
 #define FEW 48u

@@ -4,18 +4,19 @@
 
 #include <stdint.h>
 
-/* Ascending, in place, for any numbers: at most about 9 passes. */
+/* Sorts the numbers in place, in ascending order. Makes at most about 9 passes, whatever the
+ * numbers are. */
 void petal_sort64(uint64_t *numbers, uint64_t count);
 
-/* The part that a number belongs to, chosen by its highest byte: once each part is sorted, all
- * numbers are. */
+/* Returns the part to which a number belongs, according to its highest byte. Once each part is
+ * sorted, so is the whole array. */
 #define PETAL_SORT_PARTS 256u
 static inline uint32_t sort_part(uint64_t number)
 {
     return (uint32_t)(number >> 56);
 }
 
-/* Sorts a part: numbers whose highest 8 bits are equal. */
+/* Sorts a part, whose numbers all have the same highest 8 bits. */
 void petal_sort64_part(uint64_t *numbers, uint64_t count);
 
 #endif

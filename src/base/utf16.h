@@ -1,8 +1,9 @@
 /* utf16.h - converts UTF-8 to the UTF-16 code units of a JavaScript string, one at a time.
  *
- * Invalid UTF-8 becomes U+FFFD as in JavaScript's TextDecoder: one for each longest prefix of a
- * character. There is one exception: the three bytes that would encode a lone surrogate (ed a0 80
- * to ed bf bf) become that surrogate, so that every JavaScript string can be written as bytes. */
+ * Invalid UTF-8 becomes U+FFFD, as in JavaScript's TextDecoder: each maximal prefix of a character
+ * becomes one U+FFFD. There is one exception: the three bytes that would encode a lone surrogate
+ * (ed a0 80 to ed bf bf) become that surrogate, so that every JavaScript string can be written as
+ * bytes. */
 #ifndef PETAL_BASE_UTF16_H
 #define PETAL_BASE_UTF16_H
 
@@ -15,7 +16,7 @@
 struct utf16_reader {
     const uint8_t *at;
     size_t left;
-    uint16_t pending; /* a low surrogate to return next, or 0 */
+    uint16_t pending; /* low surrogate to return next, or 0 if there is none */
 };
 
 static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes)
@@ -23,9 +24,10 @@ static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes
     return (struct utf16_reader){utf8, size_bytes, 0};
 }
 
-/* What may follow a character's first byte: how many bytes, and the range of the first of them. */
+/* The bytes that may follow a character's first byte: how many there are, and the valid range of
+ * the first. */
 struct utf8_lead {
-    uint32_t bits; /* the code point's bits in the first byte */
+    uint32_t bits; /* code point bits in the first byte */
     uint8_t follow, low, high;
 };
 
@@ -41,7 +43,7 @@ static inline bool utf8_lead_of(uint8_t first, struct utf8_lead *lead)
     return true;
 }
 
-/* The next code point. Requires at least one byte. */
+/* Returns the next code point. At least one byte must be left. */
 static inline uint32_t utf8_next(struct utf16_reader *from)
 {
     struct utf8_lead lead;
@@ -59,7 +61,7 @@ static inline uint32_t utf8_next(struct utf16_reader *from)
     return point;
 }
 
-/* The next unit; false at the end. */
+/* Reads the next code unit. Returns false at the end of the string. */
 static inline bool utf16_next(struct utf16_reader *from, uint16_t *unit)
 {
     *unit = from->pending;

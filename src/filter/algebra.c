@@ -58,11 +58,11 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     return PETAL_OK;
 }
 
-/* The layers of a filter hold keys of different times. The union of two chains would be fuller than
- * their rates allow, and petal_is_overfull() wouldn't notice. So neither filters with a policy of
- * Petal's own nor other libraries' chains can be combined. That includes a chain of a single layer,
- * because the union could hold more keys than that layer may have before the next one starts. If a
- * filter never gets another layer, it can be combined. */
+/* The layers of a filter hold keys from different periods. The union of two chains would be fuller
+ * than their rates allow, and petal_is_overfull() wouldn't notice. So neither filters with one of
+ * Petal's policies nor other libraries' chains can be combined. This includes chains with a single
+ * layer, because the union could hold more keys than the layer may hold before the next layer
+ * starts. A filter that can never have another layer can be combined. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;
@@ -80,7 +80,7 @@ static petal_status check_not_static(const petal_filter *filter, petal_error *er
         "static filters are not combined by bits; build one from both lists of keys, or query both");
 }
 
-/* The checks that both calls make before they change a bit. They come before the request for
+/* Performs the checks for both calls before any bit changes. The checks precede the request for
  * permission to write, because the request marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
@@ -102,7 +102,8 @@ static petal_status prepare(petal_filter *filter, const petal_filter *other, boo
     return PETAL_OK;
 }
 
-/* Computes to = to | from, or to & from. The byte order doesn't matter for bitwise operations. */
+/* Computes to = to | from, or to = to & from. The byte order doesn't matter for bitwise
+ * operations. */
 static inline __attribute__((always_inline)) void combine(uint8_t *to, const uint8_t *from,
                                                           uint64_t size, bool both)
 {
@@ -111,7 +112,7 @@ static inline __attribute__((always_inline)) void combine(uint8_t *to, const uin
         memcpy(&old, to + i, sizeof old);
         memcpy(&other, from + i, sizeof other);
         other = both ? old & other : old | other;
-        /* doesn't write to pages whose bits stay the same. */
+        /* This loop doesn't write to pages whose bits stay the same. */
         if (other != old) memcpy(to + i, &other, sizeof other);
     }
     for (; i < size; i++) to[i] = (uint8_t)(both ? to[i] & from[i] : to[i] | from[i]);
@@ -173,7 +174,8 @@ static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status != PETAL_OK) return status;
-    /* Resets the filter to its initial state. But a map keeps its layers, and only clears them. */
+    /* Resets the filter to its initial state, except that a map keeps all its layers and only
+     * clears them. */
     bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
     if (adds_layers && !petal_filter_has_foreign_bits(filter))
         petal_filter_drop_layers(filter, 1, filter->layer_count - 1);

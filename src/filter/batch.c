@@ -1,4 +1,4 @@
-/* batch.c - adding and looking up many keys with one call: see batch.h. */
+/* batch.c - adds and looks up many keys in one call: see batch.h. */
 #include "filter/batch.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -11,7 +11,7 @@
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* What each layout implies. 0 means that the batch specifies it. */
+/* The field values that each layout implies. 0 means that the batch itself specifies the field. */
 enum { OFFSETS = 1 };
 static const struct {
     uint8_t uses;
@@ -39,7 +39,7 @@ static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint
     return wide;
 }
 
-/* There is no branch per pair of offsets, so that the compiler can vectorise the loop. */
+/* The loop has no branch per pair of offsets, so that the compiler can vectorize it. */
 static inline bool ascend(const petal_batch *batch, uint32_t layout)
 {
     uint64_t backwards = 0;
@@ -48,9 +48,9 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
-/* Returns true if every key has the 8 bytes of a number. In that case the offsets also ascend.
- * Differences are computed in the width of the offsets. Comparing the first offset with the last
- * detects wrapping. */
+/* Returns true if every key is 8 bytes long, like a number; in that case, the offsets also ascend.
+ * Differences are computed at the width of the offsets, and comparing the first offset with the
+ * last detects wraparound. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
     uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
@@ -61,8 +61,8 @@ static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
     return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
 }
 
-/* Finds the first invalid key, for the message. The checks above only find out whether there is
- * one, which keeps their loops fast. */
+/* Finds the first invalid key, for the message. The other checks only find out whether any key is
+ * invalid, which keeps their loops fast. */
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -83,7 +83,8 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
 {
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
-    /* 0 means that the caller doesn't know the size. In that case the last offset is trusted. */
+    /* A size of 0 means that the caller doesn't know the size. In that case, the last offset is
+     * trusted. */
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
     bool by_eight = layout == PETAL_LAYOUT_OFFSETS32 ? are_by_eight(batch, PETAL_LAYOUT_OFFSETS32)
                                                      : are_by_eight(batch, PETAL_LAYOUT_OFFSETS64);
@@ -91,7 +92,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
         by_eight || (layout == PETAL_LAYOUT_OFFSETS32 ? ascend(batch, PETAL_LAYOUT_OFFSETS32)
                                                       : ascend(batch, PETAL_LAYOUT_OFFSETS64));
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
-    /* On a little-endian machine such keys are numbers, and numbers are hashed faster. */
+    /* On a little-endian machine, 8-byte keys can be hashed as numbers, which is faster. */
     if (by_eight && batch->data && !PETAL_BIG_ENDIAN)
         *batch = (petal_batch){.struct_size = sizeof *batch,
                                .layout = PETAL_LAYOUT_I64,
@@ -106,7 +107,7 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
  * address space. */
 static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
 {
-    /* This avoids a division, which takes as long as hashing 8 keys. */
+    /* This test avoids a division, which would take as long as hashing 8 keys. */
     uint64_t bytes = (count - 1) * stride;
     return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
            bytes <= PTRDIFF_MAX;
@@ -143,7 +144,7 @@ static petal_status check_sizes(petal_batch *batch, petal_error *error)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the batch has keys, but its %s is NULL",
                           has_offsets ? "offsets" : "data");
     petal_status status = has_offsets ? check_offsets(batch, error) : PETAL_OK;
-    if (!batch->data) batch->data = ""; /* the keys are empty, so this is never read */
+    if (!batch->data) batch->data = ""; /* all keys are empty, so this is never read */
     return status;
 }
 
@@ -151,7 +152,7 @@ petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, pet
 {
     petal_status status = PETAL_OK;
     if (theirs && theirs->struct_size == sizeof *batch)
-        *batch = *theirs; /* this is the usual size, and needs only a few moves */
+        *batch = *theirs; /* the usual size, which takes only a few moves */
     else
         status = petal_sized_take(theirs, batch, sizeof *batch, "PETAL_BATCH_INIT", error);
     if (status != PETAL_OK) return status;
@@ -169,7 +170,8 @@ static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
     return (const uint8_t *)batch->data + i * batch->stride;
 }
 
-/* It is inlined into a loop for one layout, so the layout is a constant. Not for numbers. */
+/* This function is inlined into a loop for one layout, so that the layout is a constant. It doesn't
+ * support numbers. */
 static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
 {
     if (layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
@@ -257,7 +259,7 @@ static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, 
     }
 }
 
-/* Hashes the leading keys if they are 8 bytes long. Returns how many it hashed. */
+/* Hashes the leading keys if they are 8 bytes long. Returns the number of keys hashed. */
 static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
                          uint64_t *words)
 {
@@ -343,8 +345,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
-/* Small pieces stay in the first-level cache. But each piece starts with a wait for memory, so if
- * the filter is not in the cache, larger pieces are used. */
+/* Small pieces stay in the first-level cache. But each piece starts with a wait for memory, so
+ * larger pieces are better for filters that don't fit in the cache. */
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
@@ -379,8 +381,8 @@ static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batc
     return PETAL_OK;
 }
 
-/* If a key needs a damaged block, the keys before it are added, and then the call fails. That is
- * the same as adding the keys one by one. */
+/* If a key needs a damaged block, the keys before it are added, and then the call fails, as if the
+ * keys were added one by one. */
 static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                struct progress *progress, petal_error *error)
 {
@@ -393,7 +395,7 @@ static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, u
         petal_status next = PETAL_OK;
         petal_error own;
         const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
-        /* Adding also queries the older layers. */
+        /* Adding a key also queries the older layers. */
         if (filter->layer_count > 1 && petal_guard_is_up(filter))
             sound = petal_guard_check_piece(filter, words, piece, &next, &own);
         status = filter->strategy->add_piece(filter, words, sound,
@@ -449,8 +451,8 @@ static petal_status find_key(const petal_filter *filter, const petal_batch *batc
     return status;
 }
 
-/* Returns true if the keys can be looked up in pieces of hashes. They can't if one of them is empty
- * and the scheme rejects the empty key. */
+/* Returns true if the keys can be looked up in pieces of hashes. They can't if each layer has its
+ * own hash, or if a key is empty and the scheme rejects the empty key. */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
     return filter->strategy->contains_piece &&
@@ -528,13 +530,14 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
  * the caller wants no results, they go to a local array with room for FEW. */
 #define FEW 512u
 
-/* True for 1 to `max` keys. An empty batch takes the general way, since 0 - 1 wraps. */
+/* Returns true for 1 to `max` keys. For an empty batch, 0 - 1 wraps, so the batch takes the general
+ * path. */
 static inline bool is_direct(uint32_t max, uint64_t count)
 {
     return count - 1 < max;
 }
 
-/* Direct functions don't check blocks. So they are not used while some blocks are unchecked. */
+/* Direct functions don't check blocks, so they are not used while any block is unchecked. */
 static inline uint32_t max_to_look_up(const petal_filter *filter)
 {
     return petal_guard_is_up(filter) ? 0 : filter->direct.max_contains;
@@ -547,8 +550,8 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
     return adds ? calls->add_many : calls->contains_many;
 }
 
-/* Some batches need no checks: consecutive numbers (or 8-byte keys on a little-endian machine), and
- * pointers to keys. If there are few keys, checking would cost more than processing them. */
+/* Batches of consecutive numbers (or of 8-byte keys on a little-endian machine) and of pointers to
+ * keys need no checks. For a few keys, checking would cost more than processing them. */
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
     /* The fields that must be 0 are ORed, so that one branch checks all of them. */
@@ -573,7 +576,7 @@ static inline bool goes_plainly(uint32_t max, const petal_batch *batch, const ui
            (results || batch->count <= FEW);
 }
 
-/* This is not inlined, so that the caller's fast path needs no stack frame. */
+/* This function is not inlined, so that the caller's fast path needs no stack frame. */
 static __attribute__((noinline)) petal_status go_plainly(const petal_filter *filter, bool adds,
                                                          const petal_batch *batch, uint8_t *results,
                                                          petal_batch_outcome *outcome)
@@ -586,7 +589,7 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
     return PETAL_OK;
 }
 
-/* The same for a batch that petal_batch_take() has checked. */
+/* Tries the direct functions for a batch that petal_batch_take() has checked. */
 static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const petal_batch *batch,
                      uint8_t *results, struct progress *progress)
 {
@@ -605,8 +608,8 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
     return true;
 }
 
-/* Processes a few keys of another layout by making pointers to them, and checks their offsets at
- * the same time. Returns false if an offset is invalid or there are too many keys. */
+/* Processes a few keys in another layout: makes pointers to them and checks their offsets at the
+ * same time. Returns false if an offset is invalid or there are too many keys. */
 #define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
@@ -655,8 +658,8 @@ static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter,
            go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
-/* Tries the fastest method first and the most general last: pointers to a few keys, direct
- * functions, pieces. */
+/* Tries three methods, from the fastest to the most general: pointers to a few keys, direct
+ * functions, and pieces. */
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
               petal_batch_outcome *outcome, petal_error *error)
@@ -738,7 +741,7 @@ petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *bat
     return petal_filter_note_error(filter, status, error);
 }
 
-/* Finds out whether `wanted` is the answer for any of the keys. */
+/* Finds out whether any key has the answer `wanted`. */
 static petal_status find(const petal_filter *filter, const petal_batch *batch, bool wanted,
                          bool *found, petal_error *error)
 {

@@ -1,4 +1,4 @@
-/* batch.h - petal_batch: checks a caller's batch, and hashes it piece by piece. */
+/* batch.h - checks a caller's petal_batch, and hashes its keys piece by piece. */
 #ifndef PETAL_FILTER_BATCH_H
 #define PETAL_FILTER_BATCH_H
 
@@ -19,11 +19,12 @@ petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batc
 /* Returns a batch of `count` keys, starting with key `from`. */
 petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count);
 
-/* Returns the bytes of key i. If it is a number, they are written to `number`. Not for hashes. */
+/* Returns the bytes of key i. If the key is a number, its bytes are written to `number`. Must not
+ * be called for a batch of hashes. */
 petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8]);
 
-/* Returns the hashes of a piece. Each has filter->hash->words words, unless that is 0. They are
- * computed in `room`, or used in place. */
+/* Returns the hashes of a piece. Each hash consists of filter->hash->words words, which must not
+ * be 0. The hashes are computed in `room`, or used in place. */
 const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch *batch,
                                   uint64_t from, size_t count, uint64_t *room);
 
@@ -32,8 +33,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              struct progress *progress, petal_error *error);
 
-/* Begins a public call with a batch: checks the caller's arguments before it does anything. If the
- * outcome can't be written, its pointer is set to NULL. */
+/* Begins a public call with a batch: checks the caller's arguments before the call does anything.
+ * If the outcome can't be written, its pointer is set to NULL. */
 petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
                                petal_batch_outcome **outcome, petal_error *error);
 
@@ -43,7 +44,7 @@ petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batc
                              const struct progress *progress, uint8_t *results,
                              petal_batch_outcome *outcome, petal_status status, petal_error *error);
 
-/* Returns the errors for rejected keys. */
+/* These calls report rejected keys and hashes. */
 petal_status petal_filter_refuse_empty_key(petal_error *error);
 petal_status petal_filter_check_hashes(const petal_filter *filter, petal_error *error);
 
@@ -52,8 +53,8 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
                                   petal_error *error);
 bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
-/* Like petal_contains() and petal_contains_hash(), with a status. If the answer would come from
- * damaged bits, *answer is not written (guard.h). */
+/* Like petal_contains() and petal_contains_hash(), but return a status. If the answer would come
+ * from damaged bits, *answer is not written (guard.h). */
 petal_status petal_filter_find_key(const petal_filter *filter, const void *key, size_t key_bytes,
                                    bool *answer, petal_error *error);
 petal_status petal_filter_find_hash(const petal_filter *filter, uint64_t hash, bool *answer,

@@ -1,19 +1,19 @@
-/* builder.c - several threads fill one filter by regions, as fast as memory allows.
+/* builder.c - lets several threads fill one filter region by region, as fast as memory allows.
  *
- * The filter is divided into many regions per worker. A worker sorts the parts of its keys (64-bit
- * words, see scheme.h) by region into its own buffers:
+ * The filter is divided into many regions per worker. A worker splits each key into parts (64-bit
+ * words, see scheme.h), and sorts the parts by region into its own buffers:
  *
  *     worker 0:  buffer of region 0, of region 1, ...        one store per part: no lock, no atomic
  *     worker 1:  buffer of region 0, of region 1, ...
  *
- * When a buffer is full, the worker locks its region and adds the buffer as one batch, which
- * prefetches. So only one worker at a time changes a region, and the bits need no atomics. A lock
- * is taken once per 2048 parts, and two workers rarely need the same region. If all hashes hit one
- * region, building is slower, but the result is the same.
+ * When a buffer is full, the worker locks its region and adds the buffer as one batch, with
+ * prefetching. So only one worker at a time changes a region, and the bits need no atomics. A
+ * worker takes a lock only once per 2048 parts, and two workers rarely need the same region. If all
+ * hashes belong to one region, building is slower, but the result is the same.
  *
- * Regions needn't fit into a cache. A batch that prefetches already runs at the speed of memory,
- * and collecting gigabytes of hashes for cache-sized regions would take longer. A single worker
- * needs no regions and adds directly (./dev bench billions measures both). */
+ * Regions needn't fit in a cache. A batch that prefetches already runs at memory speed, and
+ * collecting gigabytes of hashes for cache-sized regions would take longer. A single worker needs
+ * no regions and adds directly (./dev bench billions measures both ways). */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -33,8 +33,8 @@
 #define MIN_REGIONS 128u
 #define MAX_REGIONS 256u
 
-/* If a filter is smaller than twice this size, one worker fills it directly. Several workers would
- * only pass cache lines back and forth. */
+/* If a filter is smaller than twice this size, one worker fills it directly. With several workers,
+ * cache lines would only move back and forth between cores. */
 #define BYTES_PER_WORKER ((uint64_t)2 << 20)
 #define MAX_WORKERS 1024u
 
@@ -49,7 +49,7 @@ struct worker {
     uint32_t *filled; /* number of words in each buffer */
     void *own_words;
     uint64_t keys;
-    uint8_t pad[PETAL_LINE_BYTES]; /* as in struct region */
+    uint8_t pad[PETAL_LINE_BYTES]; /* keeps workers on separate cache lines */
 };
 
 struct petal_builder {
@@ -62,9 +62,9 @@ struct petal_builder {
     uint32_t kinds, words_per_key, region_shift, region_count;
     struct region *regions;
 
-    uint8_t pad[PETAL_LINE_BYTES]; /* keeps the read-only fields above apart from the others */
+    uint8_t pad[PETAL_LINE_BYTES]; /* separates the read-only fields above from the fields below */
     atomic_flag lock;              /* protects the fields below */
-    petal_error failure;           /* of the first failure */
+    petal_error failure;           /* the first failure of any worker */
 };
 
 static inline void take_lock(atomic_flag *lock)
@@ -85,8 +85,8 @@ static uint32_t buffer_count(const petal_builder *builder)
     return builder->kinds * builder->region_count;
 }
 
-/* Flushes a buffer into the filter. It is not inlined: the caller runs it once in 2048 rounds, and
- * needs the registers for its loop. */
+/* Flushes a buffer into the filter. This function is not inlined, because the caller calls it only
+ * once every 2048 rounds and needs the registers for its own loop. */
 __attribute__((noinline)) static void empty(petal_builder *builder, struct worker *worker,
                                             uint32_t buffer)
 {
@@ -124,8 +124,8 @@ static void note_lines(const petal_builder *builder, const uint64_t *lines, size
         (void)note_change(builder->layer->blocks, lines[i] * PETAL_LINE_BYTES);
 }
 
-/* Hashes are processed in pieces whose parts stay in the first-level cache. No scheme has more
- * words per key than this. */
+/* Hashes are processed in pieces small enough for their parts to stay in the first-level cache. No
+ * scheme uses more words per key than this. */
 #define PIECE_WORDS 1024u
 
 static void add_hashes(petal_builder *builder, struct worker *worker, const uint64_t *hashes,
@@ -255,7 +255,8 @@ static bool goes_by_regions(const petal_filter *filter)
            !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
-/* Limits the number of workers, so that each one's share is large compared with its buffers. */
+/* Limits the number of workers, so that each worker's share of the filter is at least
+ * BYTES_PER_WORKER. */
 static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
 {
     uint64_t parts = filter->layers->array.size_bytes / BYTES_PER_WORKER;
@@ -264,7 +265,7 @@ static uint32_t useful_workers(const petal_filter *filter, uint32_t workers)
     return workers < parts ? workers : (uint32_t)parts;
 }
 
-/* The number of lines in a region is a power of two, so that a shift finds the region of a line. */
+/* The number of lines in each region is a power of two, so that a shift finds a line's region. */
 static void plan_regions(petal_builder *builder)
 {
     uint64_t lines = builder->layer->array.size_bytes / PETAL_LINE_BYTES + 1;
@@ -284,7 +285,7 @@ static bool alloc_buffers(petal_builder *builder, struct worker *worker)
     return worker->filled && worker->words;
 }
 
-/* Returns false if there is not enough memory. */
+/* Creates the regions and the workers' buffers. Returns false if there is not enough memory. */
 static bool make_regions(petal_builder *builder)
 {
     builder->parts = builder->filter->kernel->parts;

@@ -1,8 +1,8 @@
 /* compare.c - estimates from the bits how many keys two filters have in common.
  *
  * The bits of the union are A | B, so |A or B| is estimated like the number of keys in any filter,
- * and |A and B| = |A| + |B| - |A or B|. The bits A & B are useless for this, since different keys
- * in A and in B have set some of them.
+ * and |A and B| = |A| + |B| - |A or B|. The bits A & B are useless for this estimate, since
+ * different keys in A and in B may have set the same bit.
  *
  * The accuracy of the estimate: let n(S) be the estimate for a set S of keys, and V(s) its variance
  * if S has s keys. Each key leaves a bit clear with the same probability, independently of other
@@ -12,11 +12,13 @@
  *     P(S leaves i clear, T leaves j clear) = q(s - c) q(t - c) P(C leaves both clear)
  *
  * Summed over all i and j, minus q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2.
- * The slope of the estimate in X is proportional to 1 / q, so to first order (the delta method)
+ * The slope of the estimate as a function of X is proportional to 1 / q, so to first order (the
+ * delta method)
  *
  *     Cov(n(S), n(T)) = V(c)
  *
- * for every scheme. If A, B, both and either have a, b, c and u keys, it follows that
+ * for every scheme. If A has a keys, B has b, their intersection c and their union u, it follows
+ * that
  *
  *     Var |A and B| = V(a) + V(b) + V(u) + 2 V(c) - 2 V(a) - 2 V(b) = V(u) + 2 V(c) - V(a) - V(b)
  *     Cov(|A and B|, |A|) = V(c)        Cov(|A and B|, |A or B|) = V(a) + V(b) - V(u)
@@ -39,7 +41,7 @@
 
 #define NORMAL_95_PERCENT 1.959964
 
-/* Numbers of set bits. In counting filters, numbers of counters above zero. */
+/* Numbers of set bits or, in counting filters, of nonzero counters. */
 struct overlap {
     uint64_t a, b, both;
 };
@@ -79,7 +81,7 @@ static struct overlap overlap_of(const struct scheme_def *scheme, const struct b
                             counters->count_common(a->bytes, b->bytes, a->size_bytes)};
 }
 
-/* Two sets of a and b keys in filters of this shape. */
+/* Two sets, with a and b keys, in filters of this shape. */
 struct pair {
     const struct scheme_def *scheme;
     const struct shape *shape;
@@ -101,7 +103,7 @@ static double variance_of(const struct pair *pair, double keys)
     return sd * sd;
 }
 
-/* What the number of common keys is divided by. */
+/* The divisor of the number of common keys: 1, or the number of keys in the union, in A or in B. */
 enum share { OF_ONE, OF_UNION, OF_A, OF_B };
 
 static double share_of(const struct pair *pair, enum share share, double common)
@@ -135,7 +137,7 @@ static double sd_of_share(const struct pair *pair, enum share share, double comm
     return variance > 0 ? petal_model_sqrt(variance) / by : 0;
 }
 
-/* Returns true if `common` keys would explain the observed bits. */
+/* Returns true if the observed bits are plausible for `common` common keys. */
 static bool is_plausible(const struct pair *pair, enum share share, double common)
 {
     double off = share_of(pair, share, common) - share_of(pair, share, pair->common);
@@ -157,7 +159,7 @@ static double reach(const struct pair *pair, enum share share, double end)
     return good;
 }
 
-/* The share is largest if there are `most` common keys. */
+/* The share is largest if the number of common keys is `most`. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
     return (petal_estimate){share_of(pair, share, pair->common),
@@ -165,7 +167,7 @@ static petal_estimate estimate(const struct pair *pair, enum share share, double
                             share_of(pair, share, reach(pair, share, most))};
 }
 
-/* Without keys, the ratio is undefined. */
+/* If the set has no keys, the ratio is undefined. */
 static petal_estimate estimate_ratio(const struct pair *pair, enum share share, double most)
 {
     return most > 0 ? estimate(pair, share, most) : (petal_estimate){NAN, NAN, NAN};
@@ -192,7 +194,7 @@ static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
     out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
 }
 
-/* If every bit of the union is set, it shows nothing about the overlap. */
+/* If every bit of the union is set, the union provides no information about the overlap. */
 static void give_bounds(petal_comparison *out)
 {
     const petal_estimate any = {NAN, 0, 1};

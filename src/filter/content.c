@@ -1,4 +1,4 @@
-/* content.c - see content.h. docs/format.md specifies which bytes are hashed. */
+/* content.c - see content.h. docs/format.md specifies the bytes that are hashed. */
 #include "filter/content.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-/* estimate.c - rates and numbers of keys, as predicted by the model and as shown by the bits. */
+/* estimate.c - predicts rates from the model, and estimates rates and numbers of keys from the
+ * bits. */
 #include "base/bytes.h"
 #include "base/popcount.h"
 #include "base/sized.h"
@@ -11,10 +12,10 @@
 #include <string.h>
 
 #define NORMAL_95_PERCENT \
-    1.959964 /* 95 % of a normal distribution is within this many standard deviations */
+    1.959964 /* 95 % of a normal distribution is within this number of standard deviations */
 
-/* Returns the probability of passing this layer or an earlier one. The formula keeps all digits of
- * a tiny rate. */
+/* Returns the probability that a query passes this layer or an earlier layer. The formula stays
+ * precise for tiny rates. */
 static double either(double rate, double other)
 {
     return rate + (1 - rate) * other;
@@ -44,7 +45,7 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
         layer = 0; /* all layers give the same answer */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
     /* A time window may have fewer or more generations than planned. The rate is computed for the
-     * planned number, all full. */
+     * planned number of generations, assuming that all of them are full. */
     uint32_t count =
         filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;
     for (uint32_t i = 0; i < count; i++)
@@ -67,14 +68,15 @@ static double items_of(const struct scheme_def *scheme, const struct shape *shap
 /* Sums of the layers' estimates from their bits. */
 struct tally {
     double items; /* infinite if a layer is full */
-    /* The same, but a full layer counts as having half a clear bit, so the lower end is finite. */
+    /* The same sum, except that a saturated layer counts as if half a bit were clear, so that the
+     * lower end is finite. */
     double nearly;
-    double down, up; /* variances towards the two ends; they add up, since layers are independent */
+    double down, up; /* variances of the two ends; layers are independent, so variances add up */
     double estimated_rate;
 };
 
-/* Adds a layer's number of distinct keys and its interval: 1.96 sd more or fewer bits, converted to
- * keys. */
+/* Adds a layer's estimated number of distinct keys and its interval. The interval's ends correspond
+ * to 1.96 sd fewer and 1.96 sd more set bits. */
 static void tally_items(const struct scheme_def *scheme, const struct shape *shape,
                         uint64_t bits_set, struct tally *tally)
 {
@@ -124,10 +126,10 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
     return items_of_tally(&tally);
 }
 
-/* If the 95 % interval decided, one in 40 filters with exactly as many keys as their capacity would
- * look overfull. So this uses 5 sd; the interval's lower half is 1.96 sd. The number of set bits is
- * a sum over many bits and nearly normal, so one filter in 3.5 million exceeds 5 sd. For 1,000 keys
- * at 1 %, 5 sd are 4 % of the keys; for a million keys they are 0.13 %.
+/* If the 95 % interval were used here, one in 40 filters that hold exactly as many keys as their
+ * capacity would look overfull. So this uses 5 sd; the lower half of the 95 % interval is 1.96 sd.
+ * The number of set bits is a sum over many bits and nearly normal, so one filter in 3.5 million
+ * exceeds 5 sd. For 1,000 keys at 1 %, 5 sd is 4 % of the keys; for a million keys it is 0.13 %.
  *
  * If every bit is set, the estimate is infinite, and `low` is the estimate with half a clear bit.
  * If a filter has few bits and was planned for a rate near 1, its bits are often all set when it
@@ -141,8 +143,9 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
-/* If layers are tried in turn, each one answers only for the hashes that the earlier layers pass
- * on. The bits don't show how many keys there are, so the header does. */
+/* If layers are tried in turn, each layer answers only for the hashes that the earlier layers pass
+ * on. In that case, the number of keys can't be estimated from the bits, so the number in the
+ * header is used. */
 static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     double reach = 1, bits = 0, items = 0;

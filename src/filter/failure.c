@@ -1,18 +1,18 @@
 /* failure.c - keeps the first failure of a filter's calls, for callers that don't check each
  * status.
  *
- * Several threads that read a filter can fail at the same time. The first one stores its failure.
- * While it does so, other threads see no failure yet. That is fine, because the failing call has
- * not returned.
+ * Several threads that read a filter can fail at the same time. The first of these threads stores
+ * its failure. Meanwhile, other threads see no failure yet, which is correct because the failing
+ * call has not returned.
  *
- * Damage takes precedence over other failures, and the store keeps it. A query returns no status,
- * so a caller that checks after it must not get an older failure instead. */
+ * Damage takes precedence over other failures, and the store records it. A query returns no status,
+ * so a caller that checks afterwards must not get an older failure instead. */
 #include "filter/filter.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters also record failures. Every filter was allocated by petal_filter_new(), so it is
- * not really const. */
+/* Const filters also record failures. This is safe, because petal_filter_new() allocated every
+ * filter, so no filter object is actually const. */
 static struct failure *failure_of(const petal_filter *filter)
 {
     return (struct failure *)(uintptr_t)&filter->failure;

@@ -1,7 +1,7 @@
-/* fold.c - makes a filter with keys smaller, without knowing the keys.
+/* fold.c - shrinks a filter that contains keys, without knowing the keys.
  *
- * A key's line is the high half of a product, floor(h * lines / 2^64), so it grows with the hash.
- * If the number of lines is divided by any d, the key's new line is floor(line / d):
+ * A key's line is the high half of a product, floor(h * lines / 2^64), so larger hashes have later
+ * lines. If the number of lines is divided by d, the key's new line is floor(line / d):
  *
  *     lines   0 1 2 | 3 4 5 | 6 7 8 | 9 10 11        12 lines, d = 3
  *     folded    0       1       2       3            line j is the union of lines 3j, 3j+1, 3j+2
@@ -139,7 +139,7 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
     if (status != PETAL_OK || isnan(target->rate)) return status;
     uint64_t most = petal_plan_capacity(&target->shape, target->rate);
     if (target->capacity < most) target->capacity = most;
-    if (target->capacity == 0) target->rate = NAN; /* at the new size, no rate can be kept */
+    if (target->capacity == 0) target->rate = NAN; /* no rate can be kept at the new size */
     return PETAL_OK;
 }
 
@@ -147,7 +147,7 @@ static petal_status aim(const petal_filter *filter, const petal_fold_options *op
 
 #define MAX_WORDS (PETAL_LINE_BYTES / 8)
 
-/* ORs `count` consecutive lines into one. If all of them are clear, it writes nothing, so that
+/* ORs `count` consecutive lines into one line. If all lines are clear, writes nothing, so that
  * untouched pages stay untouched. */
 static void unite_lines(uint8_t *to, const uint8_t *from, uint64_t count, uint32_t words)
 {

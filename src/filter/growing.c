@@ -1,9 +1,9 @@
 /* growing.c - see growing.h.
  *
  * A key is in the filter if any layer contains it, so the rate of the filter is at most the sum of
- * the layers' rates. Layer i has the capacity n * s^i and the rate p * (1 - r) * r^i. The sum of
- * the rates stays below p for any number of layers (Almeida, Baquero, Preguica, Hutchison 2007:
- * "Scalable Bloom Filters").
+ * the layers' rates. Layer i has capacity n * s^i and rate p * (1 - r) * r^i. The sum of the rates
+ * stays below p for any number of layers (Almeida, Baquero, Preguica, Hutchison 2007: "Scalable
+ * Bloom Filters").
  *
  *     n = 1,000, p = 1 %, s = 2, r = 0.85    capacity     rate       all layers full: keys  rate
  *     layer 0                                1,000        0.150 %    1,000                  0.150 %
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "scheme/plan.h"
 
-#define MAX_LAYERS 64u /* a file has no more */
+#define MAX_LAYERS 64u /* the maximum in a file */
 
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error)
@@ -51,7 +51,7 @@ bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t 
 {
     *capacity = policy->first_capacity;
     *rate = policy->rate * (1 - policy->ratio);
-    /* Uses only products, so that the result is the same everywhere. */
+    /* Computes the power from products alone, so that the result is the same on every platform. */
     for (uint32_t i = 0; i < number; i++) {
         if (!checked_mul(*capacity, policy->step, capacity)) return false;
         *rate *= policy->ratio;

@@ -5,25 +5,25 @@
 
 #include "filter/filter.h"
 
-/* With these, a filter needs the fewest bits per key when it has 1 to 10,000 times its first
- * capacity: see docs/choosing.md. */
+/* With these defaults, filters that grow to between 1 and 10,000 times their initial capacity need
+ * the fewest bits per key: see docs/choosing.md. */
 #define PETAL_GROWTH_STEP 2u
 #define PETAL_GROWTH_RATIO 0.85
 #define PETAL_GROWTH_MAX_STEP 64u
 
-/* Makes the policy that the options request. options->growth must be set. */
+/* Computes the policy that the options request. options->growth must be set. */
 petal_status petal_growing_policy(const petal_options *options, struct policy *policy,
                                   petal_error *error);
 
-/* Returns true if a file with this many layers can have this policy. */
+/* Returns true if a file may have this policy. */
 bool petal_growing_is_possible(const struct policy *policy);
 
-/* Computes the planned capacity and rate of layer `number`, counted from 0. Returns false if 64
- * bits can't count so many keys. */
+/* Computes the planned capacity and rate of a layer. `number` counts from 0. Returns false if the
+ * capacity doesn't fit in 64 bits. */
 bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t *capacity,
                          double *rate);
 
-/* The `grow` function of such filters. */
+/* The `grow` function of growing filters. */
 petal_status petal_growing_grow(petal_filter *filter, petal_error *error);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* ---- states of blocks ------------------------------------------------------------------------ */
 
-/* The states can change even if the filter is const: see failure.c. */
+/* The block states can change even if the filter is const: see failure.c. */
 static _Atomic uint64_t *unchecked_of(const petal_filter *filter)
 {
     return (_Atomic uint64_t *)(uintptr_t)&filter->unchecked;
@@ -39,7 +39,7 @@ static inline bool is_sound(const uint8_t *blocks, uint64_t block)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* Consecutive places are often in the same block. That block is then checked only once. */
+/* Consecutive positions are often in the same block, which then needs only one check. */
 static petal_status check_places(const petal_filter *filter, uint32_t number, const uint64_t *hash,
                                  petal_error *error)
 {
@@ -55,7 +55,7 @@ static petal_status check_places(const petal_filter *filter, uint32_t number, co
     return status;
 }
 
-/* Returns true if the layer answers the query, so that no later layer is read. */
+/* Returns true if the layer answers the query, in which case no later layer is read. */
 static bool answers(const petal_filter *filter, const struct layer *layer, const uint64_t *words)
 {
     return filter->scheme->is_in_turn &&

@@ -1,24 +1,24 @@
-/* guard.h - makes sure that no query is answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
+/* guard.h - ensures that no query is answered from unchecked bits (PETAL_OPEN_VERIFY_ON_USE).
  *
- * A guarded filter uses the bits of a petal file, and keeps a state per block. Before a query is
- * answered, the blocks with the key's bits, in every layer, are compared with their checksums. Each
- * block is checked once, by the first thread that needs it. If several threads need it at the same
- * time, each of them checks it and gets the same result. There is no lock. While some blocks are
- * unchecked, each key is tested as follows:
+ * A guarded filter uses the bits of a petal file, and stores a state per block. Before a query is
+ * answered, the blocks that contain the key's bits, in every layer, are compared with their
+ * checksums. Each block is checked once, by the first thread that needs it. If several threads need
+ * a block at the same time, each of them checks it, with the same result. There is no lock. While
+ * some blocks are unchecked, each key is tested as follows:
  *
  *     key -> hash -> places in each layer -> state of their blocks -> the answer, as usual
  *                                                 | unchecked
  *                                                 +-> store->check_block()
  *
  * A filter is guarded if is_guarded is set, its layers have block states, and its store can check
- * blocks. filter->unchecked is the number of unchecked blocks. When it has reached 0, the guard
- * costs one load. */
+ * blocks. filter->unchecked is the number of unchecked blocks. Once this number reaches 0, the
+ * guard costs only one load. */
 #ifndef PETAL_FILTER_GUARD_H
 #define PETAL_FILTER_GUARD_H
 
 #include "filter/probe.h"
 
-/* In WebAssembly files are not mapped but loaded, so they are already verified. */
+/* In WebAssembly, files are loaded instead of mapped, so they are already verified. */
 #ifdef __wasm__
 #define PETAL_HAS_MAPS 0
 #else
@@ -47,8 +47,9 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
 petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
                                petal_error *error);
 
-/* The same for the hashes of a piece. Returns how many leading keys have sound bits. If they are
- * fewer than `count`, *status and *error are for the next key. */
+/* Like petal_guard_check(), for the hashes of a piece. Returns the number of leading keys with
+ * sound bits. If this number is below `count`, *status and *error describe the next key's
+ * failure. */
 size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
                                petal_status *status, petal_error *error);
 
@@ -56,7 +57,7 @@ size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words
  * sound, or if the filter is not guarded. */
 petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error);
 
-/* Sets the state of a sound block, and of all blocks. */
+/* The first call marks one block as sound, and the second marks all blocks. */
 void petal_guard_pass(const petal_filter *filter, uint8_t *block, enum block_state state);
 void petal_guard_pass_all(const petal_filter *filter, enum block_state state);
 

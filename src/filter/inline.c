@@ -1,4 +1,4 @@
-/* inline.c - the library's side of petal_inline.h. */
+/* inline.c - implements the functions of petal_inline.h that the library contains. */
 #include "petal/petal_inline.h"
 
 #include "base/checked.h"
@@ -7,8 +7,8 @@
 #include "filter/permission.h"
 #include "scheme/blocked_line.h"
 
-/* The loop is compiled into the program. So the program's struct must be exactly the one in this
- * library. */
+/* The loop is compiled into the program, so the program's struct must have exactly the layout that
+ * this library uses. */
 static petal_status check_version(const petal_inline *hot, petal_error *error)
 {
     if (hot->struct_size == sizeof *hot) return PETAL_OK;
@@ -30,7 +30,7 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
         return petal_fail(
             error, PETAL_ERR_UNSUPPORTED,
             "the inline calls are for blocked filters with xxh3, one layer and one line per key");
-    /* The loop writes whole lines, and would overwrite another thread's changes. */
+    /* The loop writes whole lines, which would overwrite another thread's changes. */
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the inline calls do not work after petal_allow_threads()");

@@ -1,4 +1,4 @@
-/* key_counts.c - the number of keys that a filter counts, and its capacity. */
+/* key_counts.c - computes a filter's items and capacity. */
 #include "base/checked.h"
 #include "filter/filter.h"
 

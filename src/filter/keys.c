@@ -10,7 +10,8 @@
 
 /* ---- the general way ------------------------------------------------------------------------- */
 
-/* Returns true if the other library rejects this key. If so, the filter can't contain it. */
+/* Returns true if the filter's library rejects this key. In that case, the filter can't contain
+ * it. */
 static inline bool is_refused(const petal_filter *filter, size_t key_bytes)
 {
     return key_bytes == 0 && filter->scheme->no_empty_key;
@@ -22,9 +23,9 @@ petal_status petal_filter_refuse_empty_key(petal_error *error)
                       "filters of this scheme do not accept the empty key");
 }
 
-/* An empty key may have a NULL pointer. A hash may do arithmetic on the pointer, so a valid one
- * replaces it. If each layer has its own hash, nothing is hashed yet. The default hash is inlined
- * here, since a call would cost as much as the hash for short keys. */
+/* The pointer of an empty key may be NULL. Hash functions may do arithmetic on the pointer, so a
+ * valid pointer replaces NULL. If each layer has its own hash, nothing is hashed yet. The default
+ * hash is inlined, since a call would cost as much as the hash for short keys. */
 static inline struct probe probe_of(const petal_filter *filter, const void *key, size_t key_bytes,
                                     uint64_t *words)
 {
@@ -48,7 +49,7 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
     return filter->strategy->add(filter, &probe, error);
 }
 
-/* Writes the answer, unless it would come from damaged bits. */
+/* Writes the answer, unless it depends on damaged bits. */
 static petal_status find(const petal_filter *filter, const struct probe *probe, bool *answer,
                          petal_error *error)
 {

@@ -1,11 +1,11 @@
-/* layers.c - the strategies for filters of several layers.
+/* layers.c - the strategies for filters with several layers.
  *
- * If an older layer contains a key, it is not added again, since that would only fill the last
+ * If an older layer contains a key, it is not added again, because that would only fill up the last
  * layer. So a piece is first looked up in the older layers, and then the keys that were not found
- * are added to the last one. At most as many are added as it has room for. So the filter grows at
- * exactly the same key as if keys were added one by one. Generations work differently: every key is
- * added to the newest generation, so that it is remembered longer. The older ones are only queried
- * to find out whether the key is new. */
+ * are added to the last layer. No more keys are added than the last layer has room for, so the
+ * filter grows at exactly the same key as if keys were added one by one. Generations work
+ * differently: every key is added to the newest generation, so that it is remembered longer. The
+ * older generations are queried only to find out whether the key is new. */
 #include "base/checked.h"
 #include "filter/guard.h"
 #include "filter/permission.h"
@@ -74,7 +74,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* Returns how many keys the last layer accepts before the filter grows. */
+/* Returns the number of keys that the last layer accepts before the filter grows. */
 static uint64_t room_in_last(const petal_filter *filter)
 {
     const struct layer *last = petal_filter_last(filter);
@@ -102,15 +102,16 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
     return petal_strategy_add_to_last(filter, words, error);
 }
 
-/* The keys of a piece that are still to be added, in order: their hashes, and their indices in the
- * piece. */
+/* The keys of a piece that have not been added yet, in order: their hashes, and their indices in
+ * the piece. */
 struct waiting {
     uint64_t words[PETAL_PIECE_WORDS];
     uint16_t place[PETAL_PIECE_WORDS];
     size_t from, to;
 };
 
-/* Removes the keys that were found. found[0] belongs to the first waiting key. */
+/* Removes the keys that were found from the waiting keys. found[0] belongs to the first waiting
+ * key. */
 static void keep_absent(struct waiting *waiting, size_t hash_words, const uint8_t *found)
 {
     size_t kept = waiting->from;
@@ -142,7 +143,7 @@ static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t
     }
 }
 
-/* Adds the first waiting keys, but at most `room`. */
+/* Adds up to `room` keys, starting with the first waiting key. */
 static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room,
                                 uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -158,9 +159,9 @@ static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, u
     return status;
 }
 
-/* The last layer is full. Keys that it contains are not new. The first key that it doesn't contain
- * makes the filter grow. Another library's filter may accept keys beyond its capacity instead; then
- * this key is added alone. */
+/* Handles the waiting keys when the last layer is full. Keys that the layer contains are not new.
+ * The first key that it doesn't contain makes the filter grow. Another library's filter may instead
+ * accept keys beyond its capacity; in that case, this key is added alone. */
 static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
                                      uint8_t *was_new, struct progress *progress,
                                      petal_error *error)
@@ -203,7 +204,7 @@ const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Adds as many of the keys as fit into the newest generation. */
+/* Adds as many of the keys as fit in the newest generation. */
 static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
                                    uint8_t *was_new, struct progress *progress, petal_error *error)
 {
@@ -224,7 +225,7 @@ static petal_status add_piece_to_window(petal_filter *filter, const uint64_t *wo
 {
     uint64_t room = 0;
     petal_status status = petal_strategy_may_add(filter, error);
-    /* before a generation starts or is dropped */
+    /* done before a generation starts or is dropped */
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
         status = petal_rotating_make_room(filter, &room, error);

@@ -80,8 +80,8 @@ uint8_t *petal_layer_bits(const struct layer *layer)
     return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
 }
 
-/* Returns true if a key reads whole lines, or large parts of a line. If so, the array must start on
- * a line boundary. */
+/* Returns true if a query reads whole lines or large parts of lines. In that case, the array must
+ * start on a line boundary. */
 static bool reads_lines(const struct scheme_def *scheme)
 {
     return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;
@@ -110,8 +110,8 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The layers in a file may be so large that the next one would fill all memory. So it is
- * limited. */
+/* The layers in a file may be so large that the next layer would fill all memory. So the size of
+ * the next layer is limited. */
 static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape,
                                        petal_error *error)
 {

@@ -39,7 +39,7 @@ static void take_turns(const struct bit_array *array, const uint64_t *hashes, si
     memset(turns, TURN_IN, count);
 }
 
-/* The other functions are never called. */
+/* The kernel of a filter without bits. Its other functions are never called. */
 static const struct kernel absent_kernel = {.name = "none",
                                             .contains = contains,
                                             .contains_many = contains_many,

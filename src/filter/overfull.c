@@ -1,13 +1,14 @@
 /* overfull.c - finds out whether a filter holds more distinct keys than its capacity.
  *
- * `items` doesn't show that, since it counts repeats. The bits do, but counting them takes a second
- * for 5 GB. So the bits are counted once per step, which is 1/32 of the capacity. While `items`
- * does not exceed the capacity, they are not counted at all:
+ * `items` doesn't show whether a filter is overfull, since it counts repeats. The bits show it, but
+ * counting 5 GB of them takes a second. So the bits are counted once per step, which is 1/32 of the
+ * capacity. While `items` does not exceed the capacity, the bits are not counted at all:
  *
  *     items     0 .................... capacity |  step 1  |  step 2  |  step 3  |
  *     counted   never                           ^ once     ^ once     ^ once
  *
- * Removals also advance the steps, because as many other keys may have been added since. */
+ * Removals also advance the steps, because the same number of other keys may have been added in the
+ * meantime. */
 #include "base/checked.h"
 #include "filter/guard.h"
 
@@ -15,8 +16,8 @@
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
-/* Returns the number of keys in G generations. The filter remembers no more as long as no window
- * holds more keys than planned. */
+/* Returns the number of keys in G generations, which is the maximum that the filter remembers if no
+ * window has more keys than planned. */
 static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
@@ -24,8 +25,8 @@ static uint64_t max_items(const petal_filter *filter)
     return most;
 }
 
-/* Finds out whether a time window held more keys than planned. It considers only generations that
- * still exist. If so, the rate may exceed the requested one. */
+/* Returns true if a time window contained more keys than planned (so the rate may exceed the
+ * requested rate). Considers only generations that still exist. */
 static bool window_is_overfull(const petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -33,7 +34,8 @@ static bool window_is_overfull(const petal_filter *filter)
     return petal_filter_items(filter) > max_items(filter);
 }
 
-/* Returns how many keys may be added before window_is_overfull() can become true, at least 1. */
+/* Returns the number of keys, at least 1, that may be added before window_is_overfull() can become
+ * true. */
 static uint64_t keys_to_window_overfull(const petal_filter *filter)
 {
     const struct layer *newest = petal_filter_last(filter);
@@ -50,9 +52,9 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* If the filter exceeds its capacity, returns the number of keys since the first one too many. It
- * determines the step. A removed key counts twice: once for the removal, and once because it
- * lowered `items`. */
+/* If the filter exceeds its capacity, returns the number of keys since the first one beyond the
+ * capacity, which determines the step. A removed key counts twice: once for the removal, and once
+ * because it lowered `items`. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;
@@ -60,7 +62,7 @@ static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t
 
 /* Returns the filter's current step, counted from 1, or 0 if the bits needn't be counted. Growing
  * filters can't be overfull, and neither can windows of keys, which drop the oldest keys. Time
- * windows can, but they need no steps, since their generations count only new keys. */
+ * windows can be overfull, but they need no steps, since their generations count only new keys. */
 static uint64_t current_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
@@ -78,8 +80,9 @@ uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
 
-/* Holds the last answer and its step in one word: step << 1 | answer. Const filters cache it too,
- * since every filter is memory from petal_filter_new(), which is not const. */
+/* Stores the last answer and its step in one word: step << 1 | answer. This also changes const
+ * filters, which is safe because petal_filter_new() allocated every filter, so no filter object is
+ * actually const. */
 static _Atomic uint64_t *answer_of(const petal_filter *filter)
 {
     return (_Atomic uint64_t *)(uintptr_t)&filter->overfull;

@@ -65,7 +65,7 @@ petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lower
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error)
 {
     if (petal_filter_has_permission(filter)) return PETAL_OK;
-    /* The process may have been forked while another thread held the lock. */
+    /* Another thread may have held the lock when the process was forked. */
     petal_status owner = petal_filter_check_owner(filter, error);
     if (owner != PETAL_OK) return petal_filter_note_error(filter, owner, error);
     uint64_t word = stripe_take(&filter->sharing->asking);

@@ -1,5 +1,6 @@
-/* permission.h - the checks before a call uses the bits: whether the filter is read-only, whether
- * bits are missing, and whether its storage (struct store_def) permits the change. */
+/* permission.h - performs the checks needed before a call uses the bits: whether the filter is
+ * read-only, whether bits are missing, and whether its storage (struct store_def) permits the
+ * change. */
 #ifndef PETAL_FILTER_PERMISSION_H
 #define PETAL_FILTER_PERMISSION_H
 
@@ -21,13 +22,13 @@ static inline petal_status petal_filter_check_owner(const petal_filter *filter, 
     return store && store->check_owner ? store->check_owner(filter, error) : PETAL_OK;
 }
 
-/* Returns PETAL_OK, or PETAL_ERR_SECRET_MISSING if the filter was opened without its secret, so
- * that it can't hash keys. */
+/* Returns PETAL_OK, or PETAL_ERR_SECRET_MISSING if the filter was opened without its secret, and so
+ * can't hash keys. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
 /* Requests permission to set bits. Returns PETAL_OK or the reason for the refusal, which is
- * recorded for petal_last_error(). Call it only if bits will be set, because it marks a file as
- * dirty. */
+ * recorded for petal_last_error(). Call this function only if bits will be set, because it marks a
+ * file as dirty. */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
                                        petal_error *error);
@@ -43,11 +44,12 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
     return petal_filter_ask_to_write(filter, error);
 }
 
-/* The same for a filter that several threads add to. One of them makes the request. */
+/* Like petal_filter_prepare_write(), for a filter that several threads add to. Only one of the
+ * threads makes the request. */
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* Finds out whether permission would be granted. Use this when you don't yet know what will change:
- * it doesn't mark the file as dirty. */
+/* Checks whether permission to set bits would be granted, without marking a map's file as dirty.
+ * Use this function if it is not yet known which bits will change. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
@@ -55,7 +57,7 @@ static inline petal_status petal_filter_may_write(petal_filter *filter, petal_er
                  : petal_filter_prepare_write(filter, error);
 }
 
-/* The same for lowering bits. */
+/* Requests permission to lower bits, like petal_filter_prepare_write(). */
 static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
                                                          enum lowering lowering, petal_error *error)
 {
@@ -64,12 +66,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
     return petal_filter_ask_to_lower(filter, lowering, error);
 }
 
-/* Checks that bits from a file match their sums. Call it before the bits are saved elsewhere or get
- * new sums. */
+/* Checks that bits from a file match their sums. Call this function before the bits are saved
+ * elsewhere or new sums are computed. */
 petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
 
-/* Call this after such bits were read. Returns PETAL_ERR_BUSY if another process has begun to
- * change them in the meantime. */
+/* Call this function after reading bits from a file. Returns PETAL_ERR_BUSY if another process
+ * has begun to change the bits in the meantime. */
 static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
                                                         petal_error *error)
 {
@@ -77,8 +79,8 @@ static inline petal_status petal_filter_check_unchanged(const petal_filter *filt
     return store && store->check_unchanged ? store->check_unchanged(filter, error) : PETAL_OK;
 }
 
-/* Records that the hash's blocks will change. Returns false if petal_filter_check_wanted() must
- * check some of them first. */
+/* Records that the blocks of this hash will change. Returns false if petal_filter_check_wanted()
+ * must check some of them first. */
 static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
                                             const uint64_t *hash)
 {

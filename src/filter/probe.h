@@ -21,8 +21,8 @@ static inline void petal_probe_hash(const petal_filter *filter, const struct lay
     filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
 }
 
-/* Returns the hash that a layer uses: the probe's, or the layer's own, which is computed in
- * `own`. */
+/* Returns the hash that a layer uses: either the probe's hash, or the layer's own hash, which is
+ * computed in `own`. */
 static inline const uint64_t *petal_probe_words(const petal_filter *filter,
                                                 const struct layer *layer,
                                                 const struct probe *probe,

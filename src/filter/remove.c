@@ -6,8 +6,8 @@
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-/* If a filter has several layers, nothing tells which of them a key was added to. So its counters
- * can't be decremented. */
+/* In a filter with several layers, it is not known which layer a key was added to, so the key's
+ * counters can't be decremented. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;
@@ -24,7 +24,7 @@ static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, 
     return i;
 }
 
-/* Checks the blocks of a key before any of them changes. */
+/* Checks all blocks of a key before any block changes. */
 static petal_status remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count,
                                  uint8_t *results, struct progress *progress, petal_error *error)
 {
@@ -69,8 +69,7 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
     return petal_remove(filter, key, sizeof key);
 }
 
-/* Batches are processed in pieces of this many keys. The hashes of counting filters have one
- * word. */
+/* The number of keys per piece of a batch. In counting filters, each hash has one word. */
 #define PIECE_KEYS 256u
 
 static petal_status remove_keys(petal_filter *filter, const petal_batch *batch, uint8_t *results,
@@ -105,7 +104,7 @@ petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, 
 
 /* ---- without counts -------------------------------------------------------------------------- */
 
-/* Makes the same filter without its bits. */
+/* Creates a filter with the same parameters, but without bits. */
 static petal_status make_frame(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;

@@ -1,9 +1,9 @@
 /* rotating.c - see rotating.h.
  *
- * All keys are added to the newest generation. When it is used up, a new one starts. The oldest
- * generation is dropped when all of its keys are older than the window. A key is found if any
- * generation contains it. So each generation is planned for a share of the window's keys, 1 / (G -
- * 1), at the rate p / G.
+ * All keys are added to the newest generation. When it is used up, a new generation starts. The
+ * oldest generation is dropped when all of its keys are older than the window. A key is found if
+ * any generation contains it. So each generation is planned for a share of the window's keys, 1 /
+ * (G - 1), at the rate p / G.
  *
  * By keys: a generation is used up when its share of keys has been added. There is a ring of G
  * generations, and each new one replaces the oldest:
@@ -26,23 +26,23 @@
  * at most one window and one span.
  *
  * The rate. Assume that no window holds more keys than planned, that is, G - 1 shares. The oldest
- * generation may have begun before the window, and holds at most one share. All keys of the others
- * were added after its last key, within one window. So at most G shares of keys are remembered. Let
- * r(x) be the rate of a generation that holds x times its share. A query passes no generation with
- * a probability whose negative logarithm is -sum ln(1 - r(x)). This sum is highest if as many
- * generations as possible are full, since -ln(1 - r(x)) is convex in x from 0 to 1. (Each key sets
- * k bits, and a query needs all k, so r grows like x^k. For k = 1 the logarithm is linear.) In the
- * worst case, therefore, G generations are full, each with the rate r(1) = p / G.
+ * generation may have begun before the window, and holds at most one share. All keys of the other
+ * generations were added after its last key, within one window. So at most G shares of keys are
+ * remembered. Let r(x) be the rate of a generation that holds x times its share. A query passes no
+ * generation with a probability whose negative logarithm is -sum ln(1 - r(x)). This sum is highest
+ * if as many generations as possible are full, since -ln(1 - r(x)) is convex in x from 0 to 1.
+ * (Each key sets k bits, and a query needs all k, so r grows like x^k. For k = 1 the logarithm is
+ * linear.) In the worst case, therefore, G generations are full, each with the rate r(1) = p / G.
  * tests/unit/layers.c checks this for many plans.
  *
- * The number. Consider the generations that began after the last key of the oldest one. Let s of
- * them have been closed because they were full, and t because their time was up. Each full one
+ * The number of generations. Consider those that began after the last key of the oldest one. Let s
+ * of them have been closed because they were full, and t because their time was up. Each full one
  * holds a share, so s <= G - 1. If s = G - 1, the window has no keys left for others, so t = 0.
- * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. With the oldest and
- * the newest, there are at most 2G - 1 generations. If there are that many, and even the newest is
- * used up, the window holds more keys than planned. In that case the newest accepts more than its
- * share and stays open longer. The rate then rises and keys are forgotten late, but none is
- * lost. */
+ * Otherwise s <= G - 2, and t <= G - 1 because their spans lie in one window. Together with the
+ * oldest and the newest, that makes at most 2G - 1 generations. If there are 2G - 1 generations and
+ * even the newest is used up, the window holds more keys than planned. In that case the newest
+ * accepts more than its share and stays open longer. The rate then rises and keys are forgotten
+ * late, but none is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
@@ -55,8 +55,8 @@
 
 #include <string.h>
 
-/* Generation counts are treated as equal if their memory use is within this factor. The lowest of
- * them is chosen, since every query reads every generation. */
+/* Generation counts whose memory use is within this factor are treated as equal. The lowest such
+ * count is chosen, since every query reads every generation. */
 #define NEARLY 1.01
 #define MAX_WORTH_TRYING 16u /* 5 (at 10 %) to 14 (at 10^-6) need the least memory */
 #define LINE_BITS 512.0      /* a generation needs at least one line */
@@ -116,8 +116,8 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* Returns the number of lines of G full generations, by the classic filter's formula. Planning each
- * G would evaluate the model about 200 times, and save a few per cent at best
+/* Returns the number of lines of G full generations according to the classic filter's formula.
+ * Planning for each G would evaluate the model about 200 times, and save a few per cent at best
  * (tests/unit/layers.c). */
 static double guess_lines(const petal_options *options, uint32_t generations)
 {
@@ -130,8 +130,9 @@ static double guess_lines(const petal_options *options, uint32_t generations)
 }
 
 /* Chooses the number of generations G for which G full ones need (nearly) the least memory. A time
- * window may temporarily have 2G - 1 of them. But if keys arrive evenly it has G, and the best
- * number for that needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
+ * window may temporarily have 2G - 1 of them. But if keys arrive evenly it has only G, and the best
+ * G for that case takes at most 2 % more memory than the best G for 2G - 1
+ * (tests/unit/layers.c). */
 static uint32_t choose_generations(const petal_options *options)
 {
     double lines[MAX_WORTH_TRYING + 1], least = 0;
@@ -144,8 +145,8 @@ static uint32_t choose_generations(const petal_options *options)
     return lowest;
 }
 
-/* With the chosen number, a generation may be too large for the scheme, or its rate too low. Then
- * the lowest possible number is used. */
+/* With the chosen number, a generation may be too large or its rate too low for the scheme. In that
+ * case, the lowest possible number is used. */
 static petal_status plan_best(const petal_options *options, uint32_t *generations,
                               struct shape *shape, petal_error *error)
 {
@@ -199,7 +200,7 @@ static void recycle_oldest(petal_filter *filter)
 }
 
 /* By time: starts a generation, or leaves the newest open if there are already as many as allowed.
- * Sets until_ms of the newest to the clock if it is closed now, or if it must stay open although
+ * Sets until_ms of the newest to the clock if it is closed now, or if it must stay open even though
  * its time is up. */
 static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
@@ -243,7 +244,7 @@ petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, peta
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Dates the keys that were added before the clock was first set: they get that time. */
+/* Dates the keys that were added before the clock was first set, with the first clock time. */
 static void date_layers(petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -251,8 +252,8 @@ static void date_layers(petal_filter *filter)
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
-/* Drops the generations whose last key has left the window. If the newest has expired too, it is
- * cleared but kept. */
+/* Drops the generations whose last key has left the window. If even the newest generation has
+ * expired, it is cleared but kept. */
 static void forget(petal_filter *filter)
 {
     uint64_t now = filter->policy.clock_ms, window = filter->policy.window_ms;
@@ -284,7 +285,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     struct policy *policy = &filter->policy;
     petal_status status = check_time(filter, now_ms, error);
     if (status != PETAL_OK || now_ms <= policy->clock_ms)
-        return status; /* an earlier time is ignored, so that no generation is dropped too soon */
+        return status; /* ignores an earlier time, so that no generation is dropped too early */
     status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;

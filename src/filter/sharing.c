@@ -1,4 +1,4 @@
-/* sharing.c - filters that several threads add to. scheme/stripes.h explains how threads avoid
+/* sharing.c - lets several threads add to a filter. scheme/stripes.h explains how the threads avoid
  * conflicts. */
 #include "base/checked.h"
 #include "base/error.h"
@@ -23,7 +23,8 @@ static petal_status share(petal_filter *filter, petal_error *error)
                           "several threads cannot add to a %s filter%s", filter->scheme->name,
                           !petal_filter_is_single(filter) ? " of several layers" : "");
     status = petal_filter_may_write(filter, error);
-    /* This checks every block now, since threads couldn't do that later without conflicts. */
+    /* All blocks are checked now, because the threads couldn't check them later without
+     * conflicts. */
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status != PETAL_OK) return status;
     filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);

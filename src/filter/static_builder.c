@@ -1,14 +1,14 @@
-/* static_builder.c - builds a static filter. scheme/static.c has the scheme.
+/* static_builder.c - builds a static filter. scheme/static.c implements the scheme.
  *
  *     add        hashes, into chunks of each worker
  *     finish     chunks -> parts by the highest byte -> each part sorted -> equal ones dropped
  *                layer 0: pages solved, each on its own; what they bump is moved to the front
  *                layer 1: these, with a different hash, sorted; and so on until none is left
  *
- * This needs at most 16 bytes per key. A chunk is released when its hashes have been moved to their
- * parts, but an allocator may keep the memory. With less memory, static_spill.c does the work.
- * Parts and pages are tasks that any number of threads take in turn; the result does not depend on
- * which thread took which. */
+ * Building needs at most 16 bytes of memory per key. A chunk is released when its hashes have been
+ * moved to their parts, but an allocator may keep the memory. If less memory is available,
+ * static_spill.c does the work. Parts and pages are tasks that any number of threads can execute.
+ * The result does not depend on which thread executes which task. */
 #include "filter/static_builder.h"
 
 #include "base/checked.h"
@@ -77,7 +77,7 @@ void petal_static_drop_chunk(petal_static_builder *builder, struct worker *worke
     petal_release(&builder->allocator, chunk, chunk_bytes(chunk->room));
 }
 
-/* Makes sure that the latest chunk has room. */
+/* Ensures that the latest chunk has room for a hash. */
 static petal_status prepare_chunk(petal_static_builder *builder, struct worker *worker,
                                   petal_error *error)
 {
@@ -223,7 +223,7 @@ static petal_status gather(petal_static_builder *builder, const struct runner *r
 static void solve_page(petal_static_builder *builder, struct worker *worker, uint64_t page)
 {
     uint64_t from = builder->page_begins[page], to = builder->page_begins[page + 1];
-    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* without keys, no array exists */
+    uint64_t *hashes = to > from ? builder->keys + from : NULL; /* NULL if there are no keys */
     builder->page_bumped[page] =
         petal_static_solve(&builder->layer->array, page, hashes, to - from, &worker->room);
 }
@@ -420,7 +420,7 @@ const petal_filter *petal_static_pattern(const petal_static_builder *builder)
     return builder->filter;
 }
 
-/* After a failure the layers hold only some of the keys, so no query may be answered from them. */
+/* After a failure, the layers contain only some of the keys, so they must not answer queries. */
 static void drop_bits(petal_filter *filter)
 {
     struct layer *first = filter->layers;

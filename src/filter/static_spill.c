@@ -1,22 +1,23 @@
-/* static_spill.c - builds a static filter from more keys than fit into memory. See static_builder.c
- * for the rest.
+/* static_spill.c - builds a static filter from more keys than fit in memory. static_builder.c
+ * contains the rest of the builder.
  *
  *     add      when the chunks take half of the memory, a worker whose chunk is full sorts it and
  *              writes it to a file: a run
  *     gather   the remaining chunks become runs too; the runs are merged once to count the
  *              distinct hashes, which determines the layer's size
  *     fill     the runs are merged again, a batch of pages at a time: each run contributes its
- *              hashes of a page, which are sorted and solved; bumped ones go into chunks
+ *              hashes for each page, which are sorted and solved; bumped ones go into chunks
  *
- * For the next layer this starts over, in the memory that the filter has not taken. The pages are
- * the same as if built in memory, since a page depends on its hashes alone.
+ * Gathering and filling are repeated for each further layer, in the memory that the filter doesn't
+ * use. The pages are the same as if they had been built in memory, since a page depends only on its
+ * hashes.
  *
  *     run 0    [ page 0 | page 1 |     page 2     | page 3 | ...
  *     run 1    [  page 0  |  page 1 | page 2  |  page 3  | ...
  *                                    ^ piece ^             each run has one in memory
  *
- * The memory is bounded for any hashes, unless they were chosen to be in the same page: all hashes
- * of a page are in memory together. */
+ * Memory use is bounded, unless the hashes were chosen to fall into the same page, since all hashes
+ * of a page are in memory at the same time. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,23 +25,23 @@
 
 #define MIN_BYTES_PER_WORKER 65536u
 
-/* Half of the memory must have room for at least this many chunks. */
+/* The minimum number of chunks that must fit in half of the memory. */
 #define MIN_CHUNKS 16u
 
-/* In hashes: the minimum size of a piece, and the approximate size of a window that is only
- * counted. */
+/* The minimum size of a piece, and the approximate size of a window whose hashes are only counted,
+ * both in hashes. */
 #define MIN_PIECE 64u
 #define COUNTED_WINDOW 65536u
 
 #define MAX_BATCH_WINDOWS 256u
 
-/* Hashes in the file, in ascending order and without repeats. */
+/* A run: hashes in the file, in ascending order and without repeats. */
 struct run {
     struct run *next;
-    uint64_t offset; /* in the file, in bytes */
+    uint64_t offset; /* byte offset in the file */
     uint64_t count, fetched;
-    uint64_t sum, fetched_sum; /* of these hashes, as written and as read back */
-    uint64_t *piece; /* hashes in memory; those from begin to end - 1 have not been taken yet */
+    uint64_t sum, fetched_sum; /* checksums of the hashes, as written and as read back */
+    uint64_t *piece; /* hashes in memory; those from begin to end - 1 have not been used yet */
     uint64_t begin, end;
 };
 
@@ -51,11 +52,11 @@ struct window {
 };
 
 struct spill {
-    struct static_spill base; /* first: builder->spill points to it */
+    struct static_spill base; /* must be first: builder->spill points to it */
     struct static_spill_file file;
     uint64_t memory_bytes;
     _Atomic uint64_t file_bytes;
-    struct run *runs; /* of the layer being built */
+    struct run *runs; /* runs of the layer that is being built */
     uint64_t run_count, hash_count;
     uint64_t *pieces, piece_room, piece_bytes;
     struct {
@@ -77,8 +78,8 @@ static petal_status out_of_memory(petal_error *error)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Returns the memory left over by the filter and the workers, but at least an eighth of the limit,
- * since the filter alone may exceed the limit. */
+/* Returns how many bytes of the limit the filter and the workers leave, but at least an eighth of
+ * the limit, since the filter alone may exceed it. */
 static uint64_t bytes_left(const petal_static_builder *builder)
 {
     const petal_filter *filter = builder->filter;
@@ -89,7 +90,7 @@ static uint64_t bytes_left(const petal_static_builder *builder)
     return taken < all - all / 8 ? all - taken : all / 8;
 }
 
-/* Chunks may take `bytes`, and the same amount again when they are sorted in memory. */
+/* Chunks may take up to `bytes` bytes, plus the same amount while they are sorted in memory. */
 static void limit_chunks(petal_static_builder *builder, uint64_t bytes)
 {
     uint64_t chunks = 2 * (uint64_t)builder->worker_count;
@@ -131,7 +132,7 @@ static petal_status empty_chunk(petal_static_builder *builder, struct worker *wo
 {
     petal_status status = write_run(builder, worker, error);
     if (status != PETAL_OK || worker->chunks->room >= builder->max_chunk_hashes) return status;
-    petal_static_drop_chunk(builder, worker); /* small ones would make many runs */
+    petal_static_drop_chunk(builder, worker); /* small chunks would lead to many runs */
     return petal_static_add_chunk(builder, worker, builder->max_chunk_hashes, error);
 }
 
@@ -151,7 +152,7 @@ static void write_rest(petal_static_builder *builder, struct worker *worker, uin
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Goes back to the start of all runs. Together, their pieces take about `bytes`. */
+/* Goes back to the start of every run. The runs' pieces take about `bytes` bytes in total. */
 static petal_status begin_reading(petal_static_builder *builder, uint64_t bytes, petal_error *error)
 {
     struct spill *spill = spill_of(builder);
@@ -223,8 +224,8 @@ static petal_status make_room(petal_static_builder *builder, uint64_t room, peta
     return PETAL_OK;
 }
 
-/* Makes room for more hashes of the window that ends at *count: drops its repeats, and if the room
- * would then still be more than half full, enlarges it. */
+/* Makes room for more hashes in the window that ends at *count. Drops the window's repeats, and
+ * enlarges the buffer if it would still be more than half full. */
 static petal_status make_room_for(petal_static_builder *builder, const struct window *window,
                                   uint64_t more, uint64_t *count, petal_error *error)
 {
@@ -267,7 +268,7 @@ struct range {
     uint64_t starts, window_starts, windows;
 };
 
-/* Takes as many windows as there is room for, starting with number batch.first. */
+/* Reads as many windows as there is room for, starting with window number batch.first. */
 static petal_status take_batch(petal_static_builder *builder, const struct range *range,
                                petal_error *error)
 {
@@ -343,8 +344,8 @@ static petal_status end_batch(petal_static_builder *builder, bool is_list, struc
     return petal_static_first_failure(builder, error);
 }
 
-/* Merges all runs: `step` sorts each window's hashes and may solve the window; if `is_list`, they
- * are appended to the list. */
+/* Merges all runs. `step` sorts each window's hashes and may solve the window. If `is_list` is
+ * true, the hashes are appended to the layer's list. */
 static petal_status merge(petal_static_builder *builder, const struct runner *runner,
                           const struct range *range, static_step *step, bool is_list,
                           struct totals *totals, petal_error *error)

@@ -1,4 +1,4 @@
-/* strategy.c - see strategy.h. Has the strategies for filters of one layer. */
+/* strategy.c - see strategy.h. This file defines the strategies for filters with one layer. */
 #include "filter/strategy.h"
 
 #include "base/checked.h"
@@ -95,7 +95,7 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
 }
 
 /* Ends a piece before a key whose block must be checked first. So the keys before a damaged block
- * are added, as if keys were added one by one. */
+ * are added, just as if all keys were added one by one. */
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
                                               size_t count, uint8_t *changed,
                                               struct progress *progress, petal_error *error)
@@ -139,8 +139,8 @@ const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_careful
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
-/* Summing all threads' counts for every key would be too expensive. So only one key in 64 does it,
- * and the others reuse the result. */
+/* Summing all threads' counts for every key would be too expensive. So the counts are summed for
+ * one key in 64, and the other keys reuse the result. */
 #define KEYS_PER_SUM 64u
 
 static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
@@ -148,7 +148,7 @@ static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
     return hash % KEYS_PER_SUM == 0 ? petal_is_overfull(filter) : petal_filter_was_overfull(filter);
 }
 
-/* In a map, all blocks were checked when sharing began. */
+/* The blocks of a map need no check, because all of them were checked when sharing began. */
 static petal_status prepare_shared(petal_filter *filter, const uint64_t *words, size_t count,
                                    petal_error *error)
 {

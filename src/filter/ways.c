@@ -5,9 +5,9 @@
  *                      calls the kernel of its scheme
  *     one key, query   through one function that hashes and tests (`direct` of the kernel, for
  *                      several layers `direct_any`), or by the strategy if there is none
- *     one key, add     like a query, as far as the row allows
+ *     one key, add     like a query, if the row allows that
  *
- * If the filter has a guard, queries pass it first. */
+ * If the filter has a guard, the guard checks blocks before each query. */
 #include "base/bytes.h"
 #include "filter/batch.h"
 #include "filter/guard.h"
@@ -32,7 +32,8 @@ static const struct way ways[] = {
     [PLAIN] = {&petal_strategy_plain, ADDS_DIRECTLY},
 };
 
-/* A filter with a file or a limit needs checks before a key is added. */
+/* Returns true if checks are needed before a key is added, because the filter has a file or a
+ * limit. */
 static bool needs_care(const petal_filter *filter)
 {
     return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
@@ -122,7 +123,7 @@ static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *f
     return contains_checked(filter, key, sizeof key);
 }
 
-/* When every block has been checked, this costs one load and one jump. */
+/* When every block has been checked, the guard costs only one load and one jump. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;

@@ -1,4 +1,4 @@
-/* format.c - the table of formats, and functions that codecs share. */
+/* format.c - contains the table of formats, and functions that the codecs share. */
 #include "format/format.h"
 
 #include "base/error.h"
@@ -35,7 +35,7 @@ const struct format_def *petal_format_find(const char *name)
     return NULL;
 }
 
-/* Returns true if the list contains the name, with '_' in place of '-'. */
+/* Returns true if the list contains the name. In the list, '_' replaces '-'. */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {PETAL_FORMATS(FORMAT_NAME, FORMAT_NAME)};

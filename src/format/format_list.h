@@ -1,13 +1,13 @@
-/* format_list.h - the formats, one per line, in the order in which users see them. A build without
- * LIBRARY (base/libraries.h) leaves the format out. PETAL_FORMAT_NAME is its number, and
- * petal_format_name its row. Petal files record the number as a filter's origin, so it is never
- * reused. */
+/* format_list.h - lists the formats, one per line, in the order in which users see them. A build
+ * without LIBRARY (base/libraries.h) leaves the format out. PETAL_FORMAT_NAME is the format's
+ * number, and petal_format_name is its row. Petal files record the number as a filter's origin, so
+ * a number is never reused. */
 #ifndef PETAL_FORMAT_FORMAT_LIST_H
 #define PETAL_FORMAT_FORMAT_LIST_H
 
 #include "base/libraries.h"
 
-/* GZIP lines need zlib: PETAL_FORMATS_HERE() includes them if this build has it. */
+/* GZIP lines need zlib. PETAL_FORMATS_HERE() includes them only if this build has zlib. */
 #define PETAL_FORMATS(FORMAT, GZIP) \
     FORMAT(PETAL, PETAL, petal, 1) \
     FORMAT(GUAVA, GUAVA, guava, 2) \

@@ -12,18 +12,19 @@
 #include <math.h> /* isnan, a macro */
 #include <string.h>
 
-/* As in PNG: the first byte is not text, text tools would convert the line ends, and old tools stop
- * at the end-of-file character. */
+/* Modeled on PNG's magic number. The first byte is not text, tools that convert line ends corrupt
+ * the number detectably, and some old tools stop at the end-of-file character. */
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
-#define NOT_RECORDED 0x7ff8000000000000u /* the bits of a rate that is not recorded */
+#define NOT_RECORDED 0x7ff8000000000000u /* the bits of an unrecorded rate (a NaN) */
 
 /* Features that a reader must support. */
 enum {
-    /* The layers have a policy. A program that doesn't know it must not add keys. */
+    /* The filter grows or rotates according to a policy. A program that doesn't know the policy
+     * must not add keys. */
     FEATURE_POLICY = 1,
-    FEATURE_TURNS = 2 /* a key is in only one layer, so the layers are tried in turn */
+    FEATURE_TURNS = 2 /* each key is in only one layer, so queries try the layers in turn */
 };
 
 /* Offsets of the fields in a slot. */
@@ -60,7 +61,7 @@ enum {
     AT_CLOCK_MS = 224,
     AT_RESERVED_3 = 232,
     AT_LAYERS = 256,
-    SUM_BYTES = 8 /* the checksum is the end of the slot */
+    SUM_BYTES = 8 /* the size of the checksum at the end of the slot */
 };
 
 /* Offsets of the fields in a layer's entry. */
@@ -84,7 +85,7 @@ static uint64_t layer_at(uint32_t layer)
     return AT_LAYERS + (uint64_t)layer * LAYER_BYTES;
 }
 
-/* Returns the smallest power of two with room for this many layers. */
+/* Returns the size, a power of two, of a slot with room for `layer_count` layers. */
 static uint64_t slot_bytes_for(uint32_t layer_count)
 {
     uint64_t size = PETAL_SLOT_MIN_BYTES;
@@ -103,8 +104,8 @@ static uint64_t block_count(const struct image *image)
     return last->first_block + blocks_of(last->size_bytes);
 }
 
-/* Computes all offsets from the sizes. Metadata, origin and sums are at multiples of 8, and each
- * layer at a multiple of 64. */
+/* Computes all offsets from the sizes. Metadata, origin and sums start at multiples of 8 bytes, and
+ * each layer starts at a multiple of 64. */
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
@@ -270,15 +271,16 @@ static bool has_magic(const uint8_t *slot)
     return memcmp(slot, magic, sizeof magic) == 0;
 }
 
-/* Returns true if this is a slot of this size with the right checksum. */
+/* Returns true if these bytes are a slot of the given size with a matching checksum. */
 static bool is_sealed(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
 {
     return has_magic(slot) && load32le(slot + AT_SLOT_BYTES) == slot_bytes &&
            load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
 }
 
-/* Finds the second slot, and so the length of both slots: by its magic number, or by the first
- * slot's checksum, since either slot may be damaged. Returns 0 if there is none. */
+/* Finds the second slot, and returns its offset, which is the size of each slot. Searches for the
+ * second slot's magic number or for the first slot's checksum, since either slot may be damaged.
+ * Returns 0 if there is no second slot. */
 static uint64_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     for (uint64_t size = PETAL_SLOT_MIN_BYTES; size <= PETAL_SLOT_MAX_BYTES; size *= 2)
@@ -295,7 +297,8 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
     return any == 0;
 }
 
-/* Reports bytes that are not a petal file at all, or a petal file that ends within its slots. */
+/* Returns an error if the bytes are not a petal file at all, or if the file ends within its
+ * slots. */
 static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes,
                                 petal_error *error)
 {
@@ -316,8 +319,8 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint6
     return petal_format_damaged(error, PETAL_SLOT_MIN_BYTES, "no second header slot");
 }
 
-/* A later version may compute the checksum of a slot differently. Then both slots have that
- * version. */
+/* A later version may compute a slot's checksum differently, so this function trusts the version
+ * number if both slots contain it. */
 static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
 {
     uint32_t version = load32le(bytes + AT_VERSION);
@@ -325,7 +328,7 @@ static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
            load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
-/* Chooses the active slot, and finds out whether the other one is torn. */
+/* Chooses the active slot, and determines whether the other slot is torn. */
 static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen,
                                 bool *torn, petal_error *error)
 {
@@ -357,7 +360,7 @@ static void read_layer(const uint8_t *entry, uint32_t scheme, struct layer_descr
     layer->until_ms = load64le(entry + LAYER_UNTIL_MS);
 }
 
-/* The key-count field means different things in growing and rotating filters. */
+/* The fields AT_STEP and AT_POLICY_KEYS have different meanings in growing and rotating filters. */
 static void read_policy(const uint8_t *slot, struct policy *policy)
 {
     uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);
@@ -374,8 +377,8 @@ static void read_policy(const uint8_t *slot, struct policy *policy)
     policy->clock_ms = load64le(slot + AT_CLOCK_MS);
 }
 
-/* Reads as many layers as fit into the slot. check_fields() compares their number with the recorded
- * one. */
+/* Reads as many layers as fit into the slot. check_fields() compares the number of layers with the
+ * recorded number. */
 static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *image)
 {
     uint64_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES;
@@ -418,7 +421,7 @@ static petal_status left_out(petal_error *error, uint64_t at, const char *what, 
                          name);
 }
 
-/* Refuses features that only a later version has, or that this build leaves out. */
+/* Refuses features that only later versions support, or that this build leaves out. */
 static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
     static const char *const text =
@@ -448,7 +451,7 @@ static petal_status check_layer(const struct layer_description *layer, uint64_t 
     bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
     petal_status status = petal_normalize(&shape, error);
     if (status == PETAL_ERR_UNSUPPORTED)
-        return status; /* well-formed, but not supported by this build */
+        return status; /* the file is well-formed, but this build doesn't support it */
     if (status != PETAL_OK || shape.bits != layer->shape.bits ||
         shape.lines_per_key != layer->shape.lines_per_key)
         return impossible(error, at, LAYER_HASHES, "number of bits or hashes");
@@ -473,8 +476,8 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
     return PETAL_OK;
 }
 
-/* If layers are tried in turn, they must be alike, except that the last one may be a list of
- * hashes. The header must have this feature. */
+/* Layers that are tried in turn must have the same numbers of columns and wide buckets, except that
+ * the last one may be a list of hashes. The header must declare this feature. */
 static petal_status check_turns(const uint8_t *slot, const struct description *about,
                                 uint64_t offset, petal_error *error)
 {
@@ -493,7 +496,8 @@ static petal_status check_turns(const uint8_t *slot, const struct description *a
     return good ? PETAL_OK : impossible(error, offset, AT_LAYERS, "layers of a static filter");
 }
 
-/* Only generations have times. has_time() checks generations without a clock. */
+/* Only the generations of a rotating filter with a clock have times. petal_rotating_has_time()
+ * checks the generations of any rotating filter. */
 static bool has_no_times(const struct description *about)
 {
     uint64_t any = 0;
@@ -501,7 +505,7 @@ static bool has_no_times(const struct description *about)
     return any == 0;
 }
 
-/* Returns true if a filter with this policy could have grown these layers. */
+/* Returns true if a growing filter with this policy could consist of these layers. */
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;
@@ -518,7 +522,8 @@ static bool can_grow(const struct description *about)
     return true;
 }
 
-/* Returns true if these generations belong to one plan: all are alike, and in order of time. */
+/* Returns true if these generations could belong to one rotating filter: all have the same shape,
+ * and they are in chronological order. */
 static bool can_rotate(const struct description *about, const uint8_t *slot)
 {
     const struct layer_description *first = &about->layers[0];
@@ -554,7 +559,7 @@ static petal_status check_policy(const uint8_t *slot, const struct description *
     return good ? PETAL_OK : impossible(error, offset, AT_POLICY, "policy of the layers");
 }
 
-/* Checks that the offsets follow from the sizes. Fills in the layers' offsets. */
+/* Checks that the recorded offsets match the sizes, and sets the layers' offsets. */
 static petal_status check_offsets(struct image *image, uint64_t offset, petal_error *error)
 {
     struct image given = *image;
@@ -567,8 +572,8 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
     return PETAL_OK;
 }
 
-/* Checks every field of a sealed slot. (Anyone can compute a checksum, so it proves nothing about
- * the author.) */
+/* Checks every field of a sealed slot. (Anyone can compute a checksum, so a valid one doesn't make
+ * the fields trustworthy.) */
 static petal_status check_fields(const uint8_t *slot, uint64_t offset, struct image *image,
                                  unsigned number, petal_error *error)
 {
@@ -606,13 +611,13 @@ petal_status petal_image_layer_end_damaged(const struct layer_description *layer
                                 "bits set beyond the last");
 }
 
-/* Checks the bits at the end of a layer that no key can set, and the padding up to the next
- * layer. */
+/* Checks that the bits after a layer's last valid bit are clear, including the padding before the
+ * next layer. */
 static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer,
                                     petal_error *error)
 {
     uint64_t end = layer->offset + layer->size_bytes, padded = end;
-    /* lay_out() has checked that this can't overflow. */
+    /* This can't overflow, because lay_out() has computed the same offset. */
     checked_round_up(end, PETAL_LINE_BYTES, &padded);
     if (petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes) &&
         is_zero(bytes, end, padded))
@@ -620,7 +625,7 @@ static petal_status check_layer_end(const uint8_t *bytes, const struct layer_des
     return petal_image_layer_end_damaged(layer, error);
 }
 
-/* Checks metadata and origin. */
+/* Checks the metadata and the origin. */
 static petal_status check_named_sums(const uint8_t *bytes, const struct image *image,
                                      petal_error *error)
 {
@@ -634,7 +639,7 @@ static petal_status check_named_sums(const uint8_t *bytes, const struct image *i
     return PETAL_OK;
 }
 
-/* A short origin is copied, and a long one is borrowed. */
+/* A short origin is copied, and a long origin is borrowed. */
 static void take_origin(const uint8_t *bytes, uint64_t offset, struct origin *origin)
 {
     if (origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES)
@@ -658,7 +663,7 @@ petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, 
     return PETAL_OK;
 }
 
-/* Checks all bytes that no block sum covers. */
+/* Checks all bytes that are not covered by a block sum. */
 static petal_status check_gaps(const uint8_t *bytes, struct image *image, petal_error *error)
 {
     petal_status status = petal_image_check_front(bytes, image, error);
@@ -698,8 +703,8 @@ petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, u
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
-/* Returns the size of the header that starts with these bytes. If the slots are incomplete, that is
- * a lower bound. Returns 0 if more bytes wouldn't help. */
+/* Returns the size of the header that starts with these bytes, or a lower bound if the slots are
+ * incomplete. Returns 0 if reading more bytes wouldn't help. */
 static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     bool is_told = size_bytes >= AT_SLOT_BYTES + 4;
@@ -734,8 +739,8 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Returns the offset of the state that made the file dirty, in the active slot or in the torn
- * one. */
+/* Returns the file offset at which the file is marked dirty: the state in the active slot, or the
+ * start of a torn slot. */
 static uint64_t state_offset(const struct image *image)
 {
     unsigned slot = slot_of(image->sequence + (image->torn ? 1 : 0));

@@ -14,7 +14,7 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'P', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
 
-/* Offsets of the fields in the head. */
+/* Offsets of the fields in a patch's head. */
 enum {
     AT_VERSION = 8,
     AT_FEATURES = 12,
@@ -26,7 +26,7 @@ enum {
     HEAD_BYTES = 64
 };
 
-/* Offsets of the fields in a piece. */
+/* Offsets of the fields in a piece's head. */
 enum {
     PIECE_SUM = 0,
     PIECE_BLOCKS = 8,
@@ -82,7 +82,7 @@ static petal_status write_head(const petal_filter *to, uint64_t from_id, uint64_
 }
 
 /* `number` is the number of the piece's first block, counted across all layers. The codes must
- * already be in place. */
+ * already be in the buffer. */
 static void seal_piece(const struct piece *piece, uint64_t number, uint8_t *bytes)
 {
     store64le(bytes + PIECE_BLOCKS, piece->blocks);
@@ -169,7 +169,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Reads the slot of the result, and checks it like the slot of a file. */
+/* Reads the result's slot, and checks it like a slot of a petal file. */
 static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct patch *patch,
                               petal_error *error)
 {
@@ -189,8 +189,8 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* Checks the sum of a part of the patch. A part is padded with zeros to a multiple of 8. *at is the
- * part's offset, and becomes the next part's. */
+/* Verifies the checksum of a part of the patch. A part is padded with zeros to a multiple of 8
+ * bytes. On return, *at has advanced from the part's offset to the next part's. */
 static petal_status check_part(const uint8_t *bytes, uint64_t size_bytes, uint64_t part_bytes,
                                uint64_t sum, const char *what, uint64_t *at, petal_error *error)
 {
@@ -239,7 +239,7 @@ static void load_piece(const uint8_t *bytes, struct piece *piece)
     piece->parameter = bytes[PIECE_PARAMETER];
 }
 
-/* Returns true if this piece is possible in this layer, starting at this block. */
+/* Returns true if a patch of this layer can contain this piece, starting at the given block. */
 static bool is_possible(const struct piece *piece, const struct layer_description *layer,
                         bool counters, uint64_t block)
 {
@@ -289,15 +289,15 @@ static uint64_t bytes_of_block(const struct layer_description *layer, uint64_t b
     return left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES;
 }
 
-/* The layers of the result while they are being built. */
+/* The state of checking the pieces, which builds the result block by block. */
 struct check {
     const struct patch *patch;
     uint8_t *room; /* for one block */
-    uint64_t id;   /* the content id so far */
+    uint64_t id;   /* content id of the blocks checked so far */
 };
 
-/* Returns the bytes of one block of the result, which are in the base or in the room. Returns NULL
- * if the codes are impossible. */
+/* Returns the bytes of one block of the result: in the base if the block is unchanged, otherwise in
+ * check->room. Returns NULL if the codes are invalid. */
 static const uint8_t *make_block(const struct check *check, struct piece_reader *reader,
                                  const uint8_t *before, uint64_t size_bytes)
 {
@@ -311,7 +311,8 @@ static const uint8_t *make_block(const struct check *check, struct piece_reader 
     return reader->is_impossible ? NULL : check->room;
 }
 
-/* If the block is the layer's last, returns true if it has only bits that a key can set. */
+/* Returns true unless this is the layer's last block and bits are set after the layer's last valid
+ * bit. */
 static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {
@@ -319,7 +320,7 @@ static bool has_clear_end(const struct layer_description *layer, uint64_t block,
     return at + size < layer->size_bytes || petal_end_is_clear(&layer->shape, at, bytes, size);
 }
 
-/* Checks one piece, which starts at this block of the layer. */
+/* Checks one piece, which starts at the given block of the layer. */
 static petal_status check_piece(struct check *check, const struct layer_description *layer,
                                 const uint8_t *base, uint64_t at, uint64_t block,
                                 const struct piece *piece, petal_error *error)
@@ -338,7 +339,7 @@ static petal_status check_piece(struct check *check, const struct layer_descript
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }
 
-/* *at is the offset of the layer's first piece, and becomes the next layer's. */
+/* Advances *at from the offset of this layer's first piece to the offset of the next layer's. */
 static petal_status check_layer(struct check *check, const petal_filter *base, uint32_t number,
                                 uint64_t *at, petal_error *error)
 {

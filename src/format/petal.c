@@ -1,5 +1,5 @@
-/* petal.c - the petal file as a row in the table of formats. image.c reads it; src/store maps and
- * changes such files. */
+/* petal.c - the row for petal files in the table of formats. image.c parses petal files, and
+ * src/store maps and changes them. */
 #include "format/image.h"
 
 #include "base/bytes.h"
@@ -12,11 +12,11 @@
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    uint8_t head[PETAL_HEAD_BYTES]; /* a copy, since the file can change meanwhile */
+    uint8_t head[PETAL_HEAD_BYTES]; /* a copy, since the file can change during the call */
     if (size_bytes)
         memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    /* A damaged or newer file is certain to be a petal file too. */
+    /* Even a damaged or newer petal file is recognized with certainty. */
     return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN;
 }
 
@@ -33,8 +33,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A file that is written in order and in pieces, so that memory doesn't grow with the filter. After
- * the first failure, nothing more is written. */
+/* Writes a file sequentially in small pieces, so that memory use doesn't grow with the filter.
+ * After the first failure, nothing more is written. */
 struct writer {
     const struct sink *sink;
     uint64_t at;
@@ -49,7 +49,7 @@ static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
     to->at += size_bytes;
 }
 
-/* Writes zeros up to an offset that is less than a line ahead. */
+/* Writes zeros up to `offset`, which must be less than PETAL_LINE_BYTES ahead. */
 static void pad(struct writer *to, uint64_t offset)
 {
     static const uint8_t zeros[PETAL_LINE_BYTES];
@@ -58,8 +58,8 @@ static void pad(struct writer *to, uint64_t offset)
 
 #define SUMS_PER_PIECE 512u
 
-/* Writes the sums. The content id comes before them in the file and was computed from them.
- * Computing them twice costs less than storing them. */
+/* Writes the sums. The sums have already been computed for the content id, which precedes them in
+ * the file. Computing the sums twice costs less than storing them. */
 static void put_sums(struct writer *to, const struct bit_array *array, uint64_t first_block)
 {
     uint8_t sums[8 * SUMS_PER_PIECE];

@@ -1,9 +1,9 @@
 /* pieces.c - see pieces.h.
  *
  * Keys set bits at random positions, so the gaps between newly set bits have a geometric
- * distribution. For these, Rice codes are within 1 or 2 % of the entropy (Golomb 1966; Rice 1979).
- * Only clear bits can be set. So the gaps count only clear bits, which saves one bit per code in a
- * half-full filter. */
+ * distribution. For such gaps, the size of Rice codes is within 1 or 2 % of the entropy (Golomb
+ * 1966; Rice 1979). Only clear bits can be set, so the gaps count only clear bits. In a half-full
+ * filter, this saves one bit per code. */
 #include "format/pieces.h"
 
 #include "base/bytes.h"
@@ -25,7 +25,7 @@ static uint64_t word_at(const uint8_t *bytes, uint64_t at, uint64_t size_bytes)
     return left >= 8 ? load64le(bytes + at) : load_tail64le(bytes + at, (size_t)left);
 }
 
-/* Returns the bits of the word that are within the array. */
+/* Returns a mask of the word's bits that are within the array. */
 static uint64_t valid_at(uint64_t at, uint64_t size_bytes)
 {
     uint64_t left = size_bytes - at;
@@ -41,10 +41,11 @@ static unsigned counter_of(uint64_t word, unsigned number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* The changes in consecutive blocks. */
+/* Statistics about the changes in consecutive blocks. */
 struct measure {
-    uint64_t up, down;   /* numbers of codes */
-    uint64_t all, clear; /* numbers of positions, and of clear bits */
+    uint64_t up, down;   /* numbers of codes for increments (or set bits) and for decrements (or
+                          * cleared bits) */
+    uint64_t all, clear; /* number of positions, and of clear bits among them */
 };
 
 static void measure_counters(uint64_t from, uint64_t to, struct measure *measure)
@@ -85,7 +86,7 @@ static enum piece_kind kind_of(const struct measure *measure, bool counters)
     return measure->down ? PIECE_FLIPPED : PIECE_RISEN;
 }
 
-/* Returns an upper bound for the size of the codes in bits: the gaps sum to at most the number of
+/* Returns an upper bound on the size of the codes in bits. The gaps sum to at most the number of
  * positions. */
 static uint64_t max_code_bits(enum piece_kind kind, const struct measure *measure, uint32_t r)
 {
@@ -143,15 +144,15 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Bits that are being packed into bytes. */
+/* Packs bits into bytes. */
 struct writer {
     uint8_t *bytes;
     uint64_t used; /* bytes */
-    uint64_t word; /* `count` bits that don't fill a byte yet */
+    uint64_t word; /* the last `count` bits, which don't fill a byte yet */
     unsigned count;
 };
 
-/* Writes at most 56 bits. */
+/* Writes `count` bits, at most 56. */
 static void put_bits(struct writer *to, uint64_t bits, unsigned count)
 {
     to->word |= bits << to->count;
@@ -168,7 +169,7 @@ static void put_gap(struct writer *to, uint64_t gap, uint32_t r)
     put_bits(to, gap & (((uint64_t)1 << r) - 1), r);
 }
 
-/* Both return the current gap, which is the number of positions since the last code. */
+/* Both functions return the current gap, which is the number of positions since the last code. */
 static uint64_t encode_bits(const struct piece *piece, uint64_t from, uint64_t to, uint64_t valid,
                             uint64_t gap, struct writer *codes)
 {
@@ -220,7 +221,8 @@ uint32_t petal_piece_encode(const struct difference *difference, uint64_t block,
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* Returns the next bits, lowest first: at least 57, or all that remain, followed by zeros. */
+/* Returns the next bits, lowest first. The result contains at least 57 bits, or all remaining bits
+ * followed by zeros. */
 static uint64_t peek(const struct piece_reader *reader)
 {
     return word_at(reader->codes, reader->at / 8, reader->piece.code_bytes) >> reader->at % 8;
@@ -285,7 +287,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     return true;
 }
 
-/* Returns the bit of `open` with exactly n other bits of it below. */
+/* Returns the nth set bit of `open`, counting from 0 at the lowest. */
 static uint64_t nth_bit(uint64_t open, uint64_t n)
 {
     for (; n; n--) open &= open - 1;

@@ -1,4 +1,5 @@
-/* hash.c - the table of hashes, and what a file stores about a secret. */
+/* hash.c - contains the table of hashes, and computes the two values that a file stores to identify
+ * a secret. */
 #include "hash/hash.h"
 
 #include "hash/siphash.h"

@@ -1,5 +1,5 @@
-/* hash.h - the first axis: from key bytes to a hash of one or more 64-bit words. Each hash has a
- * file, which exports its row, and a line in hash_list.h. */
+/* hash.h - computes the hash of a key, which consists of one or more 64-bit words. Each hash
+ * function has a source file, which exports its row, and a line in hash_list.h. */
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
@@ -13,47 +13,49 @@
 #include <wasm_simd128.h>
 #endif
 
-/* The numbers of the foreign hashes. petal.h has those of Petal's own. */
+/* The numbers of the foreign hashes. petal.h defines the numbers of Petal's own hashes. */
 #define HASH_NUMBER(LIBRARY, NAME, name, number) PETAL_HASH_##NAME = (number),
 enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 
-/* A key's hash has at most this many words. */
+/* The maximum number of words in a key's hash. */
 #define PETAL_HASH_MAX_WORDS 256u
 
-/* What a hash needs besides the key. */
+/* The parameters that a hash needs besides the key. */
 #define PETAL_LONG_SEED_BYTES 32u
 struct hash_key {
     uint64_t seed;
-    /* PETAL_SECRET_BYTES for keyed hashes, or a longer seed. */
+    /* The secret of a keyed hash (PETAL_SECRET_BYTES), or a long seed (PETAL_LONG_SEED_BYTES). */
     uint8_t secret[PETAL_LONG_SEED_BYTES];
-    uint32_t hashes; /* the layer's k and m, for hashes that depend on them */
+    uint32_t hashes; /* the layer's k and m, for hashes that depend on these numbers */
     uint64_t bits;
 };
 
 struct hash_def {
     uint32_t id;
     const char *name;
-    bool keyed; /* uses the secret, not the seed */
-    /* It uses a seed of PETAL_LONG_SEED_BYTES, which are the first bytes of the filter's origin. */
+    bool keyed; /* true if the hash uses the secret instead of the seed */
+    /* True if the hash uses a seed of PETAL_LONG_SEED_BYTES, stored in the first bytes of the
+     * filter's origin. */
     bool long_seed;
-    /* The number of words that compute() writes. 0 means the layer's k, so each layer has its own
-     * hash. */
+    /* The number of words that compute() writes. 0 means the layer's k, so a key has a different
+     * hash in each layer. */
     uint32_t words;
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes,
                     uint64_t *words);
 };
 
-/* The rows. */
+/* The rows of the table of hashes. */
 #define HASH_ROW(LIBRARY, NAME, name, number) extern const struct hash_def petal_hash_##name;
 PETAL_HASHES(HASH_ROW)
 
-/* Returns the row of a hash, or NULL. */
+/* Returns the row of the hash with this number, or NULL if this build has no such hash. */
 const struct hash_def *petal_hash_find(uint32_t id);
 
-/* Returns the name of the hash with that number if this build leaves it out; otherwise NULL. */
+/* Returns the name of the hash with this number if this build leaves the hash out, and NULL
+ * otherwise. */
 const char *petal_hash_left_out(uint32_t id);
 
-/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby). It is a bijection in which every
+/* The 64-bit finalizer of MurmurHash3 (public domain, Austin Appleby). A bijection in which every
  * input bit affects every output bit. */
 static inline uint64_t fmix64(uint64_t x)
 {
@@ -62,22 +64,24 @@ static inline uint64_t fmix64(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* What a file stores about a secret: an id, and a value that detects a wrong secret. Both are the
- * SipHash of a fixed text with that secret, so they reveal nothing about it. */
+/* The values that a file stores to identify a secret: an id, and a value that detects a wrong
+ * secret. Both values are the SipHash of a fixed string with the secret as the key, so they reveal
+ * nothing about the secret. */
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
-/* The seed of bloom-filters if none is given. */
+/* The default seed of bloom-filters. */
 #define PETAL_BLOOM_FILTERS_SEED 0x1234567890u
 
-/* XXH3_64bits with a seed. It is also used for checksums. */
+/* Computes XXH3_64bits with a seed. This function also computes checksums. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
-/* Two branches of XXH3, for keys for which the hash is most of the cost. Everything that depends
- * only on the seed is computed in advance.
+/* The following functions implement two branches of XXH3, for keys where hashing dominates the
+ * cost. Everything that depends only on the seed is computed in advance.
  *
- * For 8-byte keys in petal_inline_xxh3(): bytes 8 to 24 of the default secret, minus the seed,
- * whose high half is xored with its byte-swapped low half. */
+ * Returns the value for 8-byte keys in petal_inline_xxh3(). The value is derived from bytes 8 to 24
+ * of the default secret, minus the seed, after the seed's high half is xored with its byte-swapped
+ * low half. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
     uint64_t flip = (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
@@ -85,7 +89,7 @@ static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
     return flip ^ rotl64(flip, 49) ^ rotl64(flip, 24);
 }
 
-/* Bytes 0 to 64 of the secret, plus or minus the seed, for keys of 17 to 64 bytes. */
+/* Bytes 0 to 64 of the default secret, plus or minus the seed, for keys of 17 to 64 bytes. */
 struct xxh3_flips {
     uint64_t words[8];
 };
@@ -105,13 +109,13 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
 
 #ifdef __wasm_simd128__
 
-/* Returns mulfold64() of the halves of x, plus mulfold64() of the halves of y. Each half is two
- * 32-bit digits, so a product takes four multiplications. Each instruction multiplies for both x
- * and y. */
+/* Returns mulfold64() of the halves of x, plus mulfold64() of the halves of y. Each half consists
+ * of two 32-bit digits, so a product takes four multiplications. Each instruction multiplies digits
+ * of x and of y at the same time. */
 static inline uint64_t petal_fold_both(v128_t x, v128_t y)
 {
     const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
-    /* The first halves: low digits, then high digits. */
+    /* The low digits of the first halves, then the high digits. */
     v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5);
     v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* second halves */
     v128_t swapped = wasm_i64x2_shuffle(b, b, 1, 0);
@@ -135,7 +139,7 @@ static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const 
 
 #else
 
-/* Returns what 16 bytes at `a` and 16 bytes at `b` contribute to the hash. */
+/* Returns the contribution of 16 bytes at `a` and 16 bytes at `b` to the hash. */
 static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
 {
     return mulfold64(load64le(a) ^ flip[0], load64le(a + 8) ^ flip[1]) +

@@ -1,6 +1,7 @@
-/* hash_list.h - the hashes, one per line. LIBRARY uses the hash in its formats, so a build without
- * that library (base/libraries.h) leaves it out. PETAL_HASH_NAME is its number, and petal_hash_name
- * its row. Petal files store the number, so it is never reused. */
+/* hash_list.h - lists the hashes, one per line. The formats of LIBRARY use the hash, so a build
+ * without that library (base/libraries.h) leaves the hash out. PETAL_HASH_NAME is the hash's
+ * number, and petal_hash_name is its row. Petal files store the number, so a number is never
+ * reused. */
 #ifndef PETAL_HASH_HASH_LIST_H
 #define PETAL_HASH_HASH_LIST_H
 
@@ -11,7 +12,7 @@
     HASH(PETAL, XXH3, xxh3, 1) \
     HASH(PETAL, SIPHASH, siphash, 2)
 
-/* The hashes of other libraries' filters. */
+/* The hashes that other libraries' filters use. */
 #define PETAL_FOREIGN_HASHES(HASH) \
     HASH(GUAVA, MURMUR3_X64_128, murmur3_x64_128, 16) \
     HASH(SPARK, MURMUR3_SPARK, murmur3_spark, 17) \

@@ -1,6 +1,7 @@
-/* siphash.c - see siphash.h. Written from the paper: the state is four 64-bit words, and each
- * 8-byte little-endian word of input takes two rounds. The last word is padded with zeros, and its
- * top byte is the length mod 256. Four more rounds finish the hash. */
+/* siphash.c - see siphash.h. The code is implemented from the paper. The state consists of four
+ * 64-bit words, and each 8-byte little-endian word of input takes two rounds. The last word is
+ * padded with zeros, and its top byte is the length mod 256. Four final rounds complete the
+ * hash. */
 #include "hash/siphash.h"
 
 #include "hash/hash.h"

@@ -1,6 +1,7 @@
 /* siphash.h - SipHash with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input
- * PRF", 2012). It is a keyed pseudorandom function: without the 128-bit secret, nobody can predict
- * or choose a key's bits. SipHash-c-d has c rounds per word of input, and d rounds at the end. */
+ * PRF", 2012). SipHash is a keyed pseudorandom function: without the 128-bit secret, nobody can
+ * predict or choose a key's bits. SipHash-c-d performs c rounds per word of input, and d rounds at
+ * the end. */
 #ifndef PETAL_HASH_SIPHASH_H
 #define PETAL_HASH_SIPHASH_H
 
@@ -45,8 +46,8 @@ static inline void sip_absorb(struct sip *sip, uint64_t word, int rounds)
     sip->v[0] ^= word;
 }
 
-/* Returns the last word: the remaining bytes, fewer than 8, and in the top byte the length of the
- * whole input mod 256. */
+/* Returns the last word, which contains the remaining 0 to 7 bytes, and, in the top byte, the
+ * length of the whole input mod 256. */
 static inline uint64_t sip_last_word(const uint8_t *tail, size_t tail_bytes, size_t input_bytes)
 {
     uint64_t word = (uint64_t)input_bytes << 56;

@@ -1,4 +1,4 @@
-/* xxh3.c - XXH3 (64 bits, with seed). No function of libxxhash is linked or exported. */
+/* xxh3.c - 64-bit XXH3 with a seed. No function of libxxhash is linked or exported. */
 #define XXH3_HERE
 #include "hash/xxh3.h"
 

@@ -1,9 +1,9 @@
-/* xxh3.h - XXH3 from libxxhash's header. It is inlined in the two places where the hash is most of
- * the cost of a key. */
+/* xxh3.h - XXH3 from libxxhash's header. The hash is inlined in the two places where hashing
+ * dominates the cost per key. */
 #ifndef PETAL_HASH_XXH3_H
 #define PETAL_HASH_XXH3_H
 
-/* A WebAssembly module should be small, so it contains the function only once. */
+/* A WebAssembly module should be small, so it contains this function only once. */
 #if defined(__wasm__) && !defined(XXH3_HERE)
 #include "hash/hash.h"
 #define xxh3 petal_xxh3

@@ -1,5 +1,6 @@
-/* xxh3_avx2.h - petal_inline_xxh3() of four numbers at a time. AVX2 can neither rotate nor multiply
- * 64-bit lanes, so compilers need 34 instructions for four numbers. This needs 24. */
+/* xxh3_avx2.h - computes petal_inline_xxh3() for four numbers at a time. AVX2 can neither rotate
+ * nor multiply 64-bit lanes, so compilers generate 34 instructions for four numbers. This code uses
+ * 24 instructions. */
 #ifndef PETAL_HASH_XXH3_AVX2_H
 #define PETAL_HASH_XXH3_AVX2_H
 
@@ -9,9 +10,9 @@
 
 #define XXH3_AVX2 static inline __attribute__((always_inline, target("avx2")))
 
-/* Returns the low 64 bits of h times the prime. AVX2 multiplies 32-bit halves. Low by low gives 64
- * bits. Of the products low by high and high by low, only 32 bits matter, and they are added to the
- * upper half. */
+/* Returns the low 64 bits of h times the prime. AVX2 multiplies 32-bit halves. The product of the
+ * low halves has 64 bits. Only the low 32 bits of the two products low * high and high * low
+ * matter, and they are added to the upper half. */
 XXH3_AVX2 __m256i xxh3_times_prime(__m256i h)
 {
     const __m256i prime = _mm256_set1_epi64x((long long)0x9fb21c651e98df25u);
@@ -22,7 +23,7 @@ XXH3_AVX2 __m256i xxh3_times_prime(__m256i h)
     return _mm256_add_epi64(_mm256_mul_epu32(h, prime), sum);
 }
 
-/* Rotations by 32 and by 8 bits are done by shuffles. */
+/* Shuffles implement the rotations by 32 and by 8 bits. */
 XXH3_AVX2 __m256i xxh3_of_four(__m256i keys, __m256i flip)
 {
     const __m256i by_a_byte =

@@ -1,5 +1,6 @@
-/* xxh3_i64.c - XXH3 of many 8-byte keys at once. One version has the form of petal_inline.h, which
- * compilers vectorise, and one is for AVX2. The results equal libxxhash's (tests/unit/hashes.c).
+/* xxh3_i64.c - computes XXH3 for many 8-byte keys in one call. One version uses the form in
+ * petal_inline.h, which compilers vectorize, and another version is for AVX2. tests/unit/hashes.c
+ * checks that the results equal libxxhash's.
  *
  *     x = the 8 bytes, first half times 2^32 + second half
  *     h = x ^ (secret[8..16] ^ secret[16..24]) - (seed ^ byte-swapped low half of seed, times 2^32)
@@ -24,7 +25,7 @@ __attribute__((target("avx2"))) static void hash_all_avx2(const int64_t *keys, s
     xxh3_of_numbers(keys, count, flip, hashes);
 }
 
-/* Hashes eight numbers at a time. Only AVX512DQ can multiply 64-bit lanes. */
+/* Hashes eight numbers at a time. AVX512DQ is required to multiply 64-bit lanes. */
 __attribute__((target("avx512f,avx512dq,avx512vl"))) static void
 hash_all_avx512(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hashes)
 {

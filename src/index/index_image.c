@@ -1,10 +1,10 @@
-/* index_image.c - the tables of an index file, which come before its rows. docs/index-format.md
- * specifies the bytes:
+/* index_image.c - reads and writes the tables of an index file, which precede its rows.
+ * docs/index-format.md specifies the layout:
  *
  *     header | groups | filters | names | sums of the blocks | zeros | rows of group 0, 1, ...
  *
- * Whatever follows from other fields is not stored: offsets, the length of a row, and the order of
- * the filters in a group, which is that of their numbers. */
+ * Values that can be computed from other fields are not stored: offsets, row lengths, and the order
+ * of the filters in a group, which is the order of their numbers. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "format/image.h"
@@ -211,8 +211,8 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Checks that the bytes are present for each number of items that the header gives, so that nothing
- * overflows, and nothing is allocated for items that don't exist. */
+/* For each item count in the header, checks that the file is large enough to contain the items. So
+ * nothing overflows, and nothing is allocated for items that don't exist. */
 static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes,
                                 struct index_image *image, petal_error *error)
 {
@@ -290,7 +290,7 @@ static bool is_name(const uint8_t *name, uint64_t bytes)
     return bytes >= 2 && name[bytes - 1] == 0 && !memchr(name, 0, (size_t)(bytes - 1));
 }
 
-/* `next` has each group's next place among the numbers. */
+/* `next` contains, for each group, the next free position in the array of numbers. */
 static petal_status read_filters(petal_index *index, uint64_t *next, petal_error *error)
 {
     const struct index_image *image = &index->image;

@@ -1,17 +1,19 @@
-/* query.c - hashes -> rows -> which filters have the key.
+/* query.c - finds the filters that contain a key, by combining the rows that the key's hash
+ * selects.
  *
  *     positions 17, 40, 401     row 17    1 0 1 1 0 ...
  *                             & row 40    1 0 0 1 0 ...
  *                             & row 401   1 1 0 1 0 ...
  *                             = 1 0 0 1 0 ...   columns 0 and 3 of the group: numbers[0], [3]
  *
- * Keys are processed in pieces. A piece queries one group after the other, so that a group's rows
- * stay in the cache. Within a piece, a few keys are processed at a time: all their rows are
- * prefetched before the first one is read, so that the misses overlap.
+ * Keys are processed in pieces of up to PIECE keys. Each piece queries one group after another, so
+ * that a group's rows stay in the cache. Within a piece, a few keys are processed at a time: all
+ * their rows are prefetched before the first one is read, so that the misses overlap.
  *
  * An index with filters of many sizes has narrow groups, where finding the rows takes longer than
- * reading them. So what depends only on the hash and k is computed once for a piece; rows that fit
- * into a word are read as one; and a group of one filter is queried as that filter. */
+ * reading them. So the values that depend only on the hash and k are computed once per piece; rows
+ * that fit into a word are read as one word; and a group with a single filter is queried like an
+ * ordinary filter. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "filter/batch.h"
@@ -21,21 +23,22 @@
 #define PIECE 256u
 #define FEW 32u
 
-/* How many words of a row are combined at a time. */
+/* The number of words of a row that are combined at a time. */
 #define CHUNK_WORDS ((uint64_t)64)
 
-/* Rows of up to this many bits are in the 8 bytes starting at their first byte. */
+/* The maximum size in bits of a row that lies within the 8 bytes starting at its first byte. */
 #define NARROW 57u
 
-/* What the keys of a piece have in common in filters that differ only in m: scheme_def.split. */
+/* Values of a piece's keys that are the same in all filters that differ only in m. See
+ * scheme_def.split. */
 struct split {
-    const struct group *of; /* one such group, or NULL if not computed yet */
+    const struct group *of; /* a group for which the values were computed, or NULL */
     uint32_t first;
     uint64_t words[PIECE][2];
     uint16_t places[PIECE * PETAL_MAX_SPLIT];
 };
 
-/* Keys and their rows of answers. */
+/* A piece of the batch: its keys, and their rows of answers. */
 struct piece {
     const petal_batch *batch;
     uint64_t from;
@@ -47,7 +50,7 @@ struct piece {
     struct split split;
 };
 
-/* A few keys of a piece, and where their rows start in a group. */
+/* A few keys of a piece, and the positions at which their rows start in a group. */
 struct few {
     size_t from, count;
     uint32_t places; /* per key */
@@ -79,7 +82,7 @@ static void split_keys(const struct scheme_def *scheme, const struct group *grou
     split->of = group;
 }
 
-/* Where the rows of key i of the piece begin, from its split. */
+/* Computes, from a split, the positions at which the rows for key i of the piece begin. */
 static void rows_of_split(const struct split *split, size_t i, const struct group *group,
                           uint64_t lines, uint64_t line_bits, uint64_t *bits)
 {
@@ -121,7 +124,7 @@ static void prefetch_rows(const struct few *few, const struct group *group, cons
                 __builtin_prefetch(rows + few->bits[i][j] / 8 + at);
 }
 
-/* Handles rows that start on bytes, with a loop that compilers vectorise. */
+/* Handles rows that start on byte boundaries, with a loop that compilers vectorize. */
 static void and_words(uint64_t *all, const uint8_t *row, size_t words)
 {
     for (size_t i = 0; i < words; i++) all[i] &= load64le(row + 8 * i);
@@ -132,7 +135,7 @@ static void and_shifted(uint64_t *all, const uint8_t *rows, uint64_t bit, size_t
     for (size_t i = 0; i < words; i++) all[i] &= row_word(rows, bit + 64 * i);
 }
 
-/* Sets the bit of each column's filter. */
+/* Sets the answer bit of each column's filter. */
 static void spread(const uint32_t *numbers, uint64_t word, uint64_t *row)
 {
     for (; word; word &= word - 1) {
@@ -141,7 +144,7 @@ static void spread(const uint32_t *numbers, uint64_t word, uint64_t *row)
     }
 }
 
-/* Answers for the columns of a chunk. Ignores the bits after the last column. */
+/* Writes the answers for the columns of a chunk. Ignores the bits after the last column. */
 static void answer_chunk(const uint64_t *bits, uint32_t places, const uint8_t *rows,
                          const uint32_t *numbers, uint64_t column, uint64_t columns, uint64_t *row)
 {
@@ -162,7 +165,7 @@ static void answer_chunk(const uint64_t *bits, uint32_t places, const uint8_t *r
         if (all[i]) spread(numbers + column + 64 * i, all[i], row);
 }
 
-/* The same for a narrow group: a row is one word. */
+/* Writes the answers for a narrow group, where a row is one word. */
 static void answer_narrow(const uint64_t *bits, uint32_t places, const uint8_t *rows,
                           const uint32_t *numbers, uint64_t columns, uint64_t *row)
 {
@@ -187,8 +190,8 @@ static void answer_few(const struct piece *piece, const struct few *few, const s
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Compares the blocks from byte `from` of the rows to byte `to` with their checksums, unless that
- * was done before. */
+/* Compares the blocks from byte `from` to byte `to` of the rows with their checksums, except those
+ * that have already been compared. */
 static petal_status check_blocks(const petal_index *index, uint64_t from, uint64_t to,
                                  petal_error *error)
 {
@@ -201,7 +204,7 @@ static petal_status check_blocks(const petal_index *index, uint64_t from, uint64
     return PETAL_OK;
 }
 
-/* Keeps the keys before the first one whose rows lie in a damaged block. */
+/* Drops the first key with rows in a damaged block, and all keys after it. */
 static petal_status check_few(const petal_index *index, const struct group *group, struct few *few,
                               petal_error *error)
 {
@@ -217,8 +220,8 @@ static petal_status check_few(const petal_index *index, const struct group *grou
     return PETAL_OK;
 }
 
-/* Have all blocks of the group been checked? Says no if finding out would take longer than
- * answering the keys does. */
+/* Returns true if all blocks of the group are known to have been checked. Returns false without
+ * looking if looking would take longer than querying the keys. */
 static bool is_checked(const petal_index *index, const struct group *group, size_t keys)
 {
     if (!index->blocks) return true;
@@ -237,8 +240,9 @@ static inline uint64_t narrow_row(const uint8_t *line, uint16_t place, uint32_t 
     return load64le(line + bit / 8) >> bit % 8;
 }
 
-/* The rows of a line at these places, at least one. After eight, few have a common bit, which CPUs
- * predict well; after four it would be too many. */
+/* ANDs the rows of a line at the given positions, of which there must be at least one. After eight
+ * rows, a bit is rarely still set, so CPUs predict the branch well. After four rows, a bit would be
+ * set too often. */
 static inline uint64_t and_places(const uint8_t *line, const uint16_t *places, const uint16_t *end,
                                   uint32_t stride_bits, uint64_t all)
 {
@@ -251,7 +255,7 @@ static inline uint64_t and_places(const uint8_t *line, const uint16_t *places, c
     return all;
 }
 
-/* Answers for a narrow group from the splits, without storing where rows begin. */
+/* Queries a narrow group with the splits, without storing the positions of the rows. */
 static void query_narrow(const struct group *group, const struct scheme_def *scheme,
                          const uint8_t *rows, const uint32_t *numbers, struct piece *piece)
 {
@@ -275,7 +279,8 @@ static void query_narrow(const struct group *group, const struct scheme_def *sch
     }
 }
 
-/* The kernel expects lines to be aligned, which those of a view may not be. */
+/* Returns true if the group can be queried like an ordinary filter. The query kernel requires
+ * aligned lines, but the lines of a view may be unaligned. */
 static bool is_one_filter(const struct group *group)
 {
     return group->columns == 1 && (uintptr_t)group->only.bytes % PETAL_LINE_BYTES == 0;
@@ -322,7 +327,8 @@ static petal_status query_group(const petal_index *index, const struct group *gr
     return status;
 }
 
-/* After damage in a group, the keys before it are still answered by the groups after it. */
+/* If a group is damaged, the later groups still answer queries for the keys that precede the
+ * damage. */
 static petal_status query_rows(const petal_index *index, struct piece *piece, petal_error *error)
 {
     const petal_filter *hasher = NULL;
@@ -362,7 +368,7 @@ static petal_status query_filters(const petal_index *index, struct piece *piece,
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Do all groups have the same hash, so that a key has the same hash in all of them? */
+/* Returns true if a key has the same hash in all groups. */
 static bool shares_hash(const petal_index *index)
 {
     if (index->group_count == 0) return true;
@@ -393,7 +399,8 @@ petal_status petal_index_query(const petal_index *index, const petal_batch *thei
     petal_status status = petal_batch_take(theirs, &batch, error);
     if (status == PETAL_OK) status = check(index, &batch, row_words, error);
     if (status != PETAL_OK) return status;
-    struct piece piece; /* its arrays are not zeroed, which would take longer than a query */
+    struct piece piece; /* the arrays are left uninitialized, because zeroing them would take longer
+                         * than a query */
     piece.batch = &batch;
     piece.from = 0;
     piece.row_words = row_words;
@@ -405,7 +412,7 @@ petal_status petal_index_query(const petal_index *index, const petal_batch *thei
         status = (has_rows ? query_rows : query_filters)(index, &piece, error);
     }
     if (status == PETAL_OK) return status;
-    if (error) error->offset = piece.from; /* the first key not processed */
+    if (error) error->offset = piece.from; /* the index of the first key that was not processed */
     for (uint64_t i = piece.from * row_words; i < batch.count * row_words; i++) rows[i] = 0;
     return status;
 }

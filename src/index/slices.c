@@ -1,5 +1,5 @@
-/* slices.c - from filters to rows, and back. Blocks of 64 filters by 64 bits are transposed in
- * registers:
+/* slices.c - converts filters to rows, and rows to filters. Blocks of 64 filters by 64 bits are
+ * transposed in registers:
  *
  *     filter 0   bits 0 1 2 ... 63        row 0   filters 0 1 2 ... 63
  *     filter 1        0 1 2 ... 63   <->  row 1           0 1 2 ... 63
@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "index/index.h"
 
-/* Element (i, j) becomes (j, i), where j counts from the lowest bit: halves, then quarters, ... are
- * exchanged. */
+/* Transposes a 64 x 64 bit matrix: element (i, j) moves to (j, i), where j counts from the lowest
+ * bit. Halves are exchanged first, then quarters, and so on. */
 static void transpose(uint64_t block[PETAL_SLICE])
 {
     uint64_t mask = 0x00000000ffffffffu;
@@ -24,17 +24,17 @@ static void transpose(uint64_t block[PETAL_SLICE])
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* Rows of few filters are packed without gaps, so that a group of one filter is as small as the
- * filter. Wide ones start on bytes, words and lines, which is faster and makes them at most 1.6 %
- * larger. */
+/* Narrow rows are packed without gaps, so that a group of one filter is as small as the filter.
+ * Wide rows start on byte, word or line boundaries. This alignment makes queries faster, and the
+ * rows at most 1.6 % larger. */
 uint64_t petal_index_stride(uint64_t columns)
 {
     uint64_t unit = columns < 512 ? 1 : columns < 4096 ? 8 : columns < 32768 ? 64 : 512;
     return (columns + unit - 1) / unit * unit;
 }
 
-/* A row is read as 64-bit words, which can start in the middle of a byte. So zeros follow the last
- * row. */
+/* A row is read as 64-bit words, which can start in the middle of a byte. So the last row is padded
+ * with zeros. */
 #define SLACK_BYTES ((uint64_t)8)
 
 bool petal_index_group_bytes(const struct group *group, uint64_t *bytes)
@@ -53,7 +53,7 @@ uint64_t petal_index_room(const struct group *group)
 
 /* ---- filters -> rows ------------------------------------------------------------------------- */
 
-/* ORs the word into the rows; its bits must be clear there. */
+/* ORs the word into the rows. The destination bits must be clear. */
 static void put_word(uint8_t *rows, uint64_t bit, uint64_t word)
 {
     uint8_t *at = rows + bit / 8;

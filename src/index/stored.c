@@ -1,4 +1,4 @@
-/* stored.c - indexes in files and in memory: saved, opened, described and verified. */
+/* stored.c - saves, opens, describes and verifies indexes in files and in memory. */
 #include "index/index.h"
 
 #include "api/info.h"
@@ -11,12 +11,12 @@
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Gathers pieces, which may be a row of a few bytes, into blocks. */
+/* Gathers pieces of any size, such as a row of a few bytes, into blocks. */
 struct gathering {
     uint8_t *block;
     uint64_t used, number;
-    uint64_t *sums;        /* takes the blocks' checksums, */
-    const struct sink *to; /* unless this takes the blocks themselves */
+    uint64_t *sums;        /* receives the blocks' checksums if `to` is NULL */
+    const struct sink *to; /* receives the blocks themselves, or NULL */
 };
 
 static petal_status end_block(struct gathering *gathering, petal_error *error)
@@ -48,7 +48,7 @@ static petal_status gather(void *context, const void *bytes, uint64_t size_bytes
     return status;
 }
 
-/* What saving needs, in one allocation. */
+/* The buffers that saving an index needs, in one allocation. */
 struct saving_room {
     uint32_t *numbers;
     uint64_t *next, *sums;
@@ -78,7 +78,7 @@ static petal_status make_room(const petal_index *index, const struct index_image
     return PETAL_OK;
 }
 
-/* Puts the filters of each group in order. */
+/* Sorts the filters of each group. */
 static void arrange(const petal_index *index, const struct saving_room *room)
 {
     for (uint64_t i = 0; i < index->group_count; i++) room->next[i] = index->groups[i].first;
@@ -90,7 +90,7 @@ static void arrange(const petal_index *index, const struct saving_room *room)
     }
 }
 
-/* Computes the blocks' checksums, or writes the blocks if there is a sink. */
+/* Writes the blocks to the sink, or computes their checksums if there is no sink. */
 static petal_status put_blocks(const petal_index *index, const struct saving_room *room,
                                const struct sink *to, petal_error *error)
 {
@@ -126,7 +126,7 @@ static petal_status put_made(const petal_index *index, const struct sink *sink, 
     return status;
 }
 
-/* Copies an opened index as it is, if it is sound. */
+/* Verifies an opened index, and copies its bytes unchanged. */
 static petal_status put_opened(const petal_index *index, const struct sink *sink,
                                petal_error *error)
 {
@@ -142,7 +142,8 @@ petal_status petal_index_save(const petal_index *index, const char *path,
     struct sink sink = {petal_os_put, &made, false};
     struct saving saving;
     petal_error own;
-    /* With locked_path, the lock moves to the new file; that doesn't change what the index has. */
+    /* If locked_path is given, the lock moves to the new file. The contents of the index don't
+     * change. */
     struct file *file = (struct file *)(uintptr_t)&index->file;
     struct file *held = file->is_locked && petal_os_is_owner(file) ? file : NULL;
     if (!error) error = &own;
@@ -161,7 +162,8 @@ petal_status petal_index_save(const petal_index *index, const char *path,
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Does the index have this secret? All keyed groups have the same one. */
+/* Checks that the index has this secret, or is not keyed and needs none. All keyed groups have the
+ * same secret. */
 static petal_status check_secret(const petal_index *index, const void *secret, petal_error *error)
 {
     const struct group *keyed = NULL;
@@ -183,7 +185,7 @@ static petal_status check_secret(const petal_index *index, const void *secret, p
     return PETAL_OK;
 }
 
-/* Makes a filter without bits for each hash, to hash keys with. */
+/* Creates, for each hash, a filter without bits that is used to hash keys. */
 static petal_status make_hashers(petal_index *index, const void *secret, petal_error *error)
 {
     static const struct shape shape = {PETAL_SCHEME_CLASSIC, 1, 0, 64};
@@ -205,7 +207,7 @@ static petal_status make_hashers(petal_index *index, const void *secret, petal_e
     return PETAL_OK;
 }
 
-/* The rows of a group with one filter are that filter's bits. */
+/* The rows of a group with a single filter are the bits of the filter. */
 static void find_only_filters(petal_index *index)
 {
     for (uint64_t i = 0; i < index->group_count; i++) {
@@ -250,7 +252,7 @@ static petal_status read_all(petal_index *index, const uint8_t *bytes, uint64_t 
     return index->blocks ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
 }
 
-/* The same, within the memory limit, which applies only up to here. */
+/* Reads the index within the memory limit, which applies until this call returns. */
 static petal_status read_index(petal_index *index, const uint8_t *bytes, uint64_t size_bytes,
                                const petal_open_options *options, petal_error *error)
 {
@@ -276,7 +278,7 @@ static petal_status map_index(petal_index *index, const char *path,
     return read_index(index, bytes, index->map.size_bytes, options, error);
 }
 
-/* Gives the caller the index, or releases it. */
+/* Passes the index to the caller, or releases it after a failure. */
 static petal_status hand_over(petal_index *made, petal_status status, petal_index **index)
 {
     if (status == PETAL_OK)
@@ -295,7 +297,7 @@ petal_status petal_index_open(const char *path, const petal_open_options *option
     petal_status status = take_options(options, &own, error);
     if (status == PETAL_OK) status = petal_index_new(own.allocator, &made, error);
     if (status == PETAL_OK) status = map_index(made, path, &own, error);
-    if (status == PETAL_OK) petal_os_close(&made->file); /* the map remains valid */
+    if (status == PETAL_OK) petal_os_close(&made->file); /* the mapping remains valid */
     return hand_over(made, status, index);
 }
 

@@ -1,6 +1,6 @@
-/* posix.c - os.h for POSIX systems: memory, files and their locks, maps, and what replace.c
- * needs. */
-#define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise, renameat2, getentropy */
+/* posix.c - implements os.h for POSIX systems: memory, files, locks, mappings, and the functions
+ * that replace.c needs. */
+#define _GNU_SOURCE /* declares F_OFD_SETLK, SEEK_DATA, madvise, renameat2 and getentropy */
 #define _FILE_OFFSET_BITS 64
 
 #include "os/common.h"
@@ -33,8 +33,8 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Arrays of at least this size get their own pages. This is the size of two huge pages, so rounding
- * up wastes at most half. */
+/* Arrays of at least this size are allocated in their own pages. This is the size of two huge
+ * pages, so rounding up wastes at most half. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -46,7 +46,7 @@ static void *alloc_zeroed(void *context, size_t size_bytes)
     if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(pages, size_bytes,
-            MADV_HUGEPAGE); /* only a request; if it is refused, the filter is slower */
+            MADV_HUGEPAGE); /* a hint; if the system ignores it, the filter is only slower */
 #endif
     return pages;
 }
@@ -64,8 +64,8 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* The lock belongs to the open file and not to the process. So closing another descriptor of the
- * same file doesn't release it. */
+/* The lock belongs to the open file instead of the process, so closing another descriptor of the
+ * same file doesn't release the lock. */
 #ifdef F_OFD_SETLK
 static int take_lock(int descriptor)
 {
@@ -85,8 +85,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
     return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 #else
-/* The open file owns this lock too. On network file systems macOS keeps these locks locally, so
- * processes on two machines don't see each other's locks. */
+/* This lock also belongs to the open file. On network file systems, macOS keeps such locks locally,
+ * so processes on two machines don't see each other's locks. */
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
@@ -97,8 +97,8 @@ static void drop_lock(int descriptor)
     (void)flock(descriptor, LOCK_UN);
 }
 
-/* No call tests such a lock, so a reader must take it briefly. If a writer tries to lock the file
- * at that moment, it fails. */
+/* No system call tests such a lock, so a reader must hold the lock briefly. A writer that tries to
+ * lock the file at that moment fails. */
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
@@ -171,8 +171,7 @@ bool petal_os_is_owner(const struct file *file)
 char *petal_os_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    /* This process may be unable to read a parent folder, or the path may be too long. Then the
-     * path is used unchanged. */
+    /* If a parent folder is unreadable or the path is too long, the path is used unchanged. */
     return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
 
@@ -201,8 +200,8 @@ static petal_status check_kind(int descriptor, petal_error *error)
 petal_status petal_os_open_once(const char *path, enum access access, struct file *file,
                                 petal_error *error)
 {
-    /* O_NONBLOCK: a fifo must be refused without waiting for it. The flag has no effect on regular
-     * files. */
+    /* O_NONBLOCK makes it possible to refuse a FIFO without waiting for a writer. The flag has no
+     * effect on regular files. */
     int flags = (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
                 (access == ACCESS_WRITE_ITSELF ? O_NOFOLLOW : 0);
     bool locks = access == ACCESS_WRITE || access == ACCESS_WRITE_ITSELF;
@@ -283,8 +282,8 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 }
 
 #ifndef __APPLE__
-/* If the file system can't allocate (EOPNOTSUPP, EINVAL), the holes stay. A full disk can then kill
- * the process with SIGBUS later. */
+/* If the file system can't allocate space in advance (EOPNOTSUPP, EINVAL), the holes stay. A full
+ * disk can then kill the process with SIGBUS. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     int failure;
@@ -295,8 +294,8 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
     return PETAL_OK;
 }
 #else
-/* macOS allocates only after the end of a file. So the holes stay, and a full disk can kill the
- * process later. */
+/* macOS can allocate space only after the end of a file. So the holes stay, and a full disk can
+ * kill the process later. */
 static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
     (void)descriptor, (void)size_bytes, (void)error;
@@ -390,14 +389,15 @@ void petal_os_unmap(struct mapping *map)
 void petal_os_will_read(const struct mapping *map)
 {
 #ifdef MADV_HUGEPAGE
-    /* This is only a request. */
+    /* This is only a hint. */
     if (map->bytes) madvise(map->bytes, (size_t)map->size_bytes, MADV_HUGEPAGE);
 #else
     (void)map;
 #endif
 }
 
-/* On macOS this flushes only to the cache of the drive. petal_save() flushes that too. */
+/* On macOS, this call flushes only to the drive's cache. petal_save() also flushes the drive's
+ * cache. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -425,7 +425,7 @@ int petal_os_folder_length(const char *path)
     return slash ? (int)(slash - path + 1) : 0;
 }
 
-/* Gets the folder of a path, for opendir() and similar calls. */
+/* Copies the folder part of a path to `folder`, for opendir() and similar calls. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     int length = petal_os_folder_length(path);
@@ -479,8 +479,9 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return getentropy(bytes, size_bytes) == 0;
 }
 
-/* Changes the owner first, because that may clear bits of the mode. Set-user-id and set-group-id
- * bits are dropped: they were granted to the old file and not to its replacement. */
+/* Changes the owner before the mode, because changing the owner may clear bits of the mode.
+ * Set-user-id and set-group-id bits are dropped, because they were granted to the old file, not to
+ * the replacement. */
 static petal_status keep_owner_and_mode(int descriptor, const char *like, unsigned flags,
                                         petal_error *error)
 {
@@ -497,7 +498,8 @@ static petal_status keep_owner_and_mode(int descriptor, const char *like, unsign
     return PETAL_OK;
 }
 
-/* Nobody else may read the new file until it has the mode of the file that it replaces. */
+/* If the new file replaces another file, only its owner can access it until it has the other file's
+ * mode. */
 petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error)
 {
@@ -528,8 +530,8 @@ bool petal_os_create_nameless(const char *folder, struct file *file)
 static int flush(int descriptor)
 {
 #ifdef F_FULLFSYNC
-    /* On macOS fsync() flushes only to the cache of the drive. If the file system has no
-     * F_FULLFSYNC, this call fails, and fsync() is used. */
+    /* On macOS, fsync() flushes only to the drive's cache, so F_FULLFSYNC is tried first. If the
+     * file system doesn't support F_FULLFSYNC, fsync() is used instead. */
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
 #endif
     return fsync(descriptor);
@@ -541,15 +543,15 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
         return petal_fail_errno(error, errno, "cannot write");
     if (flush(file->descriptor) != 0)
         return petal_fail_errno(error, errno, "cannot write it to disk");
-    /* Some network file systems report a failed write only when a descriptor is closed. Our
-     * descriptor holds the lock, so this closes a duplicate. */
+    /* Some network file systems report a failed write only when a descriptor is closed. This file's
+     * descriptor holds the lock, so a duplicate is closed instead. */
     int copy = dup(file->descriptor);
     if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
     return PETAL_OK;
 }
 
-/* Renames to a name that must not exist. If that fails, errno is the reason, which is EEXIST if the
- * name exists. */
+/* Renames a file to a name that must not exist yet. On failure, errno contains the reason, which is
+ * EEXIST if the name exists. */
 static bool rename_to_new(const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -564,8 +566,8 @@ static bool rename_to_new(const char *from, const char *to)
         return true;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
-    /* The file system has no hard links. So this creates an empty file to claim the name, and then
-     * replaces it. */
+    /* The file system doesn't support hard links, so an empty file is created to claim the name,
+     * and then replaced. */
     int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (claim < 0) return false;
     close(claim);
@@ -584,7 +586,8 @@ petal_status petal_os_rename(struct replacement *made, petal_error *error)
     return petal_fail_errno(error, errno, "cannot rename the new file");
 }
 
-/* A folder that can't be read can't be synced. The rename still counts as done. */
+/* A folder that can't be opened for reading can't be synced. The rename still counts as
+ * successful. */
 petal_status petal_os_flush_folder(const char *path, petal_error *error)
 {
     char folder[PATH_MAX];

@@ -1,8 +1,8 @@
-/* windows.c - os.h for Windows 10 and later: memory, files and their locks, maps, and what
- * replace.c needs.
+/* windows.c - implements os.h for Windows 10 and later: memory, files, locks, mappings, and the
+ * functions that replace.c needs.
  *
  * On Windows, locks are mandatory: ReadFile() fails on locked bytes. So the lock covers one byte
- * far past the end of any file, which readers never touch. */
+ * far beyond the end of any file, which no reader ever accesses. */
 #include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && defined(_WIN32)
@@ -64,7 +64,8 @@ petal_status petal_os_fail(petal_error *error, const char *what)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Arrays of at least this size get their own pages, which cost nothing until they are touched. */
+/* Arrays of at least this size are allocated in their own pages, which use no memory until they are
+ * touched. */
 #define OWN_PAGES_BYTES ((size_t)4 << 20)
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -87,7 +88,7 @@ const petal_allocator petal_os_allocator = {alloc_zeroed, release, NULL};
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* Paths of at least this length need a prefix, and must be absolute. */
+/* Paths of this length or longer need a prefix, and must be absolute. */
 #define LONG_PATH 240
 #define LONG_PREFIX L"\\\\?\\"
 
@@ -104,8 +105,8 @@ static wchar_t *with_prefix(wchar_t *path)
     return NULL;
 }
 
-/* Convert a UTF-8 path of any length to Windows' form, and back. If they return NULL,
- * GetLastError() has the reason. The caller frees the result. */
+/* These functions convert a UTF-8 path of any length to Windows' form, and back. If they return
+ * NULL, GetLastError() returns the reason. The caller frees the result. */
 static wchar_t *wide_of(const char *path)
 {
     int room = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
@@ -124,8 +125,8 @@ static char *utf8_of(const wchar_t *path)
     return text;
 }
 
-/* Returns the path of an open file without symbolic links, or the given path if the system can't
- * resolve it. The result comes from malloc(). */
+/* Returns an open file's path with all symbolic links resolved, or the given path if the system
+ * can't resolve it. The caller must free() the result. */
 static char *resolve(HANDLE handle, const char *given)
 {
     DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
@@ -144,11 +145,11 @@ static HANDLE handle_of(const struct file *file)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* This is past the end of any file. */
+/* This offset is beyond the end of any file. */
 #define LOCKED_BYTE_HIGH 0x40000000u
 
-/* A reader tests a lock by taking it briefly. So that a writer doesn't fail because of that, it
- * tries this many times, a millisecond apart. */
+/* A reader tests a lock by acquiring it briefly. So that such a test doesn't make a writer fail,
+ * the writer makes this many attempts, one millisecond apart. */
 #define LOCK_ATTEMPTS 8
 
 static bool take_lock(HANDLE handle, DWORD flags)
@@ -191,8 +192,8 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Opens a file. As on POSIX, others may still read, change, rename and remove it. If it returns
- * NULL, GetLastError() has the reason. */
+/* Opens a file. As on POSIX, other processes can still read, change, rename and remove the file. If
+ * the result is NULL, GetLastError() returns the reason. */
 static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
@@ -203,7 +204,7 @@ static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-/* Stores the handle in the file, which then owns it. If that fails, the handle is closed. */
+/* Stores the handle in the file, which then owns the handle. On failure, the handle is closed. */
 static bool keep(HANDLE handle, struct file *file)
 {
     file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
@@ -280,13 +281,13 @@ bool petal_os_is_owner(const struct file *file)
 
 void petal_os_close(struct file *file)
 {
-    if (file->descriptor >= 0) _close(file->descriptor); /* also releases the lock */
+    if (file->descriptor >= 0) _close(file->descriptor); /* closing also releases the lock */
     free(file->path);
     free(file->given);
     *file = PETAL_NO_FILE;
 }
 
-/* The maximum for one call. */
+/* The maximum number of bytes that one system call reads or writes. */
 #define PIECE_BYTES ((uint64_t)1 << 30)
 
 static DWORD piece_of(uint64_t size_bytes)
@@ -368,7 +369,7 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
     map->bytes = MapViewOfFile(mapping, writable ? FILE_MAP_WRITE : FILE_MAP_READ, 0, 0,
                                (SIZE_T)map->size_bytes);
     if (!map->bytes) status = petal_os_fail(error, "cannot map it");
-    CloseHandle(mapping); /* the view keeps it open */
+    CloseHandle(mapping); /* the view keeps the mapping alive */
     return status;
 }
 
@@ -385,7 +386,8 @@ static uint64_t page_bytes(void)
     return about.dwPageSize;
 }
 
-/* FlushViewOfFile() only starts to write the pages. FlushFileBuffers() waits for the disk. */
+/* FlushViewOfFile() only starts writing the pages. FlushFileBuffers() waits until they are on
+ * disk. */
 petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
                            uint64_t size_bytes, petal_error *error)
 {
@@ -412,9 +414,9 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
 
 /* ---- replacing --------------------------------------------------------------------------------
  *
- * NTFS renames with POSIX semantics, over a file that others have open. If another process has
- * mapped that file, Windows refuses. In that case the result is BUSY, and nothing is lost. NTFS
- * journals the rename itself, so folders are not flushed. */
+ * With POSIX semantics, NTFS can replace a file that other processes have open. If another process
+ * has mapped the file, Windows refuses the replacement. In this case, the result is PETAL_ERR_BUSY,
+ * and nothing is lost. NTFS journals the rename itself, so folders are not flushed. */
 
 int petal_os_folder_length(const char *path)
 {
@@ -488,8 +490,8 @@ bool petal_os_random(void *bytes, size_t size_bytes)
     return RtlGenRandom(bytes, (ULONG)size_bytes);
 }
 
-/* Returns the target's permissions, with which the new file is created. Returns NULL if those of
- * its folder should be used. */
+/* Returns the target's permissions, for creating the new file, or NULL if the folder's default
+ * permissions should be used. */
 static void *permissions_of(const char *path)
 {
     DWORD room = 0;
@@ -510,7 +512,8 @@ petal_status petal_os_create(struct file *file, const char *like, unsigned flags
     (void)flags;
     SECURITY_ATTRIBUTES security = {sizeof security, like ? permissions_of(like) : NULL, FALSE};
     wchar_t *wide = wide_of(file->path);
-    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* DELETE allows renaming it */
+    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* DELETE access allows renaming the
+                                                           * file */
     HANDLE handle = wide ? open_handle(wide, access, CREATE_NEW, &security) : NULL;
     DWORD failure = handle && keep(handle, file) ? 0 : GetLastError();
     free(wide);
@@ -536,8 +539,8 @@ petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, pet
     return PETAL_OK;
 }
 
-/* Replaces a file that this process and others have open. If it returns false, GetLastError() has
- * the reason. */
+/* Replaces a file that this process and others may have open. If the result is false,
+ * GetLastError() returns the reason. */
 static bool rename_over(const struct file *from, const wchar_t *to)
 {
     size_t name_bytes = wcslen(to) * sizeof *to, room = sizeof(FILE_RENAME_INFO) + name_bytes;
@@ -557,9 +560,9 @@ static bool is_unknown(DWORD failure)
            failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
 }
 
-/* Before the Windows 10 of 2017, on FAT, and in Wine, a file can't be replaced while any process
- * has it open, including this one. So it must be unlocked and closed first. If a writer opens the
- * file at that moment, replacing fails, but nothing is lost. */
+/* Before the 2017 version of Windows 10, on FAT, and in Wine, a file can't be replaced while any
+ * process has it open, including this one. So the file must be unlocked and closed first. If a
+ * writer opens the file at that moment, replacing fails, but nothing is lost. */
 static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
 {
     struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
@@ -571,7 +574,8 @@ static bool move_over(struct replacement *made, const wchar_t *from, const wchar
         petal_os_close(made->held);
         *made->held = again;
     } else if (made->held) {
-        petal_os_close(made->held); /* another process has locked it, so we hold nothing now */
+        petal_os_close(made->held); /* another process has locked the file, so this process has lost
+                                     * its lock */
     }
     SetLastError(failure);
     return false;

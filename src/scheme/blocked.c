@@ -1,7 +1,7 @@
-/* blocked.c - the `blocked` scheme: all k bits of a key in one cache line or in two.
+/* blocked.c - the `blocked` scheme, in which all k bits of a key are in one or two cache lines.
  *
- * m is a multiple of 512 bits: lines of 16 little-endian 32-bit words. A key sets one bit in each
- * of k distinct words:
+ * m is a multiple of 512 bits. The array consists of 512-bit lines of 16 little-endian 32-bit
+ * words. A key sets one bit in each of k distinct words:
  *
  *     line   = mulhi64(h, lines)                                    the high bits of the hash
  *     x      = low 32 bits of h;  y = x * 0x9E3779B1
@@ -13,8 +13,8 @@
  *     | ... |         |  * |    |    |   |    |         words 1, 6 and 11 get one bit each
  *
  * Each bit is in a different word, so the bits of a key are distinct, and a vector operation
- * processes the whole line. With two lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) give
- * two such patterns. They may hit the same line. */
+ * processes the whole line. With two lines per key, a key has two such patterns, computed from (h,
+ * ceil(k/2)) and from (fmix64(h), floor(k/2)). Both patterns may be in the same line. */
 #include "scheme/blocked_line.h"
 
 #include "base/checked.h"
@@ -23,7 +23,8 @@
 
 /* ---- the tables of words: see blocked_line.h ------------------------------------------------- */
 
-#ifdef __wasm__ /* computed when the module starts, because the code is smaller than the tables */
+#ifdef __wasm__ /* the tables are computed when the module starts, because this code is smaller than
+                 * the tables */
 uint8_t petal_blocked_masks[WORDS + 1][192][8];
 uint16_t petal_blocked_patterns[WORDS + 1][128];
 
@@ -39,10 +40,11 @@ __attribute__((constructor)) static void make_tables(void)
         }
 }
 
-#else /* computed by the preprocessor */
+#else /* the preprocessor computes the tables */
 
-/* True if the word is one of the k words starting at start, in steps of the stride. Its step has
- * the number (word - start) / stride. For odd numbers, 1 / stride is stride^3 mod 16. */
+/* True if the word is one of the k words that begin at `start` and are `stride` apart. The word's
+ * index among them is (word - start) / stride mod 16. For odd strides, 1 / stride is stride^3 mod
+ * 16. */
 #define IN(k, start, stride, word) \
     (((word) + WORDS - (start)) * (stride) * (stride) * (stride) % WORDS < (k))
 #define TWO(k, start, stride, word) \
@@ -86,7 +88,7 @@ const uint16_t petal_blocked_patterns[WORDS + 1][128] = ROWS(PATTERNS);
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */
 
-/* The words of a hash, in order of their steps. */
+/* Walks over the words of a hash, in order. */
 struct walk {
     uint32_t x, word, stride;
 };
@@ -109,8 +111,8 @@ static inline uint32_t place_of(const struct walk *at)
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Other threads may be querying, or adding to other lines of the array. So bytes are read and
- * written atomically, which costs nothing. The builtin stores through `line`.
+/* Other threads may be querying the array, or adding to other lines. So bytes are read and written
+ * atomically, which costs nothing. The atomic builtin stores through `line`.
  * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
@@ -142,8 +144,8 @@ static inline bool line_has(const unsigned char *line, uint32_t x, uint32_t hash
 extern const struct kernel petal_blocked_generic;
 #include "scheme/blocked_kernel.inc"
 
-/* The fastest kernel comes first. All of them set and test exactly the same bits
- * (tests/unit/kernels.c). */
+/* The fastest kernel comes first. All kernels set and test exactly the same bits, as
+ * tests/unit/kernels.c checks. */
 static const struct kernel *const kernels[] = {
 #if defined(__x86_64__) && defined(__GNUC__)
     &petal_blocked_avx512,
@@ -152,7 +154,7 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-#ifdef __wasm_simd128__ /* only an engine that can run SIMD loads a module with SIMD */
+#ifdef __wasm_simd128__ /* only engines that support SIMD load a module with SIMD */
     &petal_blocked_simd128,
 #else
     &petal_blocked_generic,
@@ -231,10 +233,10 @@ static double bits_set_sd(const struct shape *shape, double keys)
                                   shape->lines_per_key, keys);
 }
 
-/* Above this many lines (16 MiB), the rate is computed from a sample, which has one line of each
- * stretch. The sampling error is below 1 % of the rate. Computing all lines would take minutes for
- * the largest filters. The choice of lines depends on all bytes, so an attacker can't choose keys
- * whose lines are left out. */
+/* If the array has more lines than this (16 MiB), the rate is computed from a sample of this many
+ * lines, one chosen from each stretch of the array. The sampling error is below 1 % of the rate.
+ * Evaluating all lines would take minutes for the largest filters. The choice of lines depends on
+ * all bytes, so an attacker can't choose keys that affect only lines outside the sample. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
 
 static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
@@ -243,13 +245,14 @@ static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
     return first + fmix64(seed + i) % (next - first);
 }
 
-/* The lines whose rates are summed: all lines, or the sample. */
+/* The lines from which the rate is computed: all lines, or a sample. */
 struct sample {
     const uint8_t *bytes;
     uint64_t lines, count, seed;
 };
 
-/* Points to the next lines, or to zeros after the last one, and prefetches them. */
+/* Sets pointers to the next lines, or to a line of zeros after the last line, and prefetches the
+ * lines. */
 static void point_to(const struct sample *in, uint64_t from, const uint8_t **lines)
 {
     static const uint8_t no_bits[PETAL_LINE_BYTES];

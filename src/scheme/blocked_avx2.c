@@ -1,5 +1,5 @@
-/* blocked_avx2.c - `blocked` with AVX2: a line is two registers of eight words. For x86-64 CPUs
- * since Haswell and Zen 1. */
+/* blocked_avx2.c - the kernel of `blocked` for AVX2, where a line takes two registers of eight
+ * words. It runs on x86-64 CPUs from Haswell and Zen 1 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))
@@ -16,10 +16,11 @@ static bool usable(void)
 
 /* ---- eight keys at a time --------------------------------------------------------------------
  *
- * For one key, testing the line takes barely longer than turning the answer into a byte and storing
- * it. For eight keys together, the second part needs only a third of the instructions. */
+ * For one key, converting the answer to a byte and storing it takes almost as long as testing the
+ * line. For eight keys together, converting and storing the answers needs only a third of the
+ * instructions. */
 
-/* Loads x into all lanes. Compilers prefer to move it from a register, which takes two
+/* Loads x from memory into all lanes. Compilers would copy x from a register, which takes two
  * instructions. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i x_of(const uint64_t *hash)
 {
@@ -28,7 +29,7 @@ static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i x_of(co
     return x;
 }
 
-/* The bits that a key needs in the two halves of its line. */
+/* The two halves of a line, or the bits that a key needs in them. */
 struct halves {
     __m256i low, high;
 };
@@ -47,9 +48,9 @@ load_halves(const uint8_t *line)
     return (struct halves){petal_inline_load(line), petal_inline_load(line + 32)};
 }
 
-/* Returns the needed bits that the line lacks, for all sixteen words, in eight lanes. The asm makes
- * the compiler finish one key before it starts the next: there are too few registers for all eight
- * keys. */
+/* Returns the needed bits that are clear in the line, with both halves combined into eight lanes.
+ * The asm forces the compiler to finish one key before the next, because there are too few
+ * registers for eight keys. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET __m256i
 missing_bits(struct halves needed, struct halves line)
 {
@@ -96,7 +97,7 @@ has_eight(const uint8_t *lines, uint64_t line_count, const petal_inline_row *row
     return store_eight(_mm_and_si128(nothing_missing(missing), _mm_set1_epi8(1)), results);
 }
 
-/* Adds one key after the other, since two keys may have the same line. */
+/* Adds the keys one after another, since two keys may use the same line. */
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET size_t
 add_eight(uint8_t *lines, uint64_t line_count, const petal_inline_row *row, const uint64_t *hashes,
           uint8_t *results)
@@ -121,5 +122,5 @@ add_eight(uint8_t *lines, uint64_t line_count, const petal_inline_row *row, cons
 #define KERNEL_SYMBOL petal_blocked_avx2
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

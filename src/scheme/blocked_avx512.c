@@ -1,6 +1,6 @@
-/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are a
- * mask. Hashing numbers multiplies 64-bit lanes, which needs AVX512DQ. It is for x86-64 CPUs:
- * Intel's servers from Skylake on, and AMD from Zen 4 on. */
+/* blocked_avx512.c - the kernel of `blocked` for AVX-512, where a line takes one register, and a
+ * mask represents the words of a key. Hashing integers multiplies 64-bit lanes, which needs
+ * AVX512DQ. The kernel runs on Intel servers from Skylake on, and on AMD CPUs from Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
 #define PETAL_INLINE_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2")))
@@ -14,8 +14,8 @@ static bool usable(void)
 
 /* ---- eight keys at a time -------------------------------------------------------------------- */
 
-/* Returns the words of eight keys, 16 bits for each. The table row has 128 entries of 16 bits,
- * which fill four registers. The low six of the seven bits of y select an entry in a pair of
+/* Returns the word masks of eight keys, 16 bits each. The table row consists of 128 entries of 16
+ * bits, which fill four registers. The low six of the seven bits of y select an entry in a pair of
  * registers, and the highest bit selects the pair. */
 static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __m512i hashes)
 {
@@ -29,15 +29,16 @@ static inline PETAL_INLINE_TARGET __m128i words_of_eight(const uint16_t *row, __
         _mm512_mask_blend_epi64(_mm512_test_epi64_mask(y, highest), low, high));
 }
 
-/* Returns the words of the line in which x's bit is clear, including words that don't belong to the
- * key. CPUs compute this faster without an input mask. */
+/* Returns a mask of the line's words in which x's bit is clear, including words that don't belong
+ * to the key. CPUs compute the result faster without an input mask. */
 static inline PETAL_INLINE_TARGET __mmask16 clear_words(const uint8_t *line, uint32_t x)
 {
     __m512i bits = _mm512_sllv_epi32(_mm512_set1_epi32(1), petal_inline_places(x));
     return _mm512_testn_epi32_mask(bits, _mm512_loadu_si512(line));
 }
 
-/* Packs eight masks into a vector. Storing and loading them would take longer. */
+/* Packs eight masks into a vector. Storing the masks to memory and loading them as a vector would
+ * take longer. */
 static inline PETAL_INLINE_TARGET __m128i in_a_row(const __mmask16 *masks)
 {
     __mmask32 first = _mm512_kunpackw(masks[1], masks[0]);
@@ -71,5 +72,5 @@ has_eight(const uint8_t *lines, uint64_t line_count, const uint16_t *row, const 
 #define KERNEL_SYMBOL petal_blocked_avx512
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

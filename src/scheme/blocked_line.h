@@ -1,6 +1,6 @@
-/* blocked_line.h - what all kernels of the `blocked` scheme share: finding the line and the words
- * of a key. The rule is at the top of blocked.c. petal_inline.h has the operations on a line for
- * each CPU. */
+/* blocked_line.h - finds the line and the words of a key, for all kernels of the `blocked` scheme.
+ * The comment at the top of blocked.c explains the rule. petal_inline.h defines the operations on a
+ * line for each CPU. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
@@ -15,10 +15,11 @@
 #define WORDS 16u
 #define WORD_BITS 32u
 
-/* The words of a key, in both forms of petal_inline.h. One is petal_blocked_patterns[k][y >> 25],
- * where the seven bits of y are start and stride. The other is petal_blocked_masks[k][y >> 25],
- * with a byte for each of the first eight words. The bytes of the other eight words are 64 rows
- * further on, because start + 8 selects the same words, shifted by eight. */
+/* Tables of the words of a key, in the two forms that petal_inline.h uses.
+ * petal_blocked_patterns[k][y >> 25] contains one bit per word; the seven bits of y are start and
+ * stride. petal_blocked_masks[k][y >> 25] contains one byte for each of the first eight words. The
+ * bytes of the other eight words are 64 rows further on, because start + 8 selects the same words,
+ * shifted by eight. */
 #ifdef __wasm__
 extern uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern uint16_t petal_blocked_patterns[WORDS + 1][128];
@@ -27,7 +28,7 @@ extern const uint8_t petal_blocked_masks[WORDS + 1][192][8];
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 #endif
 
-/* Returns the row for a k, in the form that the target of this file needs. */
+/* Returns the table row for k hashes, in the form that this file's target needs. */
 static inline const petal_inline_row *row_of(uint32_t hashes)
 {
 #ifdef PETAL_INLINE_MASKS
@@ -54,8 +55,8 @@ static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
     return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
 }
 
-/* Returns how many of a key's hashes are for its first line: all of them if it has one line, and
- * ceil(k/2) if it has two. */
+/* Returns the number of a key's bits in its first line: all k bits with one line per key, and
+ * ceil(k/2) with two. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {
     return shape->lines_per_key == 2 ? (shape->hashes + 1) / 2 : shape->hashes;

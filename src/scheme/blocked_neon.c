@@ -1,5 +1,5 @@
-/* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. It is for
- * little-endian 64-bit ARM CPUs, which all have NEON. */
+/* blocked_neon.c - the kernel of `blocked` for NEON, where a line takes four registers of four
+ * words. It runs on little-endian 64-bit ARM CPUs, all of which have NEON. */
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
 #define PETAL_INLINE_TARGET
@@ -14,5 +14,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_neon
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

@@ -1,6 +1,6 @@
-/* blocked_simd128.c - `blocked` with WebAssembly's vectors: a line is four vectors of four words.
- * It is for modules compiled with -msimd128. A host can find out whether its engine accepts such a
- * module before loading it. */
+/* blocked_simd128.c - the kernel of `blocked` for WebAssembly's vectors, where a line takes four
+ * vectors of four words. Modules compiled with -msimd128 contain this kernel. A host can test
+ * whether its engine accepts such a module before loading it. */
 #if defined(__wasm_simd128__)
 #define PETAL_INLINE_SIMD128
 #define PETAL_INLINE_TARGET
@@ -15,5 +15,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_simd128
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

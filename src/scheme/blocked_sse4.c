@@ -1,5 +1,6 @@
-/* blocked_sse4.c - `blocked` with SSE4.1: a line is four registers of four words. It is for x86-64
- * CPUs without AVX2: those before Haswell, and low-power ones such as early Atoms. */
+/* blocked_sse4.c - the kernel of `blocked` for SSE4.1, where a line takes four registers of four
+ * words. It is for x86-64 CPUs without AVX2: CPUs before Haswell, and low-power CPUs such as early
+ * Atoms. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))
@@ -15,5 +16,5 @@ static bool usable(void)
 #define KERNEL_SYMBOL petal_blocked_sse4
 #include "scheme/blocked_kernel.inc"
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

@@ -1,5 +1,6 @@
-/* classic.c - the `classic` scheme: the k bits of a key may be anywhere among the m bits, which
- * needs the fewest bits per key. classic.h has the rule. */
+/* classic.c - the `classic` scheme, in which the k bits of a key may be anywhere among the m bits.
+ * This scheme needs fewer bits per key than `blocked`. classic.h explains how positions are
+ * computed. */
 #include "scheme/classic.h"
 
 #include "base/error.h"

@@ -1,11 +1,11 @@
-/* classic.h - the positions of a key in classic and in counting:
+/* classic.h - computes the positions of a key in the schemes classic and counting:
  *
  *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
  *
- * The high bits of `a` choose the position without a division. The multiplier is the 64-bit one of
- * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021). It makes successive
- * high halves nearly independent. Plain double hashing has up to 5 times too many false positives
- * in small filters. */
+ * The high bits of `a` choose the position without a division. The multiplier is a 64-bit one from
+ * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021), which makes
+ * successive high halves nearly independent. Plain double hashing would cause up to 5 times as many
+ * false positives in small filters. */
 #ifndef PETAL_SCHEME_CLASSIC_H
 #define PETAL_SCHEME_CLASSIC_H
 
@@ -40,7 +40,7 @@ static inline void classic_hash(uint64_t seed, const void *key, size_t key_bytes
                            : petal_xxh3(key, key_bytes, seed);
 }
 
-/* The scheme_def.positions of both schemes, for positions of `unit_bits` bits. */
+/* Implements scheme_def.positions for both schemes, where each position takes `unit_bits` bits. */
 static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, uint32_t unit_bits,
                                       uint64_t *positions)
 {
@@ -49,7 +49,7 @@ static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, 
     return shape->hashes;
 }
 
-/* normalize() for both schemes. It accepts any m up to the scheme's max_bits. */
+/* Implements normalize() for both schemes. Accepts any m up to the scheme's max_bits. */
 petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 

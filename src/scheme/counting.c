@@ -1,5 +1,5 @@
-/* counting.c - the `counting` scheme: like classic, but each bit is replaced by a 4-bit counter, so
- * that keys can be removed.
+/* counting.c - the `counting` scheme, which is like classic, but with a 4-bit counter in place of
+ * each bit, so that keys can be removed.
  *
  * Fan, Cao, Almeida and Broder invented counting Bloom filters ("Summary cache", 2000). A key has
  * the same positions as in classic, and raises the counter at each distinct position once. Counter
@@ -10,15 +10,15 @@
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has reached 15 could represent more keys. So it sticks: it is never decremented
- * again. That may cause false positives, but never loses a key. */
+ * A counter that has reached 15 may represent more than 15 keys, so it sticks: it is never
+ * decremented again. Stuck counters may cause false positives, but never lose a key. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "scheme/classic.h"
 #include "scheme/walk.h"
 
 #define COUNTER_BITS 4u
-#define MAX 15u /* a counter with this value sticks */
+#define MAX 15u /* a counter with this value is stuck */
 
 #define POSITIONS_PER_BYTE 2u
 
@@ -53,15 +53,15 @@ static inline void set_value(uint8_t *bytes, uint64_t position, uint64_t value)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* All counters are read before the first is written. If a position occurs twice, both writes store
- * the same value, so it is counted once. A position has 46 bits, and the counter's new value is
- * stored above them. If there were two arrays, GCC would make two loops and compute the walk
- * twice. */
+/* All counters are read before the first one is written. If a position occurs twice, both writes
+ * store the same value, so the position is counted once. A position has 46 bits, and the counter's
+ * new value is stored above these bits. With two arrays, GCC would generate two loops and compute
+ * the walk twice. */
 #define POSITION_BITS 46u
 
-/* Stores the key's positions in `counted`, each with its counter plus 1 or minus 1. A counter that
- * sticks keeps its value. Returns false if some counter is zero: only 0 - 1 sets the highest
- * bit. */
+/* Stores the key's positions in `counted`, each together with its counter plus 1 or minus 1. A
+ * stuck counter keeps its value. Returns false if any counter is zero: subtracting 1 sets
+ * the highest bit only of a zero. */
 static inline bool read_values(const struct bit_array *array, uint64_t hash, bool adds,
                                uint64_t *counted)
 {
@@ -97,15 +97,15 @@ static __attribute__((noinline)) bool count_distinct(const struct bit_array *arr
     return !was_in;
 }
 
-#ifdef __wasm__ /* in WebAssembly, size matters more than time */
+#ifdef __wasm__ /* in WebAssembly, code size matters more than speed */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     return count_distinct(array, hash);
 }
 #else
-/* The fast version processes one position after the other, directly in the bytes. This table gives
- * the next value of a byte, and, in the bits above, how many of its counters become nonzero. The
- * preprocessor computes the table. */
+/* The fast version processes one position after another, directly in the bytes. This table contains
+ * the next value of each byte, and above these 8 bits, the number of counters that become nonzero.
+ * The preprocessor computes the table. */
 #define FILLED 32768u
 
 #define UP(value) ((value) + ((value) < MAX))
@@ -123,7 +123,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 static const uint16_t counted_up[256][POSITIONS_PER_BYTE] = {SIXTY_FOUR(0u), SIXTY_FOUR(64u),
                                                              SIXTY_FOUR(128u), SIXTY_FOUR(192u)};
 
-/* The byte of a position, and the byte's earlier value. */
+/* The index of a byte that contains a counter, and the byte's previous value. */
 struct visited {
     uint64_t byte, before;
 };
@@ -136,10 +136,10 @@ static __attribute__((noinline)) void take_back(const struct bit_array *array,
 }
 
 /* Returns true if some counter was zero. If a position occurs twice, this function counts it twice,
- * and its byte is now higher than the value that was first written there. To detect that, the sum
- * of the bytes is compared with the sum of the written values. No byte is lower than its written
- * value, and FILLED is larger than the difference that 64 bytes can make. (If two positions share a
- * byte, this looks the same, and costs a little time.) */
+ * and the byte at the position then exceeds the value that was first written. To detect such bytes,
+ * the sum of the bytes is compared with the sum of the written values. No byte is lower than any
+ * value written to it, and FILLED exceeds the largest possible difference for 64 bytes. (Two
+ * positions that share a byte look the same, and cost a little time.) */
 static inline bool count_up(const struct bit_array *array, uint64_t hash)
 {
     struct visited visited[CLASSIC_MAX_HASHES];
@@ -151,7 +151,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
         uint8_t before = bytes[byte];
         uint32_t next = counted_up[before][position % POSITIONS_PER_BYTE];
         visited[i] = (struct visited){byte, before};
-        /* Otherwise GCC makes two loops and computes the walk twice. */
+        /* Without this, GCC generates two loops and computes the walk twice. */
         __asm__ volatile("" : "+r"(byte));
         bytes[byte] = (uint8_t)next;
         sum += next;
@@ -163,8 +163,7 @@ static inline bool count_up(const struct bit_array *array, uint64_t hash)
 }
 #endif
 
-/* Returns false if some counter is zero, so the key is absent. In that case nothing has been
- * changed. */
+/* Returns false, and changes nothing, if some counter is zero, because the key is then absent. */
 static inline bool count_down(const struct bit_array *array, uint64_t hash)
 {
     uint64_t key[CLASSIC_MAX_HASHES];
@@ -174,7 +173,7 @@ static inline bool count_down(const struct bit_array *array, uint64_t hash)
 }
 
 /* Tests two counters per branch. In a half-full filter, no branch predictor can predict the result
- * of one. */
+ * for a single counter. */
 static inline bool has_key(const struct bit_array *array, uint64_t hash)
 {
     struct walk at = walk_from(array, &hash);
@@ -189,8 +188,8 @@ static inline bool has_key(const struct bit_array *array, uint64_t hash)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* If the array is not in cache, the counters of a group of keys are prefetched before the first one
- * is needed. So the cache misses overlap. */
+/* If the array is not in cache, the counters of a group of keys are prefetched before the first
+ * counter is needed, so that the cache misses overlap. */
 #define GROUP_KEYS 16u
 
 static inline void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
@@ -280,7 +279,8 @@ static petal_status direct_add_i64(const struct direct *way, int64_t value)
     return direct_add_hash(way, petal_inline_xxh3((uint64_t)value, way->flip));
 }
 
-/* The same, compiled for multiplications and shifts that need no fixed registers. */
+/* The same code, compiled with instructions that multiply and shift without fixed registers
+ * (BMI2). */
 #ifdef WALK_BMI2
 static WALK_BMI2 bool direct_contains_bmi2(const struct direct *way, const void *key,
                                            size_t key_bytes)
@@ -340,7 +340,7 @@ static const struct kernel *const kernels[] = {&generic, NULL};
 /* ---- all counters: 16 per word, whose byte order does not matter ----------------------------- */
 
 #define LOW_BITS 0x1111111111111111u  /* the lowest bit of every counter */
-#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every other counter, with room for its carry */
+#define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every other counter, with room for a carry */
 #define CARRIES 0x1010101010101010u
 
 static inline uint64_t load(const uint8_t *from)
@@ -382,14 +382,15 @@ static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_b
     return common;
 }
 
-/* Works on every other counter. A carry out of a counter sets all its bits. */
+/* Adds every other counter. A carry out of a counter sets all bits of the counter. */
 static inline uint64_t add_even(uint64_t a, uint64_t b)
 {
     uint64_t sum = (a & EVEN_ONES) + (b & EVEN_ONES);
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Works on every other counter. If a >= b, the bit borrowed above the counter is still set. */
+/* Compares every other counter. If a >= b, the guard bit above the counter is still set after the
+ * subtraction. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
@@ -398,7 +399,7 @@ static inline uint64_t min_even(uint64_t a, uint64_t b)
     return (b & take_b) | (a & ~take_b);
 }
 
-/* Applies `even` to the even and to the odd counters of each word. */
+/* Applies the function `even` to the even counters and to the odd counters of each word. */
 static inline void combine(uint8_t *to, const uint8_t *from, uint64_t size_bytes,
                            uint64_t (*even)(uint64_t a, uint64_t b))
 {
@@ -419,7 +420,8 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
     combine(to, from, size_bytes, min_even);
 }
 
-/* Packs the lowest bits of a word's 16 counters. Groups of 1, 2, 4 and 8 bits move together. */
+/* Packs the lowest bits of a word's 16 counters into 16 bits. Groups of 1, 2, 4 and 8 bits are
+ * moved in turn. */
 static inline uint64_t gather(uint64_t word)
 {
     word = (word | word >> 3) & 0x0303030303030303u;

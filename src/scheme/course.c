@@ -1,23 +1,25 @@
 /* course.c - see course.h.
  *
- * The rate of a small filter, given its bits, is computed without assumptions: the scheme's own
- * walk tries all starts a = 0 .. m-1 with all remainders of b mod m. For one b, the bits at
- * position i of all m starts are the array, rotated. So the starts that pass are the AND of k
- * rotated arrays, 64 starts per word.
+ * For a small filter with given bits, the rate is computed without assumptions: the scheme's own
+ * walk is tried for all starts a = 0 .. m-1 and all remainders of b mod m. For a fixed b, the bits
+ * at position i for all m starts are the array, rotated. So the starts of all false positives are
+ * the AND of k rotated arrays, 64 starts per word.
  *
  * Otherwise the rate is a sum of three terms:
- *  1. Nearly all keys have k different positions, which behave like random ones.
- *  2. A few keys have fewer, because q steps lead back to the start: q * b = p * 2^w mod m, where p
- *     is how often q steps wrap. The k steps then form q chains. Where a chain wraps once more, or
- *     once less, it continues elsewhere. How soon depends on how far b / 2^w is from p / q. Let
- *     g = gcd(p, q). For each j, the probability of exactly D = q + g * j different positions is
- *     about 2 / (q/g * (k - q)).
- *  3. Some queries run parallel to a key that was added: with the same b, or with that of the
- *     opposite direction.
+ *  1. Nearly all keys have k different positions, which behave like random positions.
+ *  2. A few keys have fewer positions, because q steps lead back to the start:
+ *     q * b = p * 2^w mod m, where p is the number of times that the q steps wrap. The k steps then
+ *     form q chains. Where a chain wraps one time more or less, it continues elsewhere. The number
+ *     of steps until then depends on the distance of b / 2^w from p / q. Let g = gcd(p, q). For
+ *     each j, the probability of exactly D = q + g * j different positions is about
+ *     2 / (q/g * (k - q)).
+ *  3. Some queries run parallel to an added key, with the same step b, or with a step of the same
+ *     length in the opposite direction.
  *
- * Term 2 is computed from m, k and w. So is term 3 if nothing wraps; otherwise it uses a factor
- * found by simulation. The neglected terms are proportional to 1 / m^2. Below MIN_BITS_PER_HASH
- * they matter, and the rate is NAN. tests/stat/courses.c compares all of this with real filters. */
+ * Term 2 is computed from m, k and w. If nothing wraps, term 3 is computed in the same way;
+ * otherwise it uses a factor determined by simulation. The neglected terms are proportional to
+ * 1 / m^2. If m is below MIN_BITS_PER_HASH * k, these terms matter, and the rate is NAN.
+ * tests/stat/courses.c compares the computed rates with real filters. */
 #include "scheme/course.h"
 
 #include "base/bytes.h"
@@ -31,7 +33,7 @@
 #include <string.h>
 
 #define MIN_BITS_PER_HASH 96u
-#define MAX_CHAINS 24u /* the terms of more chains are negligible: fill^24 */
+#define MAX_CHAINS 24u /* the terms for more chains are below fill^24, which is negligible */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -51,8 +53,8 @@ static double power(double x, uint32_t k)
     return product;
 }
 
-/* Möbius' function: 0 for multiples of a square. For other numbers, 1 or -1 by the parity of the
- * number of prime factors. */
+/* The Möbius function: 0 for multiples of a square. For other numbers, 1 if the number of prime
+ * factors is even, and -1 if it is odd. */
 static int moebius(uint32_t n)
 {
     int sign = 1;
@@ -72,19 +74,19 @@ static bool never_wraps(const struct course *course)
 
 /* ---- keys with fewer than k different positions ---------------------------------------------- */
 
-/* A query with D positions passes with probability fill^D. An added key with D positions sets k - D
- * bits fewer. */
+/* The effect of keys with only D < k distinct positions. A query with D positions passes with
+ * probability fill^D. An added key with D positions sets k - D bits fewer. */
 struct repeats {
     uint32_t hashes;
-    double fill, all;  /* all: fill^k */
-    double more, lost; /* more: relative to the rate */
+    double fill, all;  /* `all` is fill^k */
+    double more, lost; /* `more` is the amount added to the rate */
 };
 
-/* The steps that form one progression: all k of them, or every `every`-th. In the latter case,
- * `copies` progressions run in parallel. A folded course also visits the mirror images of its
- * positions. */
+/* The steps that form one arithmetic progression: all k steps, or every `every`-th step. In the
+ * latter case, `copies` progressions run in parallel. A folded course also visits the mirror images
+ * of its positions. */
 struct chain {
-    uint64_t bits, wrap; /* wrap: 2^w mod m */
+    uint64_t bits, wrap; /* `wrap` is 2^w mod m */
     uint32_t length, every, copies, mirrors;
 };
 
@@ -97,8 +99,8 @@ static void note_chain(struct repeats *sum, const struct chain *chain, double we
     sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
 }
 
-/* Without wraps, for each d that divides m, phi(d) values of b have order d, where phi is Euler's
- * totient. */
+/* If nothing wraps, phi(d) values of b have order d for each divisor d of m, where phi is Euler's
+ * totient function. */
 static void straight_repeats(struct repeats *sum, const struct chain *chain)
 {
     double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;
@@ -117,8 +119,8 @@ static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
     return p * (chain->wrap % common) % common == 0 ? common : 0;
 }
 
-/* Returns how many of these have no smaller number of steps that leads back in the same
- * direction. */
+/* Like solutions(), but counts only values b for which no smaller number of steps leads back to the
+ * start in the same direction. */
 static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p, uint32_t common)
 {
     double sum = 0;
@@ -133,7 +135,7 @@ static void note_slope(struct repeats *sum, const struct chain *chain, uint32_t 
     double count = least_solutions(chain, q, p, common);
     double width = count / (double)chain->bits / chain->mirrors * common / (q * (length - q));
     uint64_t most = chain->bits / common_divisor(chain->wrap, chain->bits) * q * chain->mirrors;
-    if (p == 0 || p == q) width /= 2; /* the neighbourhood has only one side */
+    if (p == 0 || p == q) width /= 2; /* values of b exist only on one side of the slope */
     for (uint32_t positions = q; positions < length; positions += common) {
         uint64_t there = positions < most ? positions : most;
         note_chain(sum, chain, positions == q ? width : 2 * width, there);
@@ -151,7 +153,8 @@ static uint64_t wrap_of(const struct course *course, uint64_t bits)
     return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
 }
 
-/* Computes the mean over added keys, and over queries of a filter with this fill. */
+/* Computes the mean effect of repeated positions over added keys, and over queries of a filter with
+ * this fill. */
 static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
                                  double fill)
 {
@@ -172,8 +175,8 @@ static struct repeats repeats_of(const struct course *course, uint64_t bits, uin
 
 /* ---- queries that run parallel to a key ------------------------------------------------------ */
 
-/* In each direction, k - o positions are common, and the other o are hit by chance. Keys with half
- * or double the step, or other ratios, add a little. */
+/* In each direction, k - o positions are shared with the other key, and the remaining o positions
+ * are set by chance. Keys with half or double the step, or with other ratios, add a little. */
 #define OTHER_RATIOS 2.5
 static double straight_neighbours(uint32_t hashes, double fill)
 {
@@ -182,9 +185,9 @@ static double straight_neighbours(uint32_t hashes, double fill)
     return 2 * sum + OTHER_RATIOS;
 }
 
-/* If one of the two wraps where the other doesn't, they separate. What remains is proportional to 1
- * / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
- * for k = 7 to 20. */
+/* If one of two parallel keys wraps where the other doesn't, their positions separate. The
+ * remaining effect is proportional to 1 / k^3, since there are k^3 / pi^2 ways to wrap in k steps.
+ * The factors were determined by simulation for k = 7 to 20. */
 #define WRAPPED_NEIGHBOURS 2400.0
 #define FOLDED_NEIGHBOURS 1100.0
 static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
@@ -193,7 +196,7 @@ static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
     return number < most ? number : most;
 }
 
-/* The caller multiplies the result by keys / m^2. If a course is curved, only keys with equal a and
+/* The caller multiplies the result by keys / m^2. In a curved course, only keys with equal a and
  * equal b count. */
 static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
                             double fill)
@@ -212,23 +215,24 @@ static double neighbours_of(const struct course *course, uint64_t bits, uint32_t
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* In larger filters, the rate is far above these terms, and k positions rarely coincide. */
+/* In filters of at least this size, the correction terms are usually negligible, because k
+ * positions rarely coincide. */
 #define MIN_INDEPENDENT_BITS ((uint64_t)1 << 20)
 static bool is_as_independent(uint64_t bits, double rate)
 {
     return bits >= MIN_INDEPENDENT_BITS && rate * (double)bits > 1e4;
 }
 
-/* If b is a rotated by n bits, it is a * 2^n mod 2^32 - 1. So if d divides both this modulus and m,
- * a key's b mod d determines all of its positions mod d. The keys then form d classes, whose sizes
- * differ randomly. */
+/* If b is a rotated by n bits, it is a * 2^n mod 2^32 - 1. So if d divides both 2^32 - 1 and m, a
+ * key's b mod d determines all its positions mod d. The keys then form d classes of randomly
+ * varying sizes. */
 static uint64_t start_unit(const struct course *course, uint64_t bits)
 {
     return course->step.is_rotated ? common_divisor(UINT32_MAX, bits) : 1;
 }
 
-/* Returns true if these differences make the model wrong by more than about 5 %. The factor was
- * found by simulation. */
+/* Returns true if the varying class sizes make the model wrong by more than about 5 %. The factor
+ * was determined by simulation. */
 static bool is_in_classes(const struct course *course, const struct shape *shape, double keys)
 {
     double d = (double)start_unit(course, shape->bits), k = shape->hashes;
@@ -272,20 +276,21 @@ double petal_course_rate(const struct scheme_def *scheme, const struct shape *sh
 
 #define MAX_RING_BITS 4096u
 #define MAX_RING_HASHES 64u
-#define BLOCK_WORDS 8u /* number of words of starts that are examined at a time */
+#define BLOCK_WORDS 8u /* number of words of starts examined at a time */
 #define BLOCK_BITS (64u * BLOCK_WORDS)
 #define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
-/* The most work allowed: values of b times words of the array. That much takes several milliseconds
- * per filter. */
+/* The maximum amount of work: number of values of b times number of words in the array. This work
+ * takes several milliseconds per filter. */
 #define MAX_WORK ((uint64_t)1 << 19)
-/* The number of values that are tried for each remainder mod m. They wrap differently. Values that
- * lead back after a few steps are rare, but cause most false positives. */
+/* The number of values of b that are tried for each remainder mod m. These values wrap differently.
+ * Values that lead back to the start after a few steps are rare, but cause most false positives, so
+ * more of them are tried. */
 #define ROUNDS 2u
 #define ROUNDS_IF_LOOP 64u
 #define MAX_LOOP 6u
 
-/* The array, repeated as far as an offset plus a block can reach in both directions. Also says
- * which starts exist, relative to the current key's. */
+/* The array, repeated in both directions as far as an offset plus a block can reach. `starts` marks
+ * the starts that are possible, relative to the current key's start. */
 struct rings {
     uint32_t bits, start_count;
     uint64_t forwards[RING_WORDS], backwards[RING_WORDS], starts[RING_WORDS];
@@ -308,15 +313,15 @@ static void make_rings(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* The positions of one key, as places in a ring. Also says in which direction they move when the
- * start moves. */
+/* The positions of one key, as offsets in a ring. The ring of a position depends on the direction
+ * in which the position moves when the start moves. */
 struct track {
     const uint64_t *rings[MAX_RING_HASHES];
     uint32_t offsets[MAX_RING_HASHES];
 };
 
-/* Returns the number of starts for which every position with the number `from`, `from` + `every`,
- * ... is set. */
+/* Returns the number of starts for which the bits at the positions numbered `from`, `from` +
+ * `every`, ... are all set. */
 static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
                              uint32_t every, uint32_t hashes)
 {
@@ -343,7 +348,7 @@ static uint64_t next_random(uint64_t *state)
     return fmix64(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Stores a number in the hash. Its remainder mod m is given, and the rest is random. */
+/* Stores in the hash a random number with the given remainder mod m. */
 static void put_number(uint64_t *hash, const struct course_number *at, uint32_t word, uint64_t bits,
                        uint64_t rest, uint64_t random)
 {
@@ -355,26 +360,28 @@ static void put_number(uint64_t *hash, const struct course_number *at, uint32_t 
     if (at->is_rotated) hash[word] = (number << at->shift | number >> (32 - at->shift)) & mask;
 }
 
-/* For woven courses: the other b takes the same remainders in an unrelated order. */
+/* For woven courses, returns the remainder of the second b. The second b has the same remainders as
+ * the first, in an unrelated order. */
 static uint64_t other_rest(uint64_t rest, uint64_t bits)
 {
     return fmix64(rest + 1) % bits;
 }
 
-/* Makes a hash with a b that has this remainder and is in this part of b's range. */
+/* Creates a random hash in which b has this remainder, and is in the part of b's range that `part`
+ * selects. */
 static void make_hash(const struct course *course, uint64_t bits, uint64_t rest, uint64_t part,
                       uint64_t *state, uint64_t *hash)
 {
     for (uint32_t i = 0; i < PETAL_COURSE_WORDS; i++) hash[i] = next_random(state);
     part >>= 64 - course->step.bits;
-    if (never_wraps(course)) part >>= 1; /* it may be signed */
+    if (never_wraps(course)) part >>= 1; /* b may be signed */
     put_number(hash, &course->step, course->step.word, bits, rest, part);
     if (course->kind == COURSE_WOVEN)
         put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits), part);
 }
 
-/* Returns true if a few steps with this b lead back to the start, provided that they wrap as often
- * as they should. */
+/* Returns true if a few steps with this b can lead back to the start. Whether they do depends on
+ * how often they wrap. */
 static bool is_loop(const struct course *course, uint64_t bits, uint64_t rest)
 {
     if (never_wraps(course)) return false;
@@ -395,7 +402,7 @@ static uint32_t rounds_of(const struct course *course, uint64_t bits, uint64_t r
     return ROUNDS;
 }
 
-/* A folded position moves backwards when the start moves forwards. */
+/* When the start moves forwards, a folded position moves backwards. */
 static void make_track(const struct scheme_def *scheme, const struct bit_array *array,
                        const struct rings *rings, uint64_t *hash, struct track *track)
 {
@@ -415,8 +422,8 @@ static void make_track(const struct scheme_def *scheme, const struct bit_array *
     }
 }
 
-/* Returns the share of starts that pass with this key's b. If the course is woven, the key's two
- * progressions have separate starts. */
+/* Returns the share of starts that yield a false positive with this key's b. In a woven course, the
+ * key's two progressions have separate starts. */
 static double share_found(const struct scheme_def *scheme, const struct rings *rings,
                           const struct track *track, uint32_t hashes)
 {

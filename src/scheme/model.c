@@ -8,18 +8,18 @@
 
 /* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to this size the rate is exact. For larger filters, the mean and the variance of the number of
- * set bits are enough. At m = 1024 and k <= 16, the two results differ by less than 1e-4 of the
- * rate from half a key per bit up, and by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to this size, the rate is computed exactly. For larger filters, the mean and the variance of
+ * the number of set bits are accurate enough. At m = 1024 and k <= 16, the two results differ by
+ * less than 1e-4 of the rate if there is at least half a key per bit, and by 5e-4 in emptier
+ * filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
-/* After this many balls, a bin of EXACT_BITS is empty with probability e^-64, so the filter is
- * full. */
+/* With this many balls per bin, a bin is empty with probability e^-64, so the filter is full. */
 #define FULL_BALLS_PER_BIT 64.0
 
-/* The distribution of the number of occupied bins among `bins`, which is at most EXACT_BITS: p[x]
- * for x from low to high. Outside that range it is below 1e-30. So every rate above 1e-20 is
- * exact. */
+/* The distribution of the number of occupied bins among `bins`, which is at most EXACT_BITS. p[x]
+ * is the probability of x occupied bins, for x from low to high. Outside this range, the
+ * probability is below 1e-30. So every rate above 1e-20 is exact. */
 struct occupancy {
     uint32_t bins, low, high;
     double p[EXACT_BITS + 1];
@@ -32,7 +32,8 @@ static void empty_bins(struct occupancy *of, uint32_t bins)
     of->p[0] = 1;
 }
 
-/* Throws one more ball. p[x] is divided between x (the ball hit an occupied bin) and x + 1. */
+/* Throws one more ball. The probability p[x] is divided between x (the ball hits an occupied bin)
+ * and x + 1. */
 static void throw_ball(struct occupancy *of)
 {
     double *p = of->p, each = 1.0 / of->bins;
@@ -45,8 +46,8 @@ static void throw_ball(struct occupancy *of)
     while (of->low < of->high && p[of->high] < 1e-30) of->high--;
 }
 
-/* Computes (x / bins)^k for each x from 0 to bins: the probability that k further balls all hit
- * occupied bins. */
+/* Computes (x / bins)^k for each x from 0 to bins. This is the probability that k further balls all
+ * hit occupied bins. */
 static void set_powers(uint32_t bins, uint32_t k, double *powers)
 {
     for (uint32_t x = 0; x <= bins; x++) powers[x] = pow((double)x / bins, k);
@@ -60,7 +61,7 @@ static double all_occupied(const struct occupancy *of, const double *powers)
     return sum;
 }
 
-/* Computes the rate ball by ball. Used for few balls or few bins. */
+/* Computes the rate ball by ball, for few balls or few bins. */
 static double rate_by_balls(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
     struct occupancy of;
@@ -82,8 +83,8 @@ static struct complex product(struct complex a, struct complex b)
     return (struct complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* Returns e^(i angle), from the series for an eighth of the angle. The C library's sine and cosine
- * are large in WebAssembly. */
+/* Returns e^(i angle), computed from the series for an eighth of the angle. In WebAssembly, the C
+ * library's sin() and cos() would add too much code. */
 static struct complex at_angle(double angle)
 {
     double x = (angle - TWO_PI * floor(angle / TWO_PI + 0.5)) / 8, y = x * x;
@@ -110,19 +111,20 @@ static struct complex polynomial(const struct occupancy *of, struct complex w)
     return sum;
 }
 
-/* The same rate in closed form. After n balls into m bins, the j bins of a query are all occupied
- * with the probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j. A query has j bins with the probability
- * p_j that k balls occupy j bins. So
+/* Computes the same rate as rate_by_balls() in closed form. After n balls are thrown into m bins,
+ * the j bins of a query are all occupied with probability n! / m^n [z^n] e^(mz) (1 - e^-z)^j. A
+ * query has j bins with probability p_j that k balls occupy j bins. So
  *
  *     rate = n! / m^n [z^n] e^(mz) Q(1 - e^-z) = n! / m^n r^-n mean of e^(mz) e^-int Q(1 - e^-z)
  *
- * over the circle z = r e^it. With equally spaced points the result is exact, except for
- * coefficients at a distance that is a multiple of the number of points. Most of these have no
- * weight. All coefficients are positive, so nothing cancels if r is near the saddle point, where m
- * - n / r + k / (e^r - 1) = 0. */
+ * over the circle z = r e^it. With equally spaced points, the result is exact, except for the
+ * coefficients at distances that are multiples of the number of points. Most of these coefficients
+ * are negligible. All coefficients are positive, so nothing cancels if r is near the saddle point:
+ *
+ *     m - n / r + k / (e^r - 1) = 0 */
 static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
 {
-    struct occupancy query; /* the number of bins of a query */
+    struct occupancy query; /* the distribution of the number of bins of a query */
     double m = bits, n = balls, k = hashes, r = n / m, less = 0, sum = 0;
     empty_bins(&query, bits);
     for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
@@ -130,13 +132,14 @@ static double rate_by_circle(uint32_t bits, uint32_t hashes, uint32_t balls)
         less = k / n * r / expm1(r);
         r = n / m * (1 - less);
     }
-    /* The Poisson distribution with mean n, which is wider, has 1e-17 outside of this. */
+    /* Even for the wider Poisson distribution with mean n, the probability outside this range is
+     * only 1e-17. */
     double points = floor(9 * sqrt(n) + 30);
     for (double i = 0; 2 * i <= points; i++) {
         double angle = TWO_PI / points * i;
         struct complex z = at_angle(angle);
         z.re *= r, z.im *= r;
-        /* The factor is e^-42 at this point, and smaller at later ones. */
+        /* At this point, the factor is e^-42, and it is smaller at later points. */
         if ((m - k) * (r - z.re) > 42) break;
         struct complex clear = at_angle(-z.im);
         double size = exp(-z.re), height = exp(m * (z.re - r));
@@ -177,13 +180,14 @@ double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys)
     return sqrt(fmax(variance, 0));
 }
 
-/* Returns E[X^k] of a normal X with mean 1 and sd s: the sum over even j of C(k, j) (j-1)!! s^j. */
+/* Returns E[X^k] for a normal X with mean 1 and sd s: the sum over even j of C(k, j) (j-1)!!
+ * s^j. */
 static double normal_moment(double s, uint32_t k)
 {
     double term = 1, sum = 1;
     for (uint32_t j = 2; j <= k; j += 2) {
         term *= s * s * (k - j + 2) * (k - j + 1) /
-                j; /* C(k, j) (j-1)!! from its value for j - 2, since j! / (j-1)!! = j!! */
+                j; /* Computes C(k, j) (j-1)!! from its value for j - 2, since j! / (j-1)!! = j!! */
         sum += term;
     }
     return sum;
@@ -199,13 +203,13 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
         return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
     double fill = classic_fill((double)bits, balls);
     double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
-    /* An absent key also passes if it has the same 64-bit hash as one of the keys. */
+    /* An absent key is also a false positive if it has the same 64-bit hash as an added key. */
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
 /* A key leaves one bit clear with probability 1 - per_key / m, and two bits with 1 - 2 per_key / m
- * + k (k - 1) / (m (m - 1)). The probability that k different bits are set uses X (X-1) .. (X-k+1)
- * instead of X^k. */
+ * + k (k - 1) / (m (m - 1)). In the probability that k different bits are set, X (X-1) .. (X-k+1)
+ * replaces X^k. */
 double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -220,10 +224,10 @@ double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key,
 
 /* ---- blocked --------------------------------------------------------------------------------- */
 
-/* A class of subsets T of the tested words: the sum of their signs, and the mean share of key
- * patterns that leave the tested bits of T clear. There are three shares, for keys that set one
- * word fewer than the query tests, as many, or one more. Their index selects the share in
- * clear_shares. */
+/* A class of subsets T of the tested words: the sum of the subsets' signs, and the mean share of
+ * key patterns that leave the tested bits in T clear. `clear` contains three indexes into
+ * clear_shares: for keys that set one word fewer than the query tests, the same number of words,
+ * and one word more. */
 struct pattern_class {
     int16_t sign;
     uint16_t clear[3];
@@ -231,8 +235,8 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* Computes (1 - (1 - share) / lines)^keys - 1. Most shares are similar, so `less` is the value at
- * `anchor`, from which the others are computed. */
+/* Computes (1 - (1 - share) / lines)^keys - 1. Most shares are similar, so the value for each share
+ * is computed from `less`, the value for the share `anchor`. */
 #define SERIES_TERMS 7
 struct powers {
     double lines, keys, anchor, less, step;
@@ -250,9 +254,9 @@ static struct powers powers_of(double lines, double keys)
     return of;
 }
 
-/* Near the anchor, the base is (1 + u) times the anchor's. So seven terms of the binomial series of
- * (1 + u)^keys in t = keys u are enough: the next term is below 2^-55. libm's functions take ten
- * times as long, and a rate is a sum of hundreds of powers. */
+/* Near the anchor, the base is (1 + u) times the anchor's base. Seven terms of the binomial series
+ * of (1 + u)^keys in t = keys u are enough, because the next term is below 2^-55. libm's functions
+ * would take ten times as long, and a rate is a sum of hundreds of powers. */
 static inline double power_less_one(struct powers *of, double share)
 {
     double t = of->keys * ((share - of->anchor) * of->step);
@@ -267,10 +271,11 @@ static inline double power_less_one(struct powers *of, double share)
     return of->less;
 }
 
-/* Returns the probability that all `hashes` tested bits of a line are set. Each key throws a
- * pattern of `same` size into the line with probability 1/lines, and independently a pattern of
- * `other` size (0 means none) with probability 1/lines. The signs sum to 0, so the 1 in each power
- * can be dropped. With few keys it is nearly the whole power, and would cause cancellation. */
+/* Returns the probability that all `hashes` tested bits of a line are set. Each key adds a pattern
+ * of `hashes` words to the line with probability 1/lines, and independently a pattern of `other`
+ * words (0 means none) with probability 1/lines. The signs sum to 0, so 1 can be subtracted from
+ * each power. With few keys, each power is close to 1, and the sum would suffer from
+ * cancellation. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),
@@ -292,8 +297,8 @@ static double line_rate(double lines, uint32_t hashes, uint32_t other, double ke
     return fmin(fmax(sum, 0), 1);
 }
 
-/* A pattern has 32 bits of entropy, so one in 2^32 of the line's keys has exactly the query's
- * pattern. */
+/* A pattern has 32 bits of entropy, so each of the line's keys has exactly the query's pattern with
+ * probability 2^-32. */
 static double with_equal_patterns(double rate, double load)
 {
     return rate + (1 - rate) * -expm1(-load * 0x1p-32);
@@ -315,9 +320,9 @@ double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_
     return fmin(1, of_first * of_second + same_hash);
 }
 
-/* The number of pairs of bits in different words of one line: 512 * 480. A key sets each pair with
- * probabilities that sum to (number of ordered pairs of its words in the line) / (512 * 480). Two
- * bits of one word are set by different keys. */
+/* The number of ordered pairs of bits in different words of a line is 512 * 480. A key sets both
+ * bits of a given pair with a probability of (number of ordered pairs of the key's words in the
+ * line) / (512 * 480). A pattern never sets two bits of the same word. */
 #define PAIRS_PER_LINE 245760.0
 
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
@@ -326,11 +331,12 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     double load = keys / (double)lines, k = hashes,
            first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
     double second = k - first,
-           pairs = first * first + second * second - k; /* ordered pairs within a line */
+           pairs = first * first + second * second - k; /* ordered pairs of a key's words in the
+                                                         * same line */
     double clear = exp(-load * k / 512);
-    /* The variance if the number of keys has a Poisson distribution. It is each line's own, plus
-     * what the two lines of a key share, minus the part due to the number of keys, which is known.
-     * That part is (d E[X] / d keys)^2 = (k clear)^2 for each key. */
+    /* This is the variance for a Poisson number of keys per line. It consists of each line's own
+     * variance, plus the covariance of a key's two lines, minus the part due to the total number of
+     * keys, which is known. The last part is (d E[X] / d keys)^2 = (k clear)^2 for each key. */
     double line = 512 * clear * (1 - clear) +
                   PAIRS_PER_LINE * clear * clear * expm1(load * pairs / PAIRS_PER_LINE) +
                   load * clear * clear * (2 * first * second - k * k);
@@ -342,8 +348,8 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 #define BLOCK_BITS 256.0
 #define BLOCK_WORDS 8
 
-/* Uses inclusion and exclusion over the tested bits that are clear: i of them stay clear after one
- * key with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, which is far
+/* Uses inclusion and exclusion over the tested bits that are clear. After one key, i given bits are
+ * still clear with probability 1 - (1 - (31/32)^i) / blocks. The sum is accurate to 1e-14, far
  * below the effect of equal patterns in any real filter. */
 double petal_model_split_block_rate(uint64_t blocks, double keys)
 {
@@ -358,9 +364,10 @@ double petal_model_split_block_rate(uint64_t blocks, double keys)
     return fmin(1, with_equal_patterns(fmin(fmax(sum, 0), 1), load) + keys * 0x1p-64);
 }
 
-/* Computed from the probabilities that one bit stays clear and that two bits do. The two may be in
- * one word or in two blocks, which is the same (`apart`), or in two words of a block (`beside`).
- * The formula subtracts no large numbers. */
+/* The variance is computed from the probability that one bit stays clear, and the probability that
+ * two bits stay clear. Two bits in one word and two bits in different blocks have the same
+ * probability (`apart`), and two bits in different words of a block have a different one
+ * (`beside`). The formula avoids subtracting nearly equal large numbers. */
 double petal_model_split_block_sd(uint64_t blocks, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -377,14 +384,14 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
 
 #define LINE_BITS 512u
 
-/* j of `keys` keys fall into the query's line, binomially with probability 1 / lines. Then k j
- * balls are thrown into its bits. Uses logarithms, since the probability of an empty line may be
- * too small for a double. */
+/* The number j of keys in the query's line is binomially distributed, with probability 1 / lines
+ * for each of `keys` keys. Then k j balls are thrown into the line's bits. Logarithms are used,
+ * since the probability of an empty line may be too small for a double. */
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of;
-    /* They are computed once, since calling pow() for each load would take seconds. */
+    /* The powers are computed once, since calling pow() for each load would take seconds. */
     double powers[LINE_BITS + 1];
     empty_bins(&of, LINE_BITS);
     set_powers(LINE_BITS, hashes, powers);
@@ -398,17 +405,18 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
     return rate;
 }
 
-/* The same by inclusion and exclusion over the tested bits: i of them stay clear after one key with
- * probability 1 - (1 - (1 - i/512)^k) / lines. That needs a few powers instead of thousands of
- * balls, but the signs alternate. Returns NAN if cancellation leaves fewer than nine digits. */
+/* Computes the same rate by inclusion and exclusion over the tested bits. After one key, i given
+ * bits are still clear with probability 1 - (1 - (1 - i/512)^k) / lines. This method needs a few
+ * powers instead of thousands of balls, but the signs of its terms alternate. Returns NAN if
+ * cancellation leaves fewer than nine digits. */
 static double by_clear_bits(double lines, uint32_t hashes, double keys)
 {
-    struct occupancy query; /* the distribution of its distinct bits */
+    struct occupancy query; /* the distribution of the query's number of distinct bits */
     double sum = 0, size = 0;
     empty_bins(&query, LINE_BITS);
     for (uint32_t i = 0; i < hashes; i++) throw_ball(&query);
     for (uint32_t i = 0; i <= query.high; i++) {
-        double sets = 0, choose = 1; /* the mean number of sets of i of the bits, C(j, i) */
+        double sets = 0, choose = 1; /* the mean of C(j, i), the number of subsets of i bits */
         for (uint32_t j = i; j <= query.high; choose = choose * (j + 1) / (j + 1 - i), j++)
             sets += j >= query.low ? query.p[j] * choose : 0;
         double share = pow(1 - (double)i / LINE_BITS, hashes);
@@ -432,8 +440,8 @@ double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
 }
 
 /* Uses the law of total variance with a Poisson number of keys per line, minus the part due to the
- * total number of keys, which is known. A key leaves one bit clear with probability a, and two with
- * b. */
+ * total number of keys, which is known. A key leaves one given bit clear with probability a, and
+ * two given bits with probability b. */
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
@@ -456,7 +464,8 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
-/* Uses the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
+/* Divides the standard deviation of X by the derivative of X = m (1 - e^(keys k l)) with respect to
+ * keys, where l = ln(1 - 1/m). */
 double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd)
 {
     double log_clear = hashes * log1p(-1 / bits);

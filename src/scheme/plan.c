@@ -1,9 +1,9 @@
 /* plan.c - see plan.h.
  *
- * The models compute a rate from a shape and a number of keys. To invert them, plan.c searches. For
- * numbers of hashes around the best one, it finds the smallest array that keeps the rate. It
- * chooses the smallest of these arrays. Among equally small ones it prefers the lowest rate, and
- * then the fewest hashes. */
+ * The models compute a rate from a shape and a number of keys. plan.c inverts the models by
+ * searching. For numbers of hashes around the best one, it finds the smallest array that keeps the
+ * rate. It then chooses the smallest of these arrays. Among equally small arrays, it prefers the
+ * lowest rate, then the fewest hashes. */
 #include "scheme/plan.h"
 
 #include "base/checked.h"
@@ -13,18 +13,19 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* At this rate and below, a blocked filter may use two lines per key. That saves a tenth of the
- * bits at this rate, and more at lower rates. */
+/* Below this rate, a blocked filter may use two lines per key. Two lines save a tenth of the bits
+ * at this rate, and more at lower rates. */
 #define TWO_LINES_BELOW 2e-4
-/* If there are fewer lines than this, a key's two lines coincide too often for the model, which
- * treats them as independent. */
+/* In a filter with fewer lines than this, a key's two lines coincide too often for the model, which
+ * treats the lines as independent. */
 #define TWO_LINES_MIN_LINES 64u
-/* A key needs at most one line. If a rate needs more, the scheme can't reach it. */
+/* The maximum number of bits per key, which is the size of a line. A rate that needs more bits per
+ * key is unreachable. */
 #define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits, which costs at most 0.003 % more memory. A search
- * ends by comparing two nearly equal numbers. But machines whose exp() differs in the last bit must
- * plan the same filter. */
+/* The number of significant bits in planned sizes. Rounding sizes up to this precision takes at
+ * most 0.003 % more memory. Without rounding, a search would end by comparing two nearly equal
+ * numbers, but machines with an exp() that differs in the last bit must plan the same filter. */
 #define SIGNIFICANT_BITS 16u
 
 static uint64_t round_up_significant(uint64_t x)
@@ -53,14 +54,14 @@ static uint64_t round_down_significant(uint64_t x)
 /* ---- the fewest bits --------------------------------------------------------------------------
  *
  * The logarithm of the rate is almost linear in the bits, so a few evaluations of the model are
- * enough. From a guess, the search follows the classic filter's slope until the size is bracketed.
- * Then it uses the false position method, and halves the value at the retained end (the Illinois
- * algorithm). It tries only numbers with few significant bits, and the result is exact among
- * these. */
+ * enough. Starting from a guess, the search follows the classic filter's slope until the size is
+ * bracketed. Then it uses the false position method, and halves the value at the retained end (the
+ * Illinois algorithm). Only numbers with few significant bits are tried, and the result is the
+ * smallest of these numbers that keeps the rate. */
 
-/* What is known so far: `low` doesn't keep the rate; `high` does (0 if not known yet), and its rate
- * is rate_high. above_low and above_high are the logarithms of their rates minus that of the
- * requested rate. */
+/* The state of the search. `low` doesn't keep the rate. `high` keeps the rate, or is 0 if no such
+ * size is known yet; its rate is rate_high. above_low and above_high are the logarithms of the two
+ * sizes' rates, minus the logarithm of the requested rate. */
 struct enclosure {
     uint64_t low, high;
     double above_low, above_high, rate_high;
@@ -70,7 +71,7 @@ struct inverse {
     const struct scheme_def *scheme;
     struct shape shape;
     uint64_t keys;
-    uint64_t max; /* has few significant bits, but stands for max_steps */
+    uint64_t max; /* max_steps, rounded up to a few significant bits; stands for max_steps */
     uint64_t max_steps;
     double rate;
 };
@@ -103,7 +104,8 @@ static uint64_t clamp(double steps, uint64_t low, uint64_t high)
     return few > high ? round_down_significant(high) : few;
 }
 
-/* Returns the expected size, extrapolated from the only known end, plus a margin. */
+/* Returns the size at which the rate is expected to be reached, extrapolated from the only known
+ * end of the range, plus a margin. */
 static uint64_t along_slope(const struct inverse *of, const struct enclosure *at, double margin)
 {
     double from = (double)(at->high ? at->high : at->low),
@@ -117,8 +119,8 @@ static uint64_t along_slope(const struct inverse *of, const struct enclosure *at
                     : clamp(from * factor, at->low + 1, of->max);
 }
 
-/* Returns 0 if no size keeps the rate. at->low is 0, which keeps no rate, or is known not to keep
- * this one. */
+/* Returns the fewest steps that keep the rate, or 0 if no size does. at->low is 0, or a number of
+ * steps that is known not to keep the rate. */
 static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uint64_t guess)
 {
     double margin = 0.01;
@@ -127,7 +129,7 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
         if (at->low >= of->max) return 0;
         (void)note(of, at, along_slope(of, at, margin));
     }
-    int side = 0; /* which end was moved last */
+    int side = 0; /* the end that was moved last: 1 for high, -1 for low */
     while (at->low && round_up_significant(at->low + 1) < at->high) {
         double width = (double)(at->high - at->low),
                part = at->above_low / (at->above_low - at->above_high);
@@ -141,11 +143,11 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
     return at->high;
 }
 
-/* If rates differ by less than this, they count as equal. The model's sums are no more accurate,
- * and their rounding depends on libm and the CPU. */
+/* Rates that differ by less than this count as equal. The model's sums are no more accurate, and
+ * their rounding depends on libm and the CPU. */
 #define SAME_RATE 1e-12
 
-/* The best candidate so far. Its rate is INFINITY until there is one. */
+/* A candidate for the planned shape. The rate is INFINITY if no candidate has been found yet. */
 struct candidate {
     struct shape shape;
     double rate;
@@ -167,7 +169,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* Returns the largest number of steps worth trying for this many keys. */
+/* Returns the maximum number of steps worth trying for this number of keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
@@ -175,7 +177,8 @@ static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_ke
     return max < min_steps(lines_per_key) ? min_steps(lines_per_key) : max;
 }
 
-/* Returns the bits of a classic filter with k hashes, plus a little for blocked. */
+/* Returns a guess for the number of steps: the size of a classic filter with k hashes, plus a
+ * little for the blocked scheme. */
 static uint64_t guess_steps(const struct inverse *of)
 {
     double k = of->shape.hashes, root = petal_model_pow(of->rate, 1 / k);
@@ -195,11 +198,13 @@ static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from,
 /* The search for one value of lines_per_key. */
 struct search {
     struct inverse of;
-    uint64_t min, fewest;         /* in steps; fewest: the fewest found so far, or 0 */
-    struct candidate *best, last; /* last: the previous try, with `fewest` steps */
+    uint64_t min, fewest;         /* numbers of steps; `fewest` is the lowest number found so far,
+                                   * or 0 */
+    struct candidate *best, last; /* `last` is the previous try, which had `fewest` steps */
 };
 
-/* Returns true if more hashes in this direction are useless. */
+/* Tries a number of hashes. Returns true if trying further numbers in the same direction is
+ * useless. */
 static bool try_hashes(struct search *with, uint32_t hashes)
 {
     struct inverse *of = &with->of;
@@ -208,7 +213,8 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     bool is_least = with->fewest && with->fewest == with->min;
     if (with->fewest && !note(of, &at, with->fewest)) return true;
     if (is_least && at.rate_high > 2 * with->best->rate) return true;
-    /* If one more hash is too many for these bits, it is also too many for fewer bits. */
+    /* If another hash increases the rate at this size, it also increases the rate at smaller
+     * sizes. */
     if (hashes > with->last.shape.hashes && at.rate_high > with->last.rate) return true;
     uint64_t steps =
         is_least ? with->min : fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
@@ -224,8 +230,8 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     return false;
 }
 
-/* Returns true if a filter with two lines per key would need fewer than its minimum number of
- * lines. */
+/* Returns true if a filter with two lines per key would probably need fewer lines than its minimum
+ * number. */
 static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct shape *two,
                                    uint64_t keys, double rate)
 {
@@ -234,9 +240,10 @@ static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct
     return guess_steps(&of) < TWO_LINES_MIN_LINES;
 }
 
-/* Tries numbers of hashes (or only `wanted`'s) with these lines per key, and stores the best
- * candidate in *best. When the number of hashes grows, the number of bits first falls and then
- * rises. So the search goes up and down from a guess until the bits rise. */
+/* Tries numbers of hashes (only wanted->hashes if that is set) for the given number of lines per
+ * key, and stores the best candidate in *best. As the number of hashes grows, the required number
+ * of bits first falls and then rises. So the search proceeds up and down from a guess until the
+ * number of bits rises. */
 static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
                    double rate, struct candidate *best)
 {
@@ -255,8 +262,8 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
     for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;
 }
 
-/* Returns the lowest rate for any number of hashes, or `lowest` if that is lower. It is for a
- * message. */
+/* Returns the lowest reachable rate with any number of hashes, or `lowest` if it is lower. An error
+ * message reports this rate. */
 static double lowest_rate(const struct scheme_def *scheme, struct shape shape, uint64_t keys,
                           double lowest)
 {
@@ -271,7 +278,7 @@ static double lowest_rate(const struct scheme_def *scheme, struct shape shape, u
     return lowest;
 }
 
-/* Plans from `keys` and `rate`. */
+/* Plans a shape for a number of keys and a rate. */
 static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, double rate,
                               struct shape *shape, petal_error *error)
 {
@@ -284,7 +291,7 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
     /* The variant that probably needs fewer bits is tried first, so that the search for the other
-     * can stop early. */
+     * variant can stop early. */
     bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
     if (begin_with_one) search(scheme, &one, keys, rate, &best);
     if (wants_two) search(scheme, &two, keys, rate, &best);
@@ -320,7 +327,7 @@ static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct s
     *shape = best.shape;
 }
 
-/* For keys and memory, uses as many whole lines as fit. */
+/* Sets *bits to the size of the maximum number of whole lines that fit into the given memory. */
 static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes,
                                    uint64_t *bits, petal_error *error)
 {
@@ -379,7 +386,7 @@ static bool is_native(uint32_t id)
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
-/* Checks that the scheme accepts this number of hashes with these lines per key. */
+/* Checks that the scheme accepts this number of hashes with this many lines per key. */
 static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted,
                                  petal_error *error)
 {
@@ -401,8 +408,9 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
                       lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
-/* Numbers with many divisors. Up to an eighth of a multiple of the first, each size is at most 9/8
- * of the next smaller one: 8 to 16 divide it, and the later steps are no larger. */
+/* Numbers with many divisors. A size that is a multiple of the first number can be folded to many
+ * smaller sizes. From an eighth of the size downwards, each of these sizes is at most 9/8 of the
+ * next smaller one: 8 to 16 all divide the number, and the later steps are no larger. */
 static const uint64_t divisible[] = {720720, 5040, 60};
 
 static petal_status make_foldable(const struct scheme_def *scheme, struct shape *shape,
@@ -446,7 +454,8 @@ static bool keeps_rate(const struct scheme_def *scheme, struct shape shape, uint
     return rate_at(scheme, shape, steps, keys) <= rate; /* false if unknown */
 }
 
-/* Returns the smallest divisor of `of` that is at least `least`. Both are at least 1. */
+/* Returns the smallest divisor of `of` that is at least `least`. Both arguments must be at least
+ * 1. */
 static uint64_t divisor_from(uint64_t of, uint64_t least)
 {
     uint64_t best = of;

@@ -1,4 +1,4 @@
-/* scheme.c - the table of schemes, and the defaults of their rows. */
+/* scheme.c - contains the table of schemes, and the default implementations of a row's members. */
 #include "scheme/scheme.h"
 
 #include "base/error.h"
@@ -34,9 +34,9 @@ const char *petal_scheme_left_out(uint32_t id)
     }
 }
 
-/* In test builds, the environment can choose a kernel, so that one machine tests all levels.
- * PETAL_KERNEL=avx2 selects the kernel of that name if the scheme has it and this CPU can run
- * it. */
+/* In test builds, an environment variable can choose the kernel, so that one machine can test
+ * several kernels. PETAL_KERNEL=avx2 selects the kernel named avx2 if the scheme has such a kernel
+ * and this CPU can run it. */
 static bool is_passed_over(const struct kernel *kernel)
 {
 #ifdef PETAL_FORCE_KERNEL
@@ -52,7 +52,7 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 {
     const struct kernel *const *kernel = scheme->kernels;
     while (kernel[1] && (!kernel_is_usable(*kernel) || is_passed_over(*kernel)))
-        kernel++; /* the last one is the generic kernel, which every CPU can run */
+        kernel++; /* the last kernel is the generic one, which every CPU can run */
     return *kernel;
 }
 

@@ -1,6 +1,7 @@
-/* scheme_list.h - the schemes, one per line. LIBRARY uses the scheme in its formats, so a build
- * without that library (base/libraries.h) leaves it out. PETAL_SCHEME_NAME is its number, and
- * petal_scheme_name its row. Petal files store the number, so it is never reused. */
+/* scheme_list.h - lists the schemes, one per line. The formats of LIBRARY use the scheme, so a
+ * build without that library (base/libraries.h) leaves the scheme out. PETAL_SCHEME_NAME is the
+ * scheme's number, and petal_scheme_name is its row. Petal files store the number, so a number is
+ * never reused. */
 #ifndef PETAL_SCHEME_SCHEME_LIST_H
 #define PETAL_SCHEME_SCHEME_LIST_H
 
@@ -13,7 +14,7 @@
     SCHEME(PETAL, COUNTING, counting, 3) \
     SCHEME(PETAL, STATIC, static, 4)
 
-/* The schemes of other libraries' filters. */
+/* The schemes that other libraries' filters use. */
 #define PETAL_FOREIGN_SCHEMES(SCHEME) \
     SCHEME(GUAVA, GUAVA_MITZ64, guava_mitz64, 16) \
     SCHEME(GUAVA, GUAVA_MITZ32, guava_mitz32, 17) \

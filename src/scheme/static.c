@@ -1,24 +1,25 @@
-/* static.c - the `static` scheme: a set that never changes, in barely more bits than its rate
- * requires.
+/* static.c - the `static` scheme, which stores a set that never changes in barely more bits than
+ * its false-positive rate requires.
  *
- * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct
- * Retrieval and Approximate Membership using Ribbon", 2022), divided into pages that are read,
- * checked and solved separately. A table of rows has one bit per column in each row. A key selects
- * some of 64 consecutive rows; it is present if in each column the sum of their bits (modulo 2) is
- * the bit that its hash requires:
+ * The scheme uses bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast
+ * Succinct Retrieval and Approximate Membership using Ribbon", 2022), divided into pages that are
+ * read, checked and solved separately. A table of rows contains one bit per column in each row. A
+ * key selects some of 64 consecutive rows. The key is present if in each column, the sum modulo 2
+ * of the selected rows' bits equals the bit that the key's hash requires:
  *
  *                start      start + 63
  *     rows    ...|0110100...1|...               column 0:  0 ^ 1 ^ ... = sums bit 0 ?
  *     the key's  |1 011 ... 1|                  column 1:      ...     = sums bit 1 ?
  *
- * The rows' bits solve the equations of all keys: static_build.c. With r columns, an absent key
- * passes with probability 2^-r. For rates in between, some rows have one column more.
+ * static_build.c computes the rows' bits by solving the equations of all keys. With r columns, the
+ * false-positive rate is 2^-r. For rates between these powers, some rows have an additional column.
  *
- * Starts are grouped in buckets of 128. If the equations of a bucket can't all be solved, those
- * with the lowest starts are bumped: they go to the next layer, which is built in the same way with
- * another hash. Two bits per bucket say how many. So a query visits one layer after the other until
- * a layer has not bumped the key; that layer answers. If few keys are left, or they were chosen to
- * obstruct each other, the last layer is a list of their hashes.
+ * Starts are grouped into buckets of 128. If a bucket's equations can't all be solved, the keys
+ * with the lowest starts are bumped: they are added to the next layer, which is built in the same
+ * way with another hash. A two-bit code per bucket records which starts are bumped. So a query
+ * visits one layer after another until it finds the layer that has not bumped the key; that layer
+ * has the answer. If few keys remain, or if they were chosen to obstruct each other, the last layer
+ * is a list of their hashes.
  *
  * A layer of r columns and m starts, a multiple of 128:
  *
@@ -31,9 +32,9 @@
  *     codes   of bucket b: bits 2 (b mod 4) and above of byte b / 4; in whole 8-byte words
  *     block   64 rows: an 8-byte word for each column, row i its bit i
  *
- * A page of K buckets has 2 K + 1 blocks, since the rows of the last start reach 63 further. If w
- * of its buckets are wide, they are the first ones, and the first 2 w + 1 blocks have one column
- * more. docs/format.md has the rule for ports. */
+ * A page of K buckets has 2 K + 1 blocks, since the rows of the last start extend 63 rows further.
+ * If a page has w wide buckets, they come first, and the first 2 w + 1 blocks have an additional
+ * column. docs/format.md contains the complete rule for ports. */
 #include "scheme/static.h"
 
 #include "base/checked.h"
@@ -53,8 +54,8 @@ static struct static_page page_of(uint32_t columns, uint32_t buckets, uint32_t w
     return page;
 }
 
-/* The maximum number of buckets in a page, of which `wide_buckets` are wide. A bucket takes 16
- * bytes per column and a quarter of a byte for its code. */
+/* Returns the page with the maximum number of buckets, of which `wide_buckets` are wide. A bucket
+ * takes 16 bytes per column, and a quarter of a byte for its code. */
 static struct static_page full_page(uint32_t columns, uint32_t wide_buckets)
 {
     uint32_t buckets = PETAL_BLOCK_BYTES / (16 * columns);
@@ -144,8 +145,8 @@ static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint
 
 /* ---- a query by stretches of the array ------------------------------------------------------- */
 
-/* In a page: the code and the words that a query reads. A list is read as a whole, block by
- * block. */
+/* In a page, the stretches are the code and the words that a query reads. A list is read
+ * completely, block by block. */
 static bool stretch_of(const struct bit_array *array, uint64_t hash, uint64_t number,
                        struct stretch *stretch)
 {
@@ -183,14 +184,13 @@ static double rate_of(uint32_t columns)
     return 1 / (double)((uint64_t)1 << columns);
 }
 
-/* The probability that an absent key is in a list by chance, i.e. has the same hash as one in
- * it. */
+/* Returns the probability that an absent key has the same hash as one of the keys in a list. */
 static double rate_of_list(const struct shape *shape)
 {
     return (double)shape->bits / 64 * 0x1p-64;
 }
 
-/* The rate for the hashes that this layer answers. */
+/* Returns the false-positive rate for the hashes that this layer handles. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     (void)self, (void)keys;
@@ -230,8 +230,8 @@ bool petal_static_prefers_list(const struct shape *shape, uint64_t keys)
     return keys > 0 && keys * 8 <= used_bytes(&layer);
 }
 
-/* Each layer bumps some of the keys: 4.5 % if there are many (tests/stat/static.c), and fewer if
- * buckets are less full. */
+/* The expected share of keys that a layer bumps: 4.5 % if it has many keys (tests/stat/static.c),
+ * and less if its buckets are less full. */
 #define EXPECTED_BUMPED 0.0452
 
 uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer)
@@ -246,8 +246,7 @@ uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, s
 
 /* ---- what the codes tell --------------------------------------------------------------------- */
 
-/* The share of starts that are bumped, and the shares in wide and in narrow buckets that are
- * not. */
+/* The number of bumped starts, and the numbers of unbumped starts in wide and in narrow buckets. */
 struct share {
     uint64_t bumped, wide, narrow;
 };
@@ -274,7 +273,7 @@ double petal_static_bumped(const struct bit_array *array)
     return (double)share_of(array).bumped / (double)array->shape.bits;
 }
 
-/* The rate over all hashes, where bumped ones count as absent. */
+/* Returns the layer's false-positive rate over all hashes, where bumped hashes count as absent. */
 static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers)
 {

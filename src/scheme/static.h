@@ -1,5 +1,5 @@
-/* static.h - the `static` scheme: the geometry of its pages, and how they are solved. static.c has
- * the rule. */
+/* static.h - defines the page layout of the `static` scheme, and declares the solver. The comment
+ * at the top of static.c explains the scheme. */
 #ifndef PETAL_SCHEME_STATIC_H
 #define PETAL_SCHEME_STATIC_H
 
@@ -14,18 +14,18 @@
 #define PETAL_STATIC_LOWEST_RATE (1.0 / ((uint64_t)1 << STATIC_MAX_COLUMNS))
 #define STATIC_MAX_STARTS ((uint64_t)1 << 46)
 
-/* The number of keys per bucket that a builder aims for: 4.7 % more than there are starts, so that
- * few rows stay free. Then 4.5 % of the keys go to the next layer. */
+/* The average number of keys per bucket, which is 4.7 % more than the number of starts, so that few
+ * rows stay free. As a result, 4.5 % of the keys are bumped to the next layer. */
 #define STATIC_KEYS_PER_BUCKET 134u
 
-/* After this many layers, the next one is a list of hashes, no matter how many are left. Only keys
- * that were chosen to cause it get that far. */
+/* The maximum number of layers before a list of hashes, no matter how many keys remain. Only
+ * maliciously chosen keys can require this many layers. */
 #define STATIC_MAX_LAYERS 12u
 
 #define STATIC_THRESHOLDS 0x80301400u
 
-/* The code of a bucket selects one of these: keys whose start, counted from the bucket's first, is
- * lower are bumped. */
+/* Returns the threshold that a bucket's code selects. A key is bumped if its start, counted from
+ * the bucket's first start, is below the threshold. */
 static inline uint32_t static_threshold(uint32_t code)
 {
     return STATIC_THRESHOLDS >> 8 * code & 0xff;
@@ -35,14 +35,15 @@ static inline uint32_t static_threshold(uint32_t code)
 #define STATIC_GOLDEN 0x9E3779B97F4A7C15u
 #define STATIC_MIX 0xD6E8FEB86659FD93u
 
-/* The hash for layer number `level`, computed from the previous layer's hash. */
+/* Returns a key's hash in layer number `level`, computed from its hash in the previous layer. */
 static inline uint64_t static_next_hash(uint64_t hash, uint32_t level)
 {
     return fmix64(hash + level * STATIC_GOLDEN);
 }
 
-/* What a key requires of the 64 rows that begin at its start: which of them it sums (the lowest bit
- * is for the start, and is set), and the sum for each column. */
+/* A key's equation over the 64 rows that begin at its start: a mask of the rows that are summed,
+ * and the required sum for each column. The mask's lowest bit, which is always set, is for the
+ * start. */
 struct static_equation {
     uint64_t rows;
     uint32_t sums;
@@ -55,7 +56,7 @@ static inline struct static_equation static_equation_of(uint64_t hash)
     return (struct static_equation){mixed | 1, (uint32_t)(mixed * STATIC_GOLDEN >> 32)};
 }
 
-/* The offset of a block of rows in its page, in bytes. */
+/* Returns the byte offset of a block of rows in its page. */
 static inline uint32_t static_block_at(const struct static_page *page, uint32_t columns,
                                        uint32_t block)
 {
@@ -73,51 +74,53 @@ static inline const struct static_page *static_page_of(const struct bit_array *a
     return page == array->pages.last_number ? &array->pages.last : &array->pages.full;
 }
 
-/* The blocks that the starts of a full page are in. */
+/* Returns the number of blocks that contain the starts of a full page. */
 static inline uint64_t static_full_blocks(const struct bit_array *array)
 {
     return (uint64_t)STATIC_BLOCKS_PER_BUCKET * array->pages.full.buckets;
 }
 
-/* The sum of the bits of a word, modulo 2. */
+/* Returns the sum of a word's bits, modulo 2. */
 static inline unsigned static_parity(uint64_t x)
 {
     return (unsigned)__builtin_parityll(x);
 }
 
-/* static.c, and static_avx2.c and static_avx512.c. */
+/* The kernels defined in static.c, static_avx2.c and static_avx512.c. */
 extern const struct kernel petal_static_generic, petal_static_avx2, petal_static_avx512;
 
-/* Chooses the columns for a rate, and the wide buckets of a full page: the fewest that keep it.
- * Returns false if there are not enough columns. */
+/* Chooses the minimum number of columns, and of wide buckets in a full page, that keep a rate.
+ * Returns false if the rate needs more than the maximum number of columns. */
 bool petal_static_shape_for(double rate, struct shape *shape);
 
-/* The number of starts in a layer with this many keys. */
+/* Returns the number of starts in a layer with this number of keys. */
 uint64_t petal_static_starts(uint64_t keys);
 
-/* The layer for this many keys, with the columns and wide buckets of `shape`. Returns how many of
- * the keys it is expected to bump. */
+/* Computes the shape of a layer for this number of keys, with the columns and wide buckets of
+ * `shape`. Returns the number of keys that the layer is expected to bump. */
 uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer);
 
-/* Is a list of hashes shorter than a layer of this shape for this many keys? */
+/* Returns true if a list of hashes takes fewer bytes than a layer of this shape. */
 bool petal_static_prefers_list(const struct shape *shape, uint64_t keys);
 
-/* The share of hashes that a layer's codes pass on. */
+/* Returns the share of hashes that a layer bumps, according to its codes. */
 double petal_static_bumped(const struct bit_array *array);
 
-/* Room for solving a page, with one entry per row. */
+/* The buffers for solving a page, with one entry per row. */
 struct static_room {
-    uint64_t *rows; /* 0 if the row is free; otherwise its lowest bit, which is its own, is set */
+    uint64_t *rows; /* the row's equation, with the lowest bit set for the row itself; 0 if the row
+                     * is free */
     uint32_t *sums;
     uint32_t count;
 };
 
-/* Fills a zeroed page with the keys that have these hashes, which are ascending and all different.
- * Moves the bumped hashes to the front of `hashes`, and returns how many there are. */
+/* Fills a zeroed page for keys with these hashes, which must be ascending and all different. Moves
+ * the bumped hashes to the front of `hashes`, and returns their number. */
 uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
                             uint64_t count, const struct static_room *room);
 
-/* The index of the first of the ascending hashes that belongs to this page, or to a later one. */
+/* Returns the index of the first hash, in ascending order, that belongs to this page or to a later
+ * one. */
 uint64_t petal_static_page_begin(const struct bit_array *array, uint64_t page,
                                  const uint64_t *hashes, uint64_t count);
 

@@ -1,5 +1,5 @@
-/* static_avx2.c - `static` with AVX2: eight columns are two registers of 64 rows each. For x86-64
- * CPUs from Haswell and Zen 1 on. */
+/* static_avx2.c - the kernel of `static` for AVX2, where eight columns of 64 rows take two
+ * registers. It runs on x86-64 CPUs from Haswell and Zen 1 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -19,7 +19,7 @@ static bool usable(void)
 #define GROUP_KEYS 4u
 #include "scheme/static_kernel.inc"
 
-/* The rows that a key sums in four columns. */
+/* Returns the bits in four columns that are summed for a key. */
 TARGET static inline __m256i taken(const uint8_t *first, const uint8_t *second, __m256i low,
                                    __m256i high)
 {
@@ -28,8 +28,8 @@ TARGET static inline __m256i taken(const uint8_t *first, const uint8_t *second, 
     return _mm256_xor_si256(_mm256_and_si256(a, low), _mm256_and_si256(b, high));
 }
 
-/* Eight columns in eight 32-bit words, which are the two halves of the 64 rows added; the words are
- * in the order of columns 0 1 4 5 2 3 6 7. */
+/* Returns eight columns as eight 32-bit words. Each word is the xor of the two halves of a column's
+ * 64 rows. The words are in the order of columns 0 1 4 5 2 3 6 7. */
 TARGET static inline __m256i halves(const uint8_t *first, const uint8_t *second, __m256i low,
                                     __m256i high)
 {
@@ -39,8 +39,8 @@ TARGET static inline __m256i halves(const uint8_t *first, const uint8_t *second,
         _mm256_xor_ps(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd)));
 }
 
-/* The sum of each column, as bit i of the result: halves are added up until only the highest bit is
- * left. */
+/* Returns the sum of column i as bit i of the result. Halves are xored until a single bit, the
+ * highest one, contains the sum. */
 TARGET static inline uint32_t sums_of(__m256i x)
 {
     x = _mm256_permute4x64_epi64(x, 0xd8);
@@ -52,7 +52,8 @@ TARGET static inline uint32_t sums_of(__m256i x)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(x));
 }
 
-/* Always reads eight columns, so it can't be used at the end of the array. */
+/* The vector code always reads eight columns, so the end of the array is checked by
+ * agree_one_by_one(). */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,
@@ -70,7 +71,7 @@ TARGET static inline bool all_agree(const struct bit_array *array, const struct 
 
 /* ---- four keys of a batch -------------------------------------------------------------------- */
 
-/* 64-bit products: the upper half, and the lower. */
+/* Returns the upper 64 bits of 64 x 64 bit products. */
 TARGET static inline __m256i upper_product(__m256i a, __m256i b)
 {
     __m256i a_high = _mm256_srli_epi64(a, 32), b_high = _mm256_srli_epi64(b, 32),
@@ -83,7 +84,7 @@ TARGET static inline __m256i upper_product(__m256i a, __m256i b)
         _mm256_add_epi64(_mm256_srli_epi64(middle, 32), _mm256_srli_epi64(other, 32)));
 }
 
-/* The upper half if b has only 32 bits. */
+/* Returns the upper 64 bits of the products if b has only 32 bits. */
 TARGET static inline __m256i short_upper_product(__m256i a, __m256i b)
 {
     return _mm256_srli_epi64(_mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), b),
@@ -113,7 +114,7 @@ TARGET static inline __m256i kept(const uint64_t *from)
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-/* Like question_of(). Page numbers are 32-bit, places 48-bit. */
+/* Like question_of(). Page numbers have at most 32 bits, and offsets have at most 48 bits. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {
@@ -157,7 +158,7 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
     keep(group->sums, _mm256_srli_epi64(lower_product(mixed, all(STATIC_GOLDEN)), 32));
 }
 
-/* The keys that are bumped. */
+/* Returns a mask of the keys that are bumped. */
 TARGET static inline __m256i bumped(const struct bit_array *array, const struct group *group)
 {
     __m256i words =
@@ -168,7 +169,7 @@ TARGET static inline __m256i bumped(const struct bit_array *array, const struct 
     return _mm256_cmpgt_epi64(below, kept(group->offset));
 }
 
-/* Eight columns, starting with this one, for key number i. */
+/* Returns eight columns, starting with the given one, for key number i. */
 TARGET static inline __m256i halves_of_key(const struct bit_array *array, const struct group *group,
                                            uint32_t i, uint32_t column)
 {
@@ -177,9 +178,9 @@ TARGET static inline __m256i halves_of_key(const struct bit_array *array, const 
                   all(group->high[i]));
 }
 
-/* The sums of the first eight columns of each key: the same as sums_of(), computed together. The
- * halves of two keys become those of a word, and those of four its bytes, with one bit left in
- * each. */
+/* Returns the sums of the first eight columns of four keys. The steps are the same as in sums_of(),
+ * but the keys share registers: two keys use the two halves of a word, then four keys use its four
+ * bytes. At the end, each byte contains one sum. */
 TARGET static inline __m256i first_sums(const struct bit_array *array, const struct group *group)
 {
     const __m256i by_key = _mm256_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15, 0,
@@ -196,14 +197,14 @@ TARGET static inline __m256i first_sums(const struct bit_array *array, const str
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 4));
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 2));
     a = _mm256_xor_si256(a, _mm256_slli_epi16(a, 1));
-    a = _mm256_shuffle_epi8(a, by_key); /* for each key columns 0 1 4 5, and 2 3 6 7 */
+    a = _mm256_shuffle_epi8(a, by_key); /* per key: columns 0 1 4 5, and 2 3 6 7 */
     __m128i low = _mm256_castsi256_si128(a), high = _mm256_extracti128_si256(a, 1);
     uint32_t sums = (uint32_t)_mm_movemask_epi8(_mm_unpacklo_epi16(low, high)) |
                     (uint32_t)_mm_movemask_epi8(_mm_unpackhi_epi16(low, high)) << 16;
     return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)sums));
 }
 
-/* The keys that differ in one of the columns of `here`, whose sums these are. */
+/* Returns a mask of the keys with a wrong sum in one of the columns selected by `here`. */
 TARGET static inline __m256i wrong(const struct group *group, __m256i sums, uint64_t here)
 {
     __m256i differ = _mm256_and_si256(_mm256_xor_si256(sums, kept(group->sums)),
@@ -216,7 +217,7 @@ TARGET static inline uint32_t keys_of(__m256i mask)
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(mask));
 }
 
-/* Bit i becomes byte i, for four bits. */
+/* Expands four bits to bytes: bit i becomes byte i. */
 static inline uint32_t bytes_of(uint32_t bits)
 {
     return bits * 0x204081 & 0x01010101;
@@ -251,5 +252,5 @@ TARGET static inline void answer_group(const struct bit_array *array, const stru
     store32le(turns, bytes_of(in & ~next) * TURN_IN | bytes_of(next) * TURN_NEXT);
 }
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

@@ -1,5 +1,5 @@
-/* static_avx512.c - `static` with AVX-512: eight columns are one register of 64 rows each. For
- * x86-64 CPUs from Ice Lake and Zen 4 on. */
+/* static_avx512.c - the kernel of `static` for AVX-512, where eight columns of 64 rows take one
+ * register. It runs on x86-64 CPUs from Ice Lake and Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -19,7 +19,7 @@ static bool usable(void)
 #define GROUP_KEYS 8u
 #include "scheme/static_kernel.inc"
 
-/* Lanes after the last column are masked out, so nothing is read from them. */
+/* Lanes after the last column are masked out, so no memory beyond it is read. */
 TARGET static inline bool all_agree(const struct bit_array *array, const struct question *question)
 {
     const uint8_t *first = array->bytes + question->first,
@@ -56,7 +56,7 @@ TARGET static inline __m512i all(uint64_t x)
     return _mm512_set1_epi64((long long)x);
 }
 
-/* Like question_of(). Page numbers are 32-bit, places 48-bit. */
+/* Like question_of(). Page numbers have at most 32 bits, and offsets have at most 48 bits. */
 TARGET static inline void ask(const struct bit_array *array, const uint64_t *hashes,
                               struct group *group)
 {
@@ -98,7 +98,7 @@ TARGET static inline void ask(const struct bit_array *array, const uint64_t *has
                         _mm512_srli_epi64(_mm512_mullo_epi64(mixed, all(STATIC_GOLDEN)), 32));
 }
 
-/* The keys that are bumped. */
+/* Returns a mask of the keys that are bumped. */
 TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct group *group)
 {
     __m512i words = _mm512_i64gather_epi64(_mm512_loadu_si512(group->code), array->bytes, 1);
@@ -109,7 +109,7 @@ TARGET static inline __mmask8 bumped(const struct bit_array *array, const struct
     return _mm512_cmpgt_epu64_mask(below, _mm512_loadu_si512(group->offset));
 }
 
-/* The sums of eight columns, starting with this one, for key number i. */
+/* Returns the sums of eight columns, starting with the given one, for key number i. */
 TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const struct group *group,
                                          uint32_t i, uint32_t column)
 {
@@ -123,7 +123,7 @@ TARGET static inline uint8_t sums_of_key(const struct bit_array *array, const st
     return _mm512_test_epi64_mask(_mm512_popcnt_epi64(taken), all(1));
 }
 
-/* The keys that differ in one of the columns of `here`, whose sums these are. */
+/* Returns a mask of the keys with a wrong sum in one of the columns selected by `here`. */
 TARGET static inline __mmask8 wrong(const struct group *group, const uint64_t *sums, uint64_t here)
 {
     __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(sums), _mm512_loadu_si512(group->sums));
@@ -156,5 +156,5 @@ TARGET static inline void answer_group(const struct bit_array *array, const stru
     _mm_storel_epi64((__m128i *)(void *)turns, _mm512_cvtepi64_epi8(turn));
 }
 #else
-typedef int petal_not_for_this_cpu; /* ISO C forbids an empty file */
+typedef int petal_not_for_this_cpu; /* ISO C forbids an empty translation unit */
 #endif

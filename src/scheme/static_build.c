@@ -1,19 +1,20 @@
-/* static_build.c - solving a page of the static scheme: keys -> rows. See static.c.
+/* static_build.c - solves a page of the static scheme: computes the rows from the keys. See
+ * static.c.
  *
- * Each key is an equation over the 64 rows that begin at its start. Gaussian elimination keeps them
- * in a band: if the row of an equation's lowest bit is free, it takes the equation; otherwise the
- * equation there is subtracted, and the next lowest bit is tried. An equation without bits left is
- * either already true (a sum of others) or a contradiction. Then all equations are solved from the
- * last row up, and free rows become 0.
+ * Each key is an equation over the 64 rows that begin at its start. Gaussian elimination keeps the
+ * equations in a band. If the row of an equation's lowest bit is free, the equation is stored in
+ * that row. Otherwise the row's equation is subtracted, and the lowest remaining bit is tried. An
+ * equation without remaining bits is either already true (a sum of others) or a contradiction.
+ * Finally, all equations are solved from the last row up, and free rows become 0.
  *
- * The order is part of the format, because the rows depend on it: buckets ascending; within a
- * bucket starts (hashes) descending. A bucket is inserted in three groups of starts, which begin at
- * 48, at 20 and at 0. If an equation is a contradiction, its group is removed again and bumped
- * together with the groups below it. Nothing else must be undone, since an equation changes no
- * other one.
+ * The order of insertion is part of the format, because the rows depend on it: buckets are
+ * ascending, and the starts (hashes) within a bucket are descending. A bucket is inserted in three
+ * groups of starts, which begin at 48, 20 and 0. If an equation is a contradiction, its group is
+ * removed and bumped together with the groups below it. Nothing else has to be undone, since
+ * inserting an equation doesn't change any other equation.
  *
- * Wide buckets come first, so their equations only meet each other; in their last column, rows
- * taken by other equations are as good as free. */
+ * Wide buckets come first, so their equations meet only each other. In their additional column,
+ * rows taken by equations of narrow buckets count as free. */
 #include "base/cpu.h"
 #include "scheme/static.h"
 
@@ -25,7 +26,8 @@ struct solver {
     const struct static_page *page;
     const struct static_room *room;
     uint64_t first_start; /* the page's */
-    /* Rows taken by a group: the starts of one bucket can't reach others. */
+    /* The rows that the current group has taken. The equations of one bucket can't take any rows
+     * beyond this array. */
     uint32_t taken[STATIC_BUCKET_STARTS + STATIC_BLOCK_ROWS];
     uint32_t taken_count;
 };
@@ -57,8 +59,8 @@ static void take_out_group(struct solver *solver)
     for (uint32_t i = 0; i < solver->taken_count; i++) solver->room->rows[solver->taken[i]] = 0;
 }
 
-/* Inserts the hashes of a bucket, which are in ascending order, from begin to end - 1. Returns the
- * bucket's code, and where the inserted ones begin. */
+/* Inserts the hashes of a bucket: the ascending hashes from index `begin` to *end - 1. Returns the
+ * bucket's code, and sets *end to the index at which the inserted hashes begin. */
 static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uint64_t begin,
                               uint64_t *end)
 {
@@ -76,7 +78,7 @@ static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uin
             }
             at--;
         }
-        *end = at; /* this group is inserted */
+        *end = at; /* the whole group has been inserted */
     }
     return 0;
 }
@@ -89,7 +91,7 @@ static uint64_t bucket_end(const struct solver *solver, const uint64_t *hashes, 
     return from;
 }
 
-/* Writes the codes. Moves the bumped hashes to the front. */
+/* Writes the codes, and moves the bumped hashes to the front. */
 static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hashes, uint64_t count)
 {
     uint64_t bumped = 0, begin = 0, first = solver->first_start / STATIC_BUCKET_STARTS;
@@ -103,7 +105,8 @@ static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hash
     return bumped;
 }
 
-/* Solves from the last row up; `columns` holds the 64 rows after this one, for each column. */
+/* Solves a block from the last row up. For each column, `columns` contains the 64 rows after the
+ * current row. */
 static void solve_block(const struct solver *solver, uint32_t block, uint64_t *columns,
                         uint32_t count)
 {
@@ -152,7 +155,8 @@ static inline uint64_t solve(const struct bit_array *array, uint64_t page, uint6
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* The same code: with these instructions, a parity takes two instead of ten. */
+/* The same code, compiled for CPUs on which computing a parity takes two instructions instead of
+ * ten. */
 __attribute__((flatten, target("bmi,bmi2,popcnt"))) static uint64_t
 solve_bmi2(const struct bit_array *array, uint64_t page, uint64_t *hashes, uint64_t count,
            const struct static_room *room)

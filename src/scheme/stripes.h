@@ -1,10 +1,10 @@
-/* stripes.h - how threads add to one filter concurrently without losing a bit.
+/* stripes.h - lets threads add to one filter concurrently without losing any bits.
  *
  * The lines of a filter are distributed over 2048 stripes. A thread that changes a line holds the
- * line's stripe. It takes the stripe with one atomic operation, uses vector operations, and
- * releases the stripe with one store. Atomic ORs of the words would need k atomic operations per
- * key, and would be 3 to 5 times slower (./dev bench shared). Readers take no stripe, because bits
- * are never cleared, and each bit is meaningful on its own.
+ * line's stripe. The thread locks the stripe with one atomic operation, changes the line with
+ * vector operations, and releases the stripe with one store. Atomic ORs of the words would need k
+ * atomic operations per key, and would be 3 to 5 times slower (./dev bench shared). Readers lock no
+ * stripe, because bits are never cleared, and each bit is meaningful on its own.
  *
  * A thread holds a stripe for a few nanoseconds, or for one cache miss. A stripe is a spin lock: if
  * a thread is preempted while holding it, other threads that need one of its lines (1 line in 2048)
@@ -18,10 +18,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* WebAssembly has threads only in builds with threads. Without threads nothing is added
- * concurrently, and code in IF_THREADS() is compiled but not linked. If the threads of a host take
- * turns, such as Go's goroutines, the host defines this as 1, so that its programs can use such a
- * build. */
+/* 1 if several threads can add concurrently. WebAssembly has threads only if it is built with
+ * thread support. Without threads, nothing is added concurrently, and code in IF_THREADS() is
+ * compiled but not linked. A host with threads that take turns, such as Go with its goroutines,
+ * defines this macro as 1, so that its programs can use such a build. */
 #ifndef PETAL_HAS_THREADS
 #if defined(__wasm__) && !defined(__wasm_atomics__)
 #define PETAL_HAS_THREADS 0
@@ -33,8 +33,9 @@
 
 #define PETAL_STRIPES 2048u
 
-/* Bit 0 means that the stripe is held. The rest counts added keys: the holder has the word in its
- * cache already, but a single counter for the whole filter would bounce between all threads. */
+/* Bit 0 of a stripe is set while the stripe is held. The other bits count added keys. The holder's
+ * cache already contains the word, while a single counter for the whole filter would bounce between
+ * the caches of all threads. */
 struct stripes {
     _Atomic uint64_t words[PETAL_STRIPES];
 };
@@ -47,7 +48,7 @@ static inline _Atomic uint64_t *stripe_of(struct stripes *stripes, uint64_t numb
     return &stripes->words[number % PETAL_STRIPES];
 }
 
-/* Takes the stripe, and returns its word. */
+/* Locks the stripe, and returns its word. */
 static inline uint64_t stripe_take(_Atomic uint64_t *stripe)
 {
     unsigned rounds = 0;
@@ -65,7 +66,8 @@ static inline void stripe_give_back(_Atomic uint64_t *stripe, uint64_t word)
     atomic_store_explicit(stripe, word, memory_order_release);
 }
 
-/* Counts a key for schemes that never take a stripe. (A holder would overwrite the count.) */
+/* Counts a key, for schemes that never lock a stripe. (A holder of the stripe would overwrite the
+ * count.) */
 static inline void stripe_count(_Atomic uint64_t *stripe)
 {
     atomic_fetch_add_explicit(stripe, STRIPE_KEY, memory_order_relaxed);

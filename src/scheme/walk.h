@@ -1,5 +1,5 @@
-/* walk.h - what walk.inc needs for every walk: operations on single bits, and how many keys are in
- * flight. */
+/* walk.h - defines the parts of walk.inc that don't depend on the walk: operations on single bits,
+ * and the number of keys in flight. */
 #ifndef PETAL_SCHEME_WALK_H
 #define PETAL_SCHEME_WALK_H
 
@@ -12,15 +12,15 @@
 
 /* ---- one bit: bit i % 8 of byte i / 8 -------------------------------------------------------- */
 
-/* The lowest bit of the result is the tested bit. The bits above it belong to other keys, and are
- * dropped at the end of a walk. */
+/* Tests a bit, and returns it as the lowest bit of the result. The higher bits of the result are
+ * meaningless, and are dropped at the end of a walk. */
 static inline uint32_t test_bit(const uint8_t *bytes, uint64_t i)
 {
     return (uint32_t)__atomic_load_n(bytes + (i >> 3), __ATOMIC_RELAXED) >>
            (i & 7); /* a plain load, but without a data race */
 }
 
-/* Sets the bit. Returns its earlier value in the form of test_bit(). */
+/* Sets a bit, and returns its previous value in the same form as test_bit(). */
 static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 {
     uint32_t old = bytes[i >> 3], shift = i & 7;
@@ -30,8 +30,8 @@ static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
 
 typedef uint32_t visit(uint8_t *bytes, uint64_t i);
 
-/* For several threads. The bits of a key are spread over the array, so no stripe covers all of
- * them. Each bit is set by an atomic OR, unless it is already set. */
+/* Sets a bit while other threads may be setting bits. The bits of a key are spread over the array,
+ * so no stripe covers all of them. Each bit is set by an atomic OR, unless it is already set. */
 static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 {
     uint32_t shift = i & 7, old = test_bit(bytes, i);
@@ -49,24 +49,26 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 
 /* ---- how many at a time ---------------------------------------------------------------------- */
 
-/* An array above this size is not in the second-level cache. So positions are computed, and their
- * bytes prefetched, before the first one is needed; then the cache misses overlap. If the array is
- * in the cache, that costs more than it saves. */
+/* Returns true if the array doesn't fit into the second-level cache. In this case, the positions of
+ * a group of keys are computed, and their bytes prefetched, before the first position is needed, so
+ * that the cache misses overlap. If the array is in the cache, prefetching costs more than it
+ * saves. */
 static inline bool is_far(const struct bit_array *array)
 {
     return array->size_bytes > PETAL_CACHED_BYTES;
 }
 
 #define ADD_GROUP 16u /* keys in flight */
-/* This is more than for adding, since few bits are prefetched at a time. */
+/* A group of queries is larger than a group of adds, since few bits per key are prefetched at a
+ * time. */
 #define ASK_GROUP 128u
-#define GROUP_POSITIONS PETAL_MAX_HASHES /* for all keys of a group together */
-#define FIRST_ROUND 2u                   /* bits prefetched for each key */
-#define NEXT_ROUND 8u                    /* prefetched for keys for which all of these are set */
+#define GROUP_POSITIONS PETAL_MAX_HASHES /* the maximum number of positions in a group */
+#define FIRST_ROUND 2u                   /* number of bits first prefetched for each key */
+#define NEXT_ROUND 8u                    /* number of bits prefetched in each later round */
 
-/* ---- building by regions: see parts in scheme.h ---------------------------------------------- */
+/* ---- building region by region: see parts in scheme.h --------------------------------------- */
 
-/* The parts of a key are its positions, by byte number. */
+/* The parts of a key are the bit numbers of its positions. */
 static inline uint32_t walk_kinds(const struct shape *shape)
 {
     (void)shape;
@@ -91,7 +93,7 @@ static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
     }
 }
 
-/* The members that a walk named `walk` provides for its scheme's row. */
+/* Initializes the members of a scheme's row that a walk named `walk` provides. */
 #define WALKED(walk) \
     .kernels = walk##_kernels, .places = walk##_places, .trace = walk##_trace, \
     .bit_order = walk##_bit_order

@@ -1,8 +1,10 @@
-/* backing.c - see backing.h: maps for reading, and petal files that are changed in place.
+/* backing.c - see backing.h. Implements maps for reading, and petal files that are changed in
+ * place.
  *
  * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). Before its first
- * change, it is compared with its recorded sum. Only changed blocks get new sums. So bits that the
- * disk corrupted never get a valid sum. A guarded map compares a block before its first query. */
+ * change, a block is compared with its recorded sum. Only changed blocks receive new sums, so bits
+ * that the disk corrupted never receive a valid sum. A guarded map compares a block before the
+ * first query that reads it. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -101,7 +103,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
-        /* Few of the blocks are in this state; memchr() skips the others quickly. */
+        /* Few blocks are in this state, and memchr() skips the other blocks quickly. */
         for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
@@ -120,14 +122,16 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* While another process changes a map, its sums are stale, so there is nothing to compare with. */
+/* While another process changes the file, the file's sums are stale, so blocks can't be compared
+ * with them. */
 static petal_status refuse_live(petal_error *error)
 {
     return petal_fail(error, PETAL_ERR_BUSY,
                       "another process is changing the file; open it again later");
 }
 
-/* Returns PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
+/* Returns PETAL_ERR_BUSY if another process has begun to change the file since this process opened
+ * it. */
 static petal_status check_unchanged(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
@@ -148,8 +152,8 @@ static petal_status check_unchanged(const petal_filter *filter, petal_error *err
 
 /* ---- one block, before it is queried: see filter/guard.h ------------------------------------- */
 
-/* Returns true if the file is clean, and sets *sequence to its sequence number. Returns false if it
- * can't be read. */
+/* Returns true if the file is clean, and sets *sequence to its sequence number. Returns false if
+ * the file can't be read. */
 static bool is_settled(const struct backing *backing, uint64_t *sequence)
 {
     struct image now;
@@ -162,8 +166,9 @@ static bool is_settled(const struct backing *backing, uint64_t *sequence)
     return is_clean;
 }
 
-/* Another process may be changing the block, so its sum is stale. That process compared the block
- * before it changed it. When it has finished, block and sum match again. */
+/* Another process may be changing the block, in which case the block's sum is stale. The other
+ * process compared the block before changing it. When the change is complete, block and sum match
+ * again. */
 #define MAX_COMPARISONS 3
 static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
 {
@@ -208,14 +213,15 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* The process that opened a writable map knows what it has changed. A forked child doesn't, so it
- * checks the map like any reader. */
+/* The process that opened a writable map knows which blocks it has changed. A forked child doesn't
+ * know these blocks, so it checks the map like any reader. */
 static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
 {
     return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
 }
 
-/* In a writable map, compares the blocks that will not get new sums. */
+/* Compares the blocks of a writable map that are not known to match their sums. A forked child
+ * compares all blocks. */
 static petal_status compare_unchecked(const petal_filter *filter, petal_error *error)
 {
     if (!is_owner(filter)) {
@@ -252,8 +258,8 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 /* ---- changing a file in place ---------------------------------------------------------------- */
 
 /* Writes the image's next state to the inactive slot, and makes it durable. The slot is built in
- * memory and written with one call, so a reader never sees a part of it. If this process is killed,
- * the next one sees all of it or nothing. */
+ * memory and written with one system call, so a reader never sees part of a slot. If this process
+ * is killed, the next process sees either the whole new slot or none of it. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
     uint8_t slot[PETAL_SLOT_MAX_BYTES];
@@ -267,8 +273,8 @@ static petal_status write_state(struct backing *backing, enum image_state state,
                               : status;
 }
 
-/* After a failed write, nothing more is written: the kernel may have marked the pages as clean
- * although they are not on disk. */
+/* After a failed write, nothing more is written, because the kernel may have marked the pages as
+ * clean although they are not on disk. */
 static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
 {
     struct backing *backing = filter->backing;
@@ -292,14 +298,14 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     return status;
 }
 
-/* Before the first change, marks the file on disk as being changed, because its sums are stale from
- * then on. */
+/* Before the first change, marks the file on disk as being changed, because its sums then become
+ * stale. */
 static petal_status mark_rising(petal_filter *filter, petal_error *error)
 {
     return mark(filter, IMAGE_RISING, error);
 }
 
-/* Before bits are cleared, the mark must also say that even the bits of the last clean state are
+/* If bits will be cleared, the mark must also record that even the bits of the last clean state are
  * unreliable. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
@@ -323,9 +329,9 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Writes bits and sums first, and then the header that declares them valid. A failed sync also
- * marks pages as clean, so pages of a recovered file may not be on disk even if the kernel believes
- * so. Therefore it writes all pages of such a file again. */
+/* Writes bits and sums first, and then the header that declares them valid. Even a failed sync
+ * marks pages as clean, so the pages of a recovered file may not be on disk although the kernel
+ * considers them clean. Therefore, all pages of a recovered file are written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
@@ -423,7 +429,7 @@ static const struct store_def writable_map = {.has_bits = true,
                                               .check_block = check_block,
                                               .first_damage = first_damage,
                                               .close = close_backing};
-/* A map or a view. */
+/* The store of a map or a view that is only read. */
 static const struct store_def readable = {.has_bits = true,
                                           .check_bits = compare_all,
                                           .check_unchanged = check_unchanged,
@@ -457,8 +463,8 @@ static bool alloc_blocks(petal_filter *filter)
     return all;
 }
 
-/* Uses the image of a petal file. Its sums prove the bits, unless the file is being recovered or
- * another process is changing it. */
+/* Stores the image of a petal file in the filter's backing. The image's sums are valid for the
+ * bits, unless the file is being recovered or another process is changing it. */
 static void take_image(petal_filter *filter, const struct image *image, const struct opening *from)
 {
     struct backing *backing = filter->backing;
@@ -468,7 +474,7 @@ static void take_image(petal_filter *filter, const struct image *image, const st
     filter->content_id = image->content_id;
     if (has_sums || !from->recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
-    /* It is already dirty on disk, and all sums will be recomputed. */
+    /* The file is already marked dirty on disk, and all sums will be recomputed. */
     filter->needs_permission = false;
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;
@@ -490,7 +496,7 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                   petal_image_is_clean(image) && !from->live;
     if ((from->writable || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < filter->layer_count; i++) /* these are written only through `map` */
+    for (uint32_t i = 0; i < filter->layer_count; i++) /* never written if read-only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from);

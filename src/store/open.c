@@ -14,9 +14,9 @@ static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that another process may change ---------------------------------------
  *
- * Reads the header into a copy, and uses it if it is clean. Otherwise a writer may have been in the
- * middle of an update. So the header is read again, until two reads agree and nobody holds the
- * lock. If a writer is active, the file is busy, not damaged. */
+ * Reads the header into a copy, and uses the copy if it is clean. Otherwise, a writer may have been
+ * in the middle of an update, so the header is read again, until two reads agree and nobody holds
+ * the lock. If a writer is active, the file counts as busy instead of damaged. */
 
 #define MAX_READS 1000
 
@@ -41,7 +41,7 @@ static petal_status read_head(const struct source *source, struct head *head, pe
     return PETAL_OK;
 }
 
-/* Checks that a file in this state may be opened with these options. */
+/* Checks that a file in this state can be opened with these options. */
 static petal_status judge(const struct source *source, const struct image *image,
                           petal_error *error)
 {
@@ -60,8 +60,8 @@ static petal_status parse(const struct source *source, struct head *head, struct
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
-/* While keys are only added, bits are only set. So a reader finds every synced key even while the
- * writer runs. */
+/* While keys are only added, bits are only set. So a reader finds every synced key even while a
+ * writer is active. */
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
     return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
@@ -78,21 +78,22 @@ static petal_status read_image(struct source *source, struct image *image, petal
         petal_os_is_locked_elsewhere(source->from.file))
         return petal_fail(error, PETAL_ERR_BUSY,
                           "another process is changing it; try again when it has finished");
-    /* No writer turns another file into a petal file, so PETAL_ERR_NOT_A_FILTER is final. */
+    /* No writer turns a file of another kind into a petal file, so PETAL_ERR_NOT_A_FILTER is
+     * final. */
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
          reads++) {
         bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        /* A live writer's slot is torn only while it is being updated. LIVE waits until the update
-         * is finished. */
+        /* While a writer is active, a slot is torn only while the writer is updating it. LIVE waits
+         * until the update is finished. */
         bool may_settle = image->torn && (source->options.flags & PETAL_OPEN_LIVE);
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY,
                               "another process is changing it; try again when it has finished");
         bool is_settled = head.size_bytes == before.size_bytes &&
                           memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
-        /* No writer is active, and two reads agree. So the failure is final. */
+        /* No writer is active, and two reads agree, so the failure is final. */
         if (!is_busy && (is_settled || reads == MAX_READS)) return status;
         if (is_busy) petal_os_pause();
         before = head;
@@ -143,14 +144,15 @@ petal_status petal_source_make_frame(const struct source *source, const struct d
 {
     static const uint8_t none[PETAL_SECRET_BYTES];
     const void *secret = source->options.secret;
-    /* The hash needs a secret. Without one, zeros take its place, and the filter refuses keys. */
+    /* If the hash needs a secret and none is given, zeros replace the secret, and the filter
+     * refuses keys. */
     bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
         petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->lacks_secret = lacks_secret;
-    /* Some format names cover several forms (dcso: plain and packed). Only reading the file shows
-     * which one it is. */
+    /* Some format names cover several forms (such as dcso: plain and packed). The form is only
+     * known after the file has been read. */
     (*made)->file_format =
         source->format == &petal_format_petal ? source->format->id : about->origin.format;
     (*made)->memory_limit = source->options.memory_limit;
@@ -170,7 +172,7 @@ static petal_status copy_bits(petal_filter *filter, const struct description *ab
     return status;
 }
 
-/* Gives the frame its bits, copied or in place. */
+/* Adds the bits to the frame, by copying them or using them in place. */
 static petal_status give_bits(const struct source *source, const struct description *about,
                               const struct image *image, petal_filter *made, petal_error *error)
 {
@@ -180,7 +182,8 @@ static petal_status give_bits(const struct source *source, const struct descript
     return copy_bits(made, about, from->bytes, error);
 }
 
-/* The content id in the header is valid until the first bits arrive. */
+/* Completes a filter without bits. The content id in the header stays valid until the first bits
+ * are stored. */
 static void give_none(const struct image *image, petal_filter *made)
 {
     made->content_recorded = image && petal_image_is_clean(image);
@@ -191,7 +194,7 @@ static void give_none(const struct image *image, petal_filter *made)
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error)
 {
-    /* The sums of a dirty file are stale. RESEAL replaces the sums of a clean file. */
+    /* The sums of a dirty file are stale. PETAL_OPEN_RESEAL replaces the sums of a clean file. */
     bool loads = source->mode == PETAL_OPEN_LOAD,
          has_sums = petal_image_is_clean(image) && !source->from.reseal;
     if (loads && !has_sums) petal_backing_count_changed(made, image, bytes);
@@ -201,9 +204,9 @@ petal_status petal_source_verify(const struct source *source, const struct image
     return status;
 }
 
-/* If a crash interrupts changes in place, the file has its old bits and some of the new ones. A
- * window also clears bits, when it drops a generation. After a crash it would be unknown which bits
- * remain. So windows can't be mapped for writing. */
+/* If a crash interrupts changes in place, the file contains its old bits and some of the new bits.
+ * A window also clears bits when it drops a generation. After a crash, it would be unknown which
+ * bits remain, so windows can't be mapped for writing. */
 static petal_status check_writable(const struct source *source, const struct image *image,
                                    petal_error *error)
 {
@@ -247,7 +250,8 @@ static petal_status fail_for_changes(petal_error *error)
                       "other processes keep changing it; try again when they have finished");
 }
 
-/* Loading and verifying take time. If a writer became active meanwhile, the result is discarded. */
+/* Loading and verifying take time. If a writer became active during that time, the result is
+ * discarded. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
     struct image image = {0};
@@ -255,8 +259,8 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
                                                (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
-        /* If a block was changed after its sum was read, it looks damaged. So damage is reported
-         * only if the header is still the same. */
+        /* If a block was changed after its sum was read, the block looks damaged. So damage is
+         * reported only if the header is still the same. */
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);
@@ -287,8 +291,8 @@ static petal_status open_image(const struct source *source, petal_filter **made,
                                : give_bits(source, &about, NULL, *made, error);
 }
 
-/* If the file is packed, unpacks it first. The filter then owns its bits. If a map was requested,
- * the filter is read-only. */
+/* Opens another library's file. If the file is packed, unpacks it first, and the filter then owns
+ * its bits. If a map was requested, the filter is read-only. */
 static petal_status open_packed(const struct source *source, petal_filter **made,
                                 petal_error *error)
 {
@@ -377,7 +381,7 @@ const petal_allocator *petal_source_allocator(const struct source *source)
     return source->options.allocator ? source->options.allocator : &petal_os_allocator;
 }
 
-/* If opening fails, this is the one place that releases everything. */
+/* If opening fails, only this function releases the resources. */
 petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error)
 {
     const petal_allocator *inner = petal_source_allocator(source);
@@ -390,12 +394,13 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
     if (status == PETAL_OK)
         status = source->format == &petal_format_petal ? open_petal(source, &made, error)
                                                        : open_foreign(source, &made, error);
-    source->allocator = inner; /* the budget applies until here */
+    source->allocator = inner; /* the budget applies until this line */
     if (status != PETAL_OK) {
         petal_free(made);
         return petal_budget_end(&budget, status, error);
     }
-    /* The budget is on this stack, but the filter outlives it. */
+    /* The budget is on the stack, and the filter outlives it, so the filter uses the caller's
+     * allocator. */
     made->allocator = *inner;
     *filter = made;
     return PETAL_OK;
@@ -432,7 +437,7 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     return PETAL_OK;
 }
 
-/* Checks the options, and copies them to the source. */
+/* Checks the options, and copies them to `source`. */
 static petal_status begin(const petal_open_options *theirs, struct source *source,
                           petal_error *error)
 {
@@ -446,7 +451,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
     if (status != PETAL_OK) return status;
     source->mode = options->flags & MODES;
     source->header_only = options->flags & PETAL_OPEN_HEADER_ONLY;
-    /* Without bits there is nothing to map. */
+    /* A header without bits needs no map. */
     if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;
@@ -501,7 +506,7 @@ static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
     return status;
 }
 
-/* Opens only the header. Reads as many bytes as that needs. */
+/* Opens only the header, and reads no more bytes than necessary. */
 static petal_status open_header(struct source *source, const struct file *file,
                                 petal_filter **filter, petal_error *error)
 {
@@ -516,8 +521,8 @@ static petal_status open_header(struct source *source, const struct file *file,
     }
 }
 
-/* Returns true if the header in the file has changed since the copy was made. The copy was made
- * header first. */
+/* Returns true if the header in the file has changed since the file was copied. The header was
+ * copied before the rest of the file. */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
     uint8_t head[PETAL_HEAD_BYTES];
@@ -526,16 +531,16 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
            memcmp(head, map->bytes, (size_t)size) != 0;
 }
 
-/* Gives the map and the file to the filter if it needs them. */
+/* Opens a mapped file, and transfers the map and the file to the filter if it needs them. */
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
-    /* Detecting the format may need all bytes. */
+    /* Format detection may need all bytes of the file. */
     bool reads_header = source->header_only && !source->is_auto;
     petal_status status = reads_header ? open_header(source, file, filter, error)
                                        : open_mapped(source, map, file, filter, error);
-    /* If the file changed during copying, the copy mixes two states, and unlike a map it stays
-     * mixed. So it is made again. */
+    /* If the file changed while it was copied, the copy mixes two states permanently, unlike a map.
+     * So the file is copied again. */
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;
@@ -561,7 +566,7 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     struct mapping map = no_map;
     struct file file = no_file;
     struct source source = {.from = {.file = &no_file}};
-    petal_error own; /* of one attempt; a later attempt may succeed */
+    petal_error own; /* the error of one attempt; a later attempt may succeed */
     *filter = NULL;
     petal_status status = begin(options, &source, &own);
     if (status == PETAL_OK) status = petal_os_open(path, access_of(&source), &file, &own);
@@ -585,7 +590,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (status != PETAL_OK) return status;
     if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    /* MAP is the default, so in this call it means that no mode was given. */
+    /* PETAL_OPEN_MAP is the default, so this value means that the caller chose no mode. */
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is read-only; load a copy"

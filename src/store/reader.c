@@ -1,8 +1,8 @@
 /* reader.c - loads a filter from a stream that arrives in pieces.
  *
  * At first, everything is buffered. If the stream ends before the format is known, the buffer is
- * opened as petal_load() would open it. If it is a petal file, only the front is buffered, that is,
- * everything before the bits. The bits go directly into the filter's memory:
+ * opened as petal_load() would open it. For a petal file, only the front is buffered, which is
+ * everything before the bits. The bits are stored directly in the filter's memory:
  *
  *     0          payload_offset                        file_bytes
  *     +----------+---------------------+---------------+
@@ -10,10 +10,10 @@
  *     +----------+---------------------+---------------+
  *                 stored as they arrive
  *
- * petal_load() checks the header, the size, the front, the ends of the layers, then whether the
- * file may be opened, and finally the bits. It reports the first failure. The reader must report
- * the same one. So it holds a failure back until the stream has ended, unless no further byte can
- * change it. */
+ * petal_load() checks the header, the size, the front, the ends of the layers, whether the file may
+ * be opened, and finally the bits. petal_load() reports the first failure, and the reader must
+ * report the same failure. So the reader holds back a failure until the stream has ended, unless no
+ * further bytes can change the result. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -26,7 +26,7 @@
 #define MIN_ROOM 4096u
 #define SLICE_BYTES 65536u
 
-/* A failure that was found, but is held back until it is certain. */
+/* A failure that has been found, but is held back until it is certain. */
 struct finding {
     petal_status status;
     petal_error error;
@@ -37,21 +37,22 @@ struct petal_reader {
     petal_allocator allocator;
     struct source source;
     uint64_t expected_bytes, fed_bytes;
-    struct finding failure; /* final: every later call returns it */
+    struct finding failure; /* final failure, which every later call returns */
 
     uint8_t *buffer;
     uint64_t room, used;
 
-    bool is_parsed; /* it is a petal file with a valid header, which `image` describes */
+    bool is_parsed; /* true if the stream is a petal file with a valid header, described by
+                     * `image` */
     bool takes_bits;
     struct image image;
-    struct finding front, opening; /* failures of the front and of creating the filter */
+    struct finding front, opening; /* failures in the front, and in creating the filter */
     petal_filter *made;            /* the filter that receives the bits, unless `opening` failed */
-    uint32_t layer;                /* the layer whose bytes come next */
-    uint8_t end[PETAL_LINE_BYTES]; /* that layer's last bytes */
-    bool has_padding;              /* bytes after that line are not zero, but should be */
+    uint32_t layer;                /* number of the layer that the next bytes belong to */
+    uint8_t end[PETAL_LINE_BYTES]; /* the last bytes of this layer */
+    bool has_padding;              /* true if bytes after the layer's end are nonzero */
     bool has_bad_end;
-    uint32_t bad_end; /* the first layer with a wrong end */
+    uint32_t bad_end; /* number of the first layer with an invalid end */
 };
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
@@ -70,8 +71,8 @@ static petal_status check_length(const struct petal_reader *reader, petal_error 
     return PETAL_OK;
 }
 
-/* Doubles the buffer, so that copying costs no more than the stream itself. It never exceeds the
- * expected or allowed size. */
+/* Doubles the buffer when it is full, so that copying costs no more than reading the stream. The
+ * buffer never exceeds the expected or allowed size. */
 static petal_status make_room(struct petal_reader *reader, uint64_t needed, petal_error *error)
 {
     uint64_t limit = reader->source.options.memory_limit, room = MIN_ROOM;
@@ -105,7 +106,7 @@ static petal_status keep(struct petal_reader *reader, const uint8_t *bytes, size
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Returns true if this failure is final, whatever bytes follow. */
+/* Returns true if this failure is final, no matter what bytes follow. */
 static bool is_certain(const struct petal_reader *reader, const struct finding *found)
 {
     struct image image;
@@ -132,8 +133,9 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* If there is no memory limit, the number of bytes received limits the memory, not the size in the
- * header. If too few bytes have arrived for the bits, they are allocated later. */
+/* Without a memory limit, the number of bytes received limits the memory, because the size in the
+ * header is not trusted. If too few bytes have arrived to justify allocating memory for the bits,
+ * it is allocated later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
@@ -154,7 +156,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     source->from.bytes = reader->buffer;
     status = petal_source_make_frame(source, &reader->image.about, &reader->made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(reader->made, error);
-    source->allocator = NULL; /* the budget applies until here */
+    source->allocator = NULL; /* the budget applies until this line */
     if (status == PETAL_OK) {
         reader->made->allocator = reader->allocator;
         return PETAL_OK;
@@ -164,7 +166,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     return petal_budget_end(&budget, status, error);
 }
 
-/* Returns true if all bits of this layer that no key can set are clear. */
+/* Returns true if all bits after the layer's last valid bit are clear. */
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
@@ -182,7 +184,8 @@ static void end_layer(struct petal_reader *reader, const struct layer_descriptio
     reader->layer++;
 }
 
-/* Keeps the bytes of the layer's last line. `bytes` starts at this offset in the layer. */
+/* Saves the bytes of the layer's last line for checking. `bytes` starts at this offset in the
+ * layer. */
 static void keep_end(struct petal_reader *reader, const struct layer_description *layer,
                      uint64_t place, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -194,7 +197,8 @@ static void keep_end(struct petal_reader *reader, const struct layer_description
                (size_t)(place + size_bytes - from));
 }
 
-/* Stores the next bytes. They start at this offset in the file, and end before its end. */
+/* Stores the next bytes, which start at this offset in the file, and don't extend beyond its
+ * end. */
 static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *bytes,
                       uint64_t size_bytes)
 {
@@ -221,7 +225,7 @@ static void take_bits(struct petal_reader *reader, uint64_t at, const uint8_t *b
     }
 }
 
-/* Begins to store bits. The bits in the buffer come first. */
+/* Begins to store bits, starting with the bits already in the buffer. */
 static petal_status begin_bits(struct petal_reader *reader, petal_error *error)
 {
     uint64_t front_bytes = reader->image.payload_offset;

@@ -8,8 +8,8 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* If a writable map is saved to its own file, syncs it instead of replacing the file. The owner may
- * change such a map, so it is safe to cast const away. */
+/* Syncs a writable map that is saved to its own file, instead of replacing the file. The owner may
+ * change such a map, so casting const away is safe. */
 static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
                                   petal_error *error)
 {
@@ -21,8 +21,9 @@ static petal_status save_in_place(const petal_filter *filter, const struct savin
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* Finds the file that the filter keeps locked, if it is the file to replace. In a forked child this
- * fails: the process that locked the file may have replaced it since, with newer keys. */
+/* Finds the file that the filter keeps locked, if it is the file to replace. This fails in a forked
+ * child, because the process that locked the file may since have replaced it with a file that
+ * contains newer keys. */
 static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
                               petal_error *error)
 {
@@ -69,7 +70,7 @@ petal_status petal_save(const petal_filter *filter, const char *path,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A buffer to fill. Without memory, it only counts the bytes. */
+/* A buffer that is being filled. Without memory, it only counts the bytes. */
 struct buffer {
     uint8_t *bytes;
     uint64_t room, used;

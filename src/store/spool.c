@@ -1,6 +1,6 @@
-/* spool.c - the temporary file for building a static filter from more keys than fit into memory
- * (filter/static_spill.c). It has no name, so it disappears when the process ends, even in a
- * crash. */
+/* spool.c - implements the temporary file for building a static filter from more keys than fit into
+ * memory (filter/static_spill.c). The file has no name, so it disappears when the process ends,
+ * even if it crashes. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/static_builder.h"
@@ -15,7 +15,7 @@ struct spool {
     char folder[MAX_FOLDER_SHOWN + 1]; /* for messages */
 };
 
-/* Names the folder, since the caller may not know about this file. */
+/* The error message names the folder, since the caller may not know about this file. */
 static petal_status fail(const struct spool *spool, const char *what, const petal_error *cause,
                          petal_error *error)
 {

@@ -1,4 +1,4 @@
-/* write.c - see write.h. Also writes to the caller's sink. */
+/* write.c - see write.h. This file also implements writing to the caller's sink. */
 #include "store/write.h"
 
 #include "base/error.h"

@@ -1,10 +1,11 @@
-/* write.h - writes a filter's image to a file, to memory or to a stream. All saving uses this. */
+/* write.h - writes a filter's image to a file, to memory or to a stream. All functions that save
+ * filters use this code. */
 #ifndef PETAL_STORE_WRITE_H
 #define PETAL_STORE_WRITE_H
 
 #include "format/format.h"
 
-/* How to save: the caller's options, checked. (NULL means the defaults.) */
+/* The caller's options for saving, which have been checked. (NULL means the defaults.) */
 struct saving {
     const struct format_def *format;
     uint32_t flags;
@@ -13,15 +14,15 @@ struct saving {
 petal_status petal_saving_take(const petal_save_options *options, struct saving *saving,
                                petal_error *error);
 
-/* Writes the filter's image. If the bits are in a file, verifies them first, and checks afterwards
- * that the file has not changed in the meantime. */
+/* Writes the filter's image. If the bits are in a file, verifies them before writing, and checks
+ * after writing that the file has not changed. */
 petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
                             const struct sink *sink, petal_error *error);
 
-/* Writes to the caller's sink. Small pieces (some formats write single bytes) are collected,
- * because each call may cross into another language. Large pieces are divided, because the sink may
- * copy them. petal_stream_put() is the put() of a struct sink; petal_stream_flush() writes the
- * remaining bytes. */
+/* Writes to the caller's sink. Small pieces (some formats write single bytes) are buffered, because
+ * each call may cross into another language. Large pieces are divided, because the sink may copy
+ * them. petal_stream_put() is the put() of a struct sink; petal_stream_flush() writes the remaining
+ * bytes. */
 #define PETAL_STREAM_SMALL_BYTES 4096u
 #define PETAL_STREAM_LARGE_BYTES 262144u
 

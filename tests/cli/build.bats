@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# build.bats - petal create and petal build make the requested filter completely, or change nothing.
+# build.bats - petal create and petal build either create the complete filter or change nothing.
 load helper
 
 @test "build of the URL list counts 29,619 distinct keys, and none is missing" {

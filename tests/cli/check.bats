@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# check.bats - petal check behaves like grep in a pipeline.
+# check.bats - petal check behaves like grep when used in a pipeline.
 load helper
 
 setup() {
@@ -82,15 +82,15 @@ setup() {
     petal build -p 1% -o half.petal half
     grep -Fxf half urls.txt >true
     petal check half.petal urls.txt >said
-    # Every line in the set must be found: if these lines are removed from the output, only false
-    # positives remain.
+    # Every line in the set must be found: removing these lines from the output must leave only
+    # false positives.
     diff <(grep -Fxf half said) true
-    # There are 14,809 absent keys. At 1 % at most 148 pass, plus 5 sd.
+    # Of the 14,809 absent keys, at most 1 % (148) plus 5 standard deviations may be found.
     sort -u said >distinct
     wrong=$(comm -23 distinct half | wc -l)
     [ "$wrong" -gt 0 ]
     [ "$wrong" -le $((148 + 5 * 13)) ]
-    # Together the two outputs are the whole list.
+    # The two outputs together must contain every line of the list.
     petal check -v half.petal urls.txt >rest
     is "$(cat said rest | sort | cksum)" "$(sort urls.txt | cksum)"
     is "$(petal check -c half.petal urls.txt)" "$(wc -l <said)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # compare.bats - petal compare reports how the keys of two filters overlap, with intervals that
-# contain the true values. It refuses filters that can't be compared.
+# contain the true values, and refuses filters that can't be compared.
 load helper
 
 setup() {
@@ -9,7 +9,7 @@ setup() {
     seq -f 'user-%.0f' 20001 60000 | petal build -n 50000 -o b.petal
 }
 
-# between JSON NAME TRUTH: checks that the interval contains the truth and the estimate.
+# between JSON NAME TRUTH: checks that the interval contains both the true value and the estimate.
 between() {
     awk -v value="$(field "$2" <<<"$1")" -v low="$(field "$2_low" <<<"$1")" -v high="$(field "$2_high" <<<"$1")" -v truth="$3" \
         'BEGIN { exit !(low <= truth && truth <= high && low <= value && value <= high) }' || fail "$2 is not about $3: $1"
@@ -21,8 +21,8 @@ between() {
     is_as_expected compare.txt
 }
 
-# With other keys, one test in 20 would fail. tests/stat/overlap.c proves that the intervals are
-# right.
+# The intervals have a confidence of 95 %, so one test in 20 would fail if its keys were chosen at
+# random. tests/stat/overlap.c tests the coverage of the intervals.
 @test "programs get the numbers with their intervals, and every interval contains the true value" {
     run -0 --separate-stderr petal compare --json a.petal b.petal
     is "${#lines[@]}" 1

@@ -1,5 +1,5 @@
-# Promise: the tool builds, reads, converts, merges and grows other libraries' files byte for byte,
-# and never guesses a format silently.
+# Promise: the tool builds, reads, converts, merges and grows other libraries' files with
+# byte-for-byte results, and never guesses a format silently.
 
 load helper
 vectors=$PETAL_ROOT/vectors

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# fold.bats - petal fold makes the same filter as building at the small size. petal build reads the
-# keys once, however many there are. merge accepts filters of different sizes.
+# fold.bats - petal fold produces the same filter as building at the smaller size, petal build reads
+# any number of keys only once, and petal merge accepts filters of different sizes.
 load helper
 
 bits_of() { petal info --json "$1" | field bits; }
@@ -31,7 +31,7 @@ bits_of() { petal info --json "$1" | field bits; }
     [ "$(petal info --json room.petal | field capacity)" -ge 1000000 ]
     petal fold -p 1% -o coarse.petal large.petal
     [ "$(bits_of coarse.petal)" -le "$(bits_of small.petal)" ]
-    # 1,000,000 trials at 1 %, where 5 sd are 498
+    # of 1,000,000 absent keys, 1 % are expected to be found; 5 standard deviations are 498
     [ "$(seq 1000000 | petal check -c coarse.petal)" -le 10498 ]
     run -0 --separate-stderr petal fold -p 1% -o again.petal coarse.petal
     contains "$stderr" "stays at"
@@ -90,22 +90,23 @@ bits_of() { petal info --json "$1" | field bits; }
     for kind in '--scheme blocked -p 1%' '--scheme classic -p 1%' '--scheme blocked -p 0.001%'; do
         petal build --force $kind -n 1M -o planned.petal keys
         cat keys | PETAL_COUNT_MEMORY=2MiB petal build --force $kind --memory 64MiB -o b.petal
-        # at most an eighth larger, since the result is less than an eighth of 64 MiB
+        # if the filter is smaller than an eighth of --memory, it exceeds the planned size by at
+        # most 1/8
         [ "$(bits_of b.petal)" -le $(($(bits_of planned.petal) / 8 * 9)) ]
         is "$(petal check -c b.petal keys)" 1000000
     done
     cat keys | PETAL_COUNT_MEMORY=2MiB petal build --force --memory 64MiB -p 1% -o b.petal
-    # 1,000,000 trials at 1 %, where 5 sd are 498
+    # of 1,000,000 absent keys, 1 % are expected to be found; 5 standard deviations are 498
     [ "$(seq 1000001 2000000 | petal check -c b.petal)" -le 10498 ]
     is "$(petal info --json b.petal | field target_rate)" 0.01
-    # the same keys make the same file, in any order, with repeats, and with any number of threads
+    # the same keys produce the same file in any order, with repeats, and with any number of threads
     export PETAL_COUNT_MEMORY=2MiB
     for threads in 1 4; do
         tac keys | cat - keys |
             petal build --force --memory 64MiB -p 1% --threads $threads -o again.petal
         cmp b.petal again.petal
     done
-    # if the keys could be counted, the filter has the planned size
+    # if the keys fit in PETAL_COUNT_MEMORY, the filter is the same as without --memory
     petal build --force --memory 64MiB -p 1% -o few.petal < <(head -n 1000 keys)
     petal build --force -p 1% -o counted.petal < <(head -n 1000 keys)
     cmp few.petal counted.petal
@@ -122,7 +123,7 @@ bits_of() { petal info --json "$1" | field bits; }
     contains "$stderr" "--memory has no room for the keys"
     is "$(petal info --json grown.petal | field policy)" growing
     is "$(petal check -c grown.petal keys)" 300000
-    # 1,000,000 trials at 1 %, where 5 sd are 498
+    # of 1,000,000 absent keys, 1 % are expected to be found; 5 standard deviations are 498
     [ "$(seq 300001 1300000 | petal check -c grown.petal)" -le 10498 ]
     run -0 --separate-stderr petal build -p 1% --memory 8MiB --grow -o fits.petal keys
     is "$output$stderr" ""

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# formats.bats - petal formats lists what --from and --to accept, and each of them works.
+# formats.bats - petal formats lists the formats that --from and --to accept, and every listed
+# format works.
 load helper
 
 names() { petal formats | sed 1d | cut -d' ' -f1; }

@@ -1,8 +1,8 @@
-# helper.bash - every file of CLI tests loads it first.
+# helper.bash - helper functions, which every CLI test file loads first.
 #
-# PETAL is the tool under test (by default the petal in PATH, or the one in build/). PETAL_ROOT is
-# the top of the tree. Expected outputs are in expected/. PETAL_UPDATE=1 bats tests/cli rewrites
-# them; review the result with git diff.
+# PETAL is the tool under test; the default is the petal in PATH or in build/. PETAL_ROOT is the top
+# of the tree. The folder expected/ contains the expected outputs. To update them, run
+# PETAL_UPDATE=1 bats tests/cli and review the changes with git diff.
 
 bats_require_minimum_version 1.5.0
 PETAL_ROOT=${PETAL_ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
@@ -18,19 +18,19 @@ petal() {
     "$PETAL" "$@"
 }
 
-# Every test runs in a new, empty folder.
+# Each test runs in a new, empty folder.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
 }
 
-# Writes the list of 58,240 addresses to urls.txt in the test's folder.
+# Writes 58,240 URLs to urls.txt in the test's folder.
 make_urls() {
     gzip -dc "$PETAL_ROOT/examples/data/urls.txt.gz" >urls.txt
 }
 
-# refuses TEXT COMMAND...: the command must exit with status 2, print nothing on stdout, and on
-# stderr one line from petal that contains TEXT. finds: the same with status 1, for results of
-# verify and info. is_busy: the same with status 3.
+# refuses TEXT COMMAND...: the command must exit with status 2, print nothing to stdout, and print
+# one line to stderr that starts with "petal: " and contains TEXT. finds is like refuses, but
+# expects status 1, which verify and info return. is_busy expects status 3.
 refuses() { ends_with 2 "$@"; }
 finds() { ends_with 1 "$@"; }
 is_busy() { ends_with 3 "$@"; }
@@ -58,20 +58,20 @@ contains() {
     [[ $1 == *"$2"* ]] || fail "got: $1" "it does not contain: $2"
 }
 
-# The output of the last `run` must equal expected/NAME.
+# Checks that the output of the last `run` equals expected/NAME.
 is_as_expected() {
     local file=$BATS_TEST_DIRNAME/expected/$1
     [ -z "${PETAL_UPDATE-}" ] || printf '%s\n' "$output" >"$file"
     printf '%s\n' "$output" | diff -u "$file" - || fail "differs from expected/$1 (PETAL_UPDATE=1 accepts it)"
 }
 
-# field NAME: prints this member of the JSON object on stdin.
+# field NAME: prints the value of this member of the JSON object on stdin.
 field() {
     sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' | tr -d '"'
 }
 
-# Waits for a condition that another process will soon make true. The limit only catches programs
-# that hang.
+# Waits until another process makes the condition true. The time limit is long, so that only a
+# program that hangs can exceed it.
 wait_until() {
     local tries=0
     until "$@"; do
@@ -81,12 +81,13 @@ wait_until() {
     done
 }
 
-# Succeeds if a writer of FILE has begun to change it.
+# Succeeds if a writer has begun to change FILE.
 is_being_changed() { petal verify "$1" 2>&1 | grep -q busy; }
 
-# These tests open a fifo with <>. Otherwise a test would wait forever for a tool that died early.
+# Tests open a fifo with <>. With < or >, a test would wait forever if the tool exited before
+# opening its end.
 
-# needs PROGRAM...: skips the test if one of them is not installed. ./dev installs them:
+# needs PROGRAM...: skips the test unless all the programs are installed. ./dev installs them with
 # scripts/check-packages.
 needs() {
     local program
@@ -96,7 +97,8 @@ needs() {
     done
 }
 
-# nightly_step N: the step of a loop over all places. It is 1 in ./dev nightly, and otherwise N.
+# nightly_step N: prints the step for a loop over all positions, which is 1 in ./dev nightly and N
+# otherwise.
 nightly_step() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then echo 1; else echo "$1"; fi
 }
@@ -106,13 +108,13 @@ needs_terminal() {
     script -qec true /dev/null </dev/null &>/dev/null || skip "this machine has no pseudo-terminal"
 }
 
-# Runs a command line on its own terminal (see needs_terminal). Prints its output and messages
-# together, without the terminal's CRs.
+# Runs a command line on a pseudo-terminal (see needs_terminal) and prints its stdout and stderr
+# without the CRs that the terminal adds.
 on_terminal() {
     script -qec "$*" /dev/null </dev/null | tr -d '\r'
 }
 
-# flip FILE OFFSET MASK: changes bits of one byte in place.
+# flip FILE OFFSET MASK: flips the bits in MASK of one byte in place.
 flip() {
     perl -e 'open F, "+<", $ARGV[0] or die; binmode F; seek F, $ARGV[1], 0; read F, $b, 1; seek F, $ARGV[1], 0;
         print F chr(ord($b) ^ hex $ARGV[2]); close F or die' "$1" "$2" "$3"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# merge.bats - petal merge makes exactly the filter of all keys. petal intersect keeps every common
-# key.
+# merge.bats - petal merge produces exactly the filter of all the keys, and petal intersect keeps
+# every common key.
 load helper
 
 setup() {
@@ -32,7 +32,8 @@ setup() {
 @test "the intersection has all common keys and few others" {
     petal intersect -o both.petal 1.petal 2.petal
     is "$(seq 1001 1500 | petal check -c both.petal)" 500
-    # Other keys pass if they pass either filter: at most 1 % of 1,000, plus 5 sd.
+    # Each of these keys is in one of the filters and passes if it is a false positive of the other
+    # filter: at most 1 % of 1,000 keys plus 5 standard deviations.
     [ "$(seq 1 1000 | petal check -c both.petal)" -le $((10 + 5 * 3 + 1)) ]
 }
 

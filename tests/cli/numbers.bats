@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# numbers.bats - counts, sizes and rates may be written in the usual ways, and in no others.
+# numbers.bats - the tool accepts counts, sizes and rates in the usual notations and in no others.
 load helper
 
 capacity_of() { petal plan --json --scheme blocked -n "$1" | field capacity; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# pipes.bats - if a command takes FILE, the filter can also come from standard input or go to
-# standard output, complete and verified.
+# pipes.bats - if a command accepts FILE, it can also read the filter from standard input or write
+# it to standard output, complete and verified.
 load helper
 
 setup() {

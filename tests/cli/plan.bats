@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# plan.bats - petal plan says how large and how good a filter is, and what happens if it is
-# overfilled, for people, for programs and as a chart.
+# plan.bats - petal plan reports a filter's size and false-positive rate, and what happens if the
+# filter is overfilled, as text, as JSON and as a chart.
 load helper
 
 @test "the table for 100 million keys at 1 % equals the one in the documentation" {

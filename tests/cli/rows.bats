@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# rows.bats - the key of a row is a field, a column of CSV or a value of JSON. Whole rows are
-# printed byte for byte. A row without a key is never lost.
+# rows.bats - the key of a row is a field, a CSV column or a JSON value. Whole rows are printed byte
+# for byte, and a row without a key is never lost.
 load helper
 
-# A list of people in CSV, as a spreadsheet writes it: with CR LF, quotes, and a field of two lines.
+# Writes a list of people as CSV in the form that a spreadsheet exports: with CR LF, quotes, and a
+# field that spans two lines.
 make_people() {
     printf '%s\r\n' 'id,name,email' '1,Ada,ada@example.com' '2,"Bell, A.",bell@example.com' \
         '3,"says ""no""",cyd@example.com' >people.csv
@@ -11,7 +12,7 @@ make_people() {
     printf '%s\r\n' '5,Eve,eve@example.com' >>people.csv
 }
 
-# set FILE KEY...: makes a filter with a rate so low that no test meets a false positive
+# set FILE KEY...: creates a filter with a rate so low that no test encounters a false positive
 set_of() {
     local file=$1
     shift

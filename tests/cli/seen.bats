@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# seen.bats - petal seen replaces awk '!s[$0]++' for streams. It needs bounded memory, and forgets
-# nothing if it is stopped.
+# seen.bats - petal seen replaces awk '!s[$0]++' for streams, uses bounded memory, and forgets
+# nothing when it is stopped.
 load helper
 
 @test "if the filter is large enough, it prints exactly what awk prints" {
@@ -16,11 +16,11 @@ load helper
     awk '!s[$0]++' urls.txt >exact
     petal seen -n 29619 -p 1% urls.txt >fresh
     is "$(sort fresh | uniq -d | wc -l)" 0
-    # The output equals awk's, in the same order, except for dropped lines. So diff must find only
-    # deletions.
+    # The output equals awk's, in the same order, except that some lines are dropped. So diff must
+    # report only deletions.
     ! diff exact fresh | grep -q '^>'
-    # Each distinct line is dropped at the current rate, which is at most 1 %: 296 in total, plus 5
-    # sd (86).
+    # Each distinct line is dropped with a probability of at most 1 %, so at most 296 lines plus 5
+    # standard deviations (86) may be dropped.
     dropped=$(($(wc -l <exact) - $(wc -l <fresh)))
     [ "$dropped" -gt 0 ]
     [ "$dropped" -le $((296 + 86)) ]
@@ -93,8 +93,8 @@ load helper
     is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
 }
 
-# drops_are_told KEYS OPTION...: adds the numbers up to KEYS once each, so some are dropped. The
-# summary must report how many, within 20 %.
+# drops_are_told KEYS OPTION...: adds each number from 1 to KEYS once, so every dropped line is a
+# false positive. The number of drops in the summary must be right within 20 %.
 drops_are_told() {
     local keys=$1 dropped told
     shift
@@ -119,9 +119,9 @@ drops_are_told() {
 }
 
 @test "the reported number is right on average, even for a filter that drops nearly half of the new lines" {
-    # There are sixty filters with different seeds. Each drops some number D of lines, with an sd of
-    # about sqrt(D). The reported number has about the same sd. So 5 sd of the difference are 7.1
-    # sqrt(D).
+    # The test adds up 60 filters with different seeds. The standard deviation of the total number D
+    # of dropped lines is about sqrt(D), and that of the reported number is about the same. So 5
+    # standard deviations of their difference are 7.1 sqrt(D).
     for keys in 2000 2700 2900; do
         dropped=0 told=0
         for seed in $(seq 60); do
@@ -142,7 +142,7 @@ drops_are_told() {
             seq $keys | petal seen --verbose -f s.petal $options 2>message >fresh
             rate=$(petal info --json s.petal | field estimated_rate)
             told=$(sed -n 's/.* repeats* //p' message)
-            # a measured rate is exact to a few percent
+            # the measured rate is accurate to within a few percent
             case $(awk -v r="$rate" 'BEGIN { print (r > 0.54 ? "words" : r < 0.46 ? "number" : "either") }') in
             words) is "$keys $options $rate: $told" "$keys $options $rate: $words" ;;
             number) [ "$told" != "$words" ] || fail "$keys $options $rate: $told" ;;
@@ -151,8 +151,8 @@ drops_are_told() {
     done
 }
 
-# stopped_by SIGNAL: sends the signal while the stream is open and one line has been printed. Prints
-# the exit status.
+# stopped_by SIGNAL: sends the signal after one line has been printed, while the stream is still
+# open, and prints the exit status.
 stopped_by() {
     [ -p in ] || mkfifo in out
     env --default-signal="$1" "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
-# words.bats - several keys per row: the tool finds the same words, runs of words and runs of
-# characters as another program, byte for byte. Rows are printed according to the share of their
-# keys that are found.
+# words.bats - tests several keys per row: the tool splits rows into the same words, word runs and
+# character runs as an independent program, byte for byte, and prints rows according to the share of
+# their keys that are found.
 load helper
 
 reference() { python3 "$PETAL_ROOT/tests/cli/lib/row_keys.py" "$@"; }
 
-# Rows of any bytes, separated by NUL: ASCII and UTF-8 words, invalid UTF-8, DNA, blanks, newlines.
+# Writes NUL-separated rows of arbitrary bytes: ASCII and UTF-8 words, invalid UTF-8, DNA, blanks
+# and newlines.
 make_rows() {
     python3 - >rows <<'EOF'
 import random, sys
@@ -20,8 +21,8 @@ sys.stdout.buffer.write(b"longword" * 40000 + b" " + b"ab " * 30000 + b"ACGGT" *
 EOF
 }
 
-# same_keys UNIT LENGTH "lower" or "" OPTION...: a filter of the rows has exactly the keys of the
-# reference.
+# same_keys UNIT LENGTH "lower" or "" OPTION...: checks that a filter built from the rows contains
+# exactly the keys that the reference program prints.
 same_keys() {
     local unit=$1 length=$2 lower=$3
     shift 3
@@ -105,15 +106,16 @@ same_keys() {
     printf '%s\n' 'a b' 'b a a' 'c' 'a b c' 'c d' 'd' 'd e' 'e x y' 'x' >rows
     is "$(petal seen --words rows | paste -sd,)" "a b,c,c d,d e,e x y"
     is "$(petal seen --words -d rows | paste -sd,)" "b a a,a b c,d,x"
-    # Half of the keys of 'c d' were seen, so the row is dropped. So d is not remembered, and 'd' is
-    # new.
+    # Half of the keys in 'c d' were seen before, so the row is dropped and d is not remembered. The
+    # row 'd' is therefore new.
     is "$(petal seen --words --min 50% rows | paste -sd,)" "a b,c,d,e x y"
     petal seen --words -p 1e-9 -f s.petal rows >/dev/null
     is "$(petal check s.petal -e a -e b -e c -e d -e e -e x -e y -e 'a b' | paste -sd,)" a,b,c,d,e,x,y
     is "$(petal seen --words -f s.petal -e 'y a x' -e 'y z' | paste -sd,)" "y z"
     run -0 --separate-stderr petal seen --words --verbose rows
     contains "$stderr" "9 read, 5 new, 4 repeats"
-    # The rate applies to lines. With --min a line may have new keys, so the rate applies to keys.
+    # Without --min, the reported rate applies to lines. With --min, a dropped line may contain new
+    # keys, so the rate applies to keys.
     contains "$stderr" "at most 1 % of new lines are dropped"
     run -0 --separate-stderr petal seen --words --min 50% --verbose rows
     contains "$stderr" "at most 1 % of new keys count as seen"
@@ -141,8 +143,8 @@ same_keys() {
     is "$(petal which --words -l ?.petal -e 'd c' -e 'd a' | paste -sd,)" 2.petal,3.petal
     is "$(petal which --words --min 50% --json 1.petal -e 'a x' | field of)" 2
     run -1 petal which --words ?.petal -e 'b d'
-    # There are more filters than bits in a word, and more rows than in a slice. The answers must
-    # equal those of one filter at a time.
+    # Uses more filters than a machine word has bits, and more rows than a slice can hold. The
+    # answers must be the same as for one filter at a time.
     for i in $(seq 1 70); do printf 'w%d w%d\n' "$i" $((i + 1)); done >lines
     for i in $(seq 1 70); do sed -n "${i}p" lines | petal build --words -p 1e-9 -o "w$(printf %02d "$i").petal"; done
     is "$(petal which --words w*.petal -- lines | awk -F'\t' '{ print NF }' | sort -u)" 2
@@ -269,8 +271,8 @@ for share in (0.3, 0.5, 0.8, 1.0):
                          stdout=subprocess.PIPE, text=True).stdout
     found = {int(line.split(":")[0]) - 1 for line in out.splitlines()}
     for i, true in enumerate(shares):
-        # A k-mer that is in the filter is never missed. Absent ones pass at the rate,
-        # independently: 6 sigma.
+        # A k-mer in the filter is never missed. Absent k-mers pass independently, each with a
+        # probability equal to the false-positive rate, so the test allows 6 standard deviations.
         absent = (1 - true) * (2000 - k + 1)
         most = true + (absent * rate + 6 * math.sqrt(absent * rate) + 3) / (2000 - k + 1)
         if true >= share:

@@ -1,19 +1,19 @@
-/* faults.c - proves that if a system call or an allocation fails in a command, the command says so
- * and loses nothing.
+/* faults.c - proves that if a system call or an allocation fails in a command, the command reports
+ * the failure and loses nothing.
  *
- * For every n, a preloaded library makes the nth call of a kind fail: either only this one, or it
- * and all later ones. If the command exits with status 0, the result must be the same as without
- * the fault. After any other status, the file must be the old one or the new one, complete or
- * marked dirty. No temporary file may be left, and one line must say what failed. A command must
- * never crash or hang. The amount is the number of runs per command, chosen at random; `full` does
- * all runs. */
+ * For each n, a preloaded library makes the nth call of a given kind fail: either only this call,
+ * or this call and all later ones. If the command exits with status 0, the result must be the same
+ * as without the fault. For any other exit status, the file must be either the old or the new
+ * version, complete or marked dirty. No temporary file may be left behind, and one line must report
+ * the failure. A command must never crash or hang. The amount is the number of faults tried per
+ * command, chosen at random; `full` tries all of them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-/* The groups of keys: keys in the file at the start, keys given to the command, and keys of other
- * filters. */
+/* The three groups of keys: OLD keys are in the file at the start, NEW keys are given to the
+ * command, and OTHER keys are in other filters. */
 #define GROUP 60u
 enum { OLD = 1, NEW = 2, OTHER = 4, GROUPS = 3 };
 
@@ -21,11 +21,12 @@ enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, INDEX, STA
 
 struct job {
     const char *name;
-    /* Paths replace FILE, IN and TWIN. Paths of other files beside FILE replace OUT. */
+    /* FILE, IN and TWIN are replaced with paths. OUT is replaced with the path of another file in
+     * FILE's folder. */
     const char *arguments[12];
     enum start start;
     bool reads_keys;
-    bool removes;       /* removes the old keys */
+    bool removes;       /* the command removes the old keys */
     const char *format; /* FILE's format after the command, or "index"; NULL means petal */
 };
 
@@ -122,7 +123,7 @@ static const struct job jobs[] = {
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct bytes images[STARTS];
-static const char *path; /* FILE; its folder contains only this file and what the command creates */
+static const char *path; /* FILE, the only file in its folder before the command runs */
 static char keys[PATH_MAX], removed[PATH_MAX], in[PATH_MAX], twin[PATH_MAX], guava[PATH_MAX],
     out[PATH_MAX];
 static char output[PATH_MAX], second_output[PATH_MAX];
@@ -177,7 +178,7 @@ static struct bytes image_of(enum start start, unsigned groups)
     return read_file(path);
 }
 
-/* Returns an index of a filter with the old keys, and another filter. */
+/* Returns an index of two filters, one of which contains the old keys. */
 static struct bytes index_image(void)
 {
     petal_index *index;
@@ -196,7 +197,7 @@ static struct bytes index_image(void)
     return read_file(path);
 }
 
-/* Returns what a writer leaves if it dies halfway. */
+/* Returns the contents of a file whose writer died while changing it. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -232,7 +233,7 @@ static void make_files(void)
     for (enum start start = CLEAN; start < STARTS; start++)
         if (start != DIRTY && start != INDEX) images[start] = image_of(start, OLD);
     images[INDEX] = index_image();
-    unlink(path); /* a petal file can't replace an index */
+    unlink(path); /* a petal file can't overwrite an index */
     images[CLEAN] = image_of(CLEAN, OLD);
     images[DIRTY] = dirty_image();
     write_image(in, "in.petal", image_of(CLEAN, OTHER));
@@ -257,7 +258,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* Returns the groups whose keys are all in FILE. *status tells whether it could be opened. */
+/* Returns the groups whose keys are all in FILE. *status is the result of opening FILE. */
 static unsigned groups_in_file(const char *format, unsigned flags, petal_status *status)
 {
     if (is_index(format)) return groups_in_index(status);
@@ -273,10 +274,10 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-static char expected_names[512]; /* " a b " */
+static char expected_names[512]; /* a list such as " a b " */
 
-/* Their order can differ. So every name has a blank before and after it, and can be searched with
- * both. */
+/* Lists the names of the files in the folder. The order may vary, so each name is surrounded by
+ * blanks, which makes it possible to search for a whole name. */
 static void list_names(char *names, size_t size)
 {
     DIR *dir = opendir(in_folder("w"));
@@ -297,7 +298,8 @@ static bool is_expected(const char *names)
     return true;
 }
 
-/* A temporary file may start with a dot, so every name except . and .. counts. */
+/* Returns true if the folder contains a name that starts with a dot, other than . and .., because
+ * temporary files may have such names. */
 static bool has_hidden_names(void)
 {
     bool has = false;
@@ -345,7 +347,7 @@ static void prepare(const struct job *job)
     if (job->start != NOTHING) write_file(path, images[job->start].data, images[job->start].size);
 }
 
-/* What the command does without a fault. */
+/* The results of running the command without a fault. */
 static struct clean_run {
     int status;
     struct bytes printed;
@@ -372,10 +374,11 @@ static bool run_clean(const struct job *job)
                   ending_of(&command), command.said);
 }
 
-static char fault_text[200]; /* the fault, for the report */
+static char fault_text[200]; /* describes the fault in reports */
 static uint64_t runs, hits, failures;
 
-/* Expects that the file has all old keys and all keys that the command reported. */
+/* Expects a successful command to have the same output and leave the same keys in the file as
+ * without the fault. */
 static void expect_success(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -389,8 +392,8 @@ static void expect_success(const struct job *job, const struct command *command)
     free(printed.data);
 }
 
-/* Expects that after a failure, FILE is unchanged, or new and complete, or dirty with all the old
- * keys. */
+/* Expects that after a failure, FILE is unchanged, or new and complete, or is marked dirty and
+ * contains all the old keys. */
 static void expect_old_or_new(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -400,7 +403,8 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
     free(now.data);
     groups =
         is_same ? 0 : groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
-    /* `seen` creates a new file immediately. In this case "unchanged" means that new file. */
+    /* If there is no file, `seen` creates one immediately, and its message may then call this new
+     * file "unchanged". */
     bool is_empty =
         strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
     if (strstr(command->said, "unchanged"))
@@ -426,7 +430,7 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
            groups);
 }
 
-/* Finds out which of the new keys are complete lines of a file. */
+/* Sets came[i] if new key number i is a complete line of the file. */
 static void note_lines(const char *name, bool *came)
 {
     struct bytes all = read_file(name);
@@ -440,7 +444,7 @@ static void note_lines(const char *name, bool *came)
     free(all.data);
 }
 
-/* Expects that the next run prints the lines that this run didn't deliver. */
+/* Expects that another run prints all lines that this run didn't deliver. */
 static void expect_delivery(const struct job *job, const struct command *command)
 {
     bool came[GROUP] = {false};
@@ -461,8 +465,8 @@ static void expect_delivery(const struct job *job, const struct command *command
            GROUP, command->said);
 }
 
-/* Counts the lines that report a failure; other lines say what was done. If the fault lasts,
- * something else can fail too, which gets its own line. */
+/* Counts the lines that report a failure, ignoring lines that report what was done. If the fault is
+ * permanent, a second call may fail and be reported on its own line, which does not count. */
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
@@ -544,7 +548,8 @@ static const struct fault faults[] = {
     {SHIM_MALLOC, {ENOMEM}},
 };
 
-/* Calls `run` with this probability for every fault of every call. Returns the number of runs. */
+/* For each fault of each call, runs the command with this probability. Returns the number of
+ * possible faults. */
 static uint64_t for_all_faults(const struct job *job, double probability)
 {
     uint64_t number = 0;
@@ -553,7 +558,7 @@ static uint64_t for_all_faults(const struct job *job, double probability)
             for (uint32_t nth = 1;
                  nth <= clean.calls[faults[i].call] && (j == 0 || faults[i].errors[j]); nth++) {
                 int error = faults[i].errors[j];
-                bool lasts = error != EINTR; /* a call isn't interrupted forever */
+                bool lasts = error != EINTR; /* calls can't be interrupted forever */
                 number += 1 + lasts;
                 if (probability == 0) continue;
                 if ((double)random_below(1u << 30) < probability * (1u << 30))
@@ -567,16 +572,16 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     return number;
 }
 
-/* Fails each of the first ten allocations in turn. A command decides what to do by the files that
- * it opens first. */
+/* Fails each of the first ten allocations in turn, because what a command does depends on the files
+ * that it opens first. */
 static void run_first_allocations(const struct job *job)
 {
     for (uint32_t nth = 1; nth <= 10 && nth <= clean.calls[SHIM_MALLOC]; nth++)
         run_fault(job, SHIM_MALLOC, SHIM_FAIL, nth, ENOMEM);
 }
 
-/* Runs the command with stdout on a full disk. The error occurs when the C library flushes its
- * buffers. */
+/* Runs the command with stdout on a full disk. The write error occurs when the C library flushes
+ * its buffers. */
 static void run_full_output(const struct job *job)
 {
     const char *arguments[MAX_ARGUMENTS];

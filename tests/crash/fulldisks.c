@@ -1,12 +1,12 @@
-/* fulldisks.c - proves that a full disk causes an error message, and never a signal or a partial
+/* fulldisks.c - proves that a full disk causes an error message, but never a signal or a partial
  * file.
  *
- * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. If it succeeds, the
- * keys must be in the file. If it fails, it must print one line, the file must be unchanged or
- * marked dirty, and no other file may be left behind. Then a sparse filter file on a file system
- * without a free page is opened in every mode, queried, and changed. That must not cause a SIGBUS.
- * The test must be allowed to mount, as root or in namespaces; otherwise every case is skipped. The
- * amount is the step between sizes in KiB. */
+ * Every command that writes a file runs on file systems (tmpfs) of 64 KiB to 1 MiB. If the command
+ * succeeds, the keys must be in the file. If it fails, it must print one line, the file must be
+ * unchanged or marked dirty, and no other file may be left behind. Then a sparse filter file on a
+ * full file system is opened in every mode, queried, and changed, which must not cause a SIGBUS.
+ * The test needs permission to mount file systems, either as root or in namespaces. Without this
+ * permission, every case is skipped. The amount is the step between file system sizes in KiB. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -15,11 +15,11 @@
 
 #define OLD_KEYS 100u
 #define ALL_KEYS 200u
-#define MANY_KEYS 80000u /* their hashes take 640 KB */
+#define MANY_KEYS 80000u /* the hashes of these keys occupy 640 KB */
 
 /* ---- a small disk ---------------------------------------------------------------------------- */
 
-static const char *disk, *path, *filler; /* path and filler are on the small disk */
+static const char *disk, *path, *filler; /* `path` and `filler` are files on the small disk */
 static bool is_mounted;
 
 static void unmount(void)
@@ -37,7 +37,8 @@ static bool mount_disk(unsigned kib)
     return is_mounted;
 }
 
-/* On most systems, a user who may not mount file systems can do so in private namespaces. */
+/* Enters private namespaces, in which most systems allow even ordinary users to mount file
+ * systems. */
 static bool enter_name_spaces(void)
 {
     char text[64];
@@ -52,7 +53,7 @@ static bool enter_name_spaces(void)
     return true;
 }
 
-/* Writes until no page is free. */
+/* Writes to the filler file until no page is free. */
 static void fill_disk(void)
 {
     static const char page[4096] = {1};
@@ -77,9 +78,9 @@ enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, INDEX, STARTS };
 
 struct job {
     const char *name;
-    const char *arguments[12]; /* paths replace FILE, IN and TWIN */
+    const char *arguments[12]; /* FILE, IN and TWIN are replaced with paths */
     enum start start;
-    uint64_t from, to;  /* these keys are in the file if the exit status is 0 */
+    uint64_t from, to;  /* range of keys that must be in the file if the exit status is 0 */
     const char *format; /* FILE's format, or "index"; NULL means petal */
 };
 
@@ -212,7 +213,8 @@ static void make_files(void)
     many = save_keys("many", MANY_KEYS);
 }
 
-/* Copies the image to the disk. Zeros become holes. Returns false if it doesn't fit. */
+/* Copies the image to the disk, with holes instead of pages of zeros. Returns false if the image
+ * doesn't fit. */
 static bool put_image(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -267,8 +269,8 @@ static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uin
     petal_free(filter);
 }
 
-/* Expects that the file is unchanged, or dirty with all old keys, or empty if `petal seen` created
- * it. */
+/* Expects that the file is unchanged, or is dirty and contains all the old keys, or is an empty
+ * filter if `petal seen` created it. */
 static void expect_unharmed(const struct job *job, unsigned kib, const char *said)
 {
     struct bytes now = read_file(path);
@@ -332,8 +334,9 @@ static const struct {
              {"LOAD", PETAL_OPEN_LOAD},
              {"WRITABLE", PETAL_OPEN_WRITABLE}};
 
-/* Runs in a child process, since a signal can kill it. Returns 0 if all is well, 1 if it failed
- * properly, and 2 if keys are missing. */
+/* Opens, queries and changes the filter. Runs in a child process, since a signal may kill it. Exits
+ * with status 0 on success, 1 if opening failed because the disk is full, 2 if keys are missing,
+ * and 3 after any other error. */
 static int use(unsigned flags)
 {
     petal_filter *filter;
@@ -397,7 +400,7 @@ int main(int argc, char **argv)
     path = strdup(in_folder("disk/f.petal"));
     filler = strdup(in_folder("disk/filler"));
     if (step == 0) step = 4;
-    setenv("TMPDIR", disk, 1); /* the tool keeps temporary files on the small disk too */
+    setenv("TMPDIR", disk, 1); /* makes the tool write its temporary files to the small disk */
     bool may_mount = mount_disk(64) || (enter_name_spaces() && mount_disk(64));
     if (may_mount) make_files();
     for (size_t i = 0; i < COUNT(jobs); i++) {

@@ -1,12 +1,13 @@
-/* kills.c - proves that no acknowledged key is lost if a process is killed at any time.
+/* kills.c - proves that no acknowledged key is lost if a process is killed at any moment.
  *
- * A child adds keys to a file in one of several ways, reports through a pipe which keys are safe,
- * and is killed with kill -9 at a random moment. Sometimes the process that recovers the file is
- * killed too. Then the file must be clean or dirty, must be recoverable, and must have every
- * acknowledged key. If the tool was replacing a file, the file must be the old one or the new one.
- * `petal seen -f` must have printed every line of its stream, or print it in a second run. If a
- * forked process frees a filter on a file or tries to change it, the file must still belong to the
- * process that opened it. The amount is the number of rounds, with 1.25 kills each. */
+ * A child process adds keys to a file in one of several ways, acknowledges the safe keys through a
+ * pipe, and is killed with kill -9 at a random moment. Sometimes the process that recovers the file
+ * is killed too. Afterward, the file must be clean or recoverable, and must contain every
+ * acknowledged key. If the tool was replacing a file, the file must be either the old or the new
+ * version. Each line of a stream must be printed either by the killed `petal seen -f` or by a
+ * second run. Even if a forked process frees a file's filter or tries to change it, the file must
+ * still belong to the process that opened it. The amount is the number of rounds, each with 1.25
+ * kills on average. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -18,9 +19,10 @@
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static const char *path;
-/* Keys 0 .. acknowledged - 1 are in the file, except for removed keys. */
+/* The number of acknowledged keys. Keys 0 .. acknowledged - 1 are in the file, except for removed
+ * keys. */
 static uint64_t acknowledged;
-static bool counting; /* then keys whose number is a multiple of 3 are removed again */
+static bool counting; /* keys whose number is a multiple of 3 are removed after they are added */
 
 static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged,
     lines_streamed;
@@ -44,7 +46,7 @@ static void acknowledge(int pipe, uint64_t keys)
     if (write(pipe, &keys, sizeof keys) != sizeof keys) _exit(3);
 }
 
-/* Prints why a child stopped. Its stdout is part of the report. */
+/* Prints why a child process stopped. The child's stdout is part of the report. */
 static void stop_at(const char *what, petal_status status, const petal_error *error)
 {
     printf("# %s: %s: %s\n", what, petal_status_name(status), error->message);
@@ -52,8 +54,8 @@ static void stop_at(const char *what, petal_status status, const petal_error *er
     _exit(2);
 }
 
-/* Removes those keys of the batch that are to be removed. The remaining keys share counters with
- * them. */
+/* Removes every third of these keys. The remaining keys share counters with the removed ones, so
+ * they must not be lost. */
 static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
     char text[KEY_TEXT];
@@ -64,7 +66,7 @@ static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to
     return PETAL_OK;
 }
 
-/* Adds keys to a map and syncs. */
+/* Opens the file as a map, adds keys and syncs. */
 static void add_in_place(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -84,8 +86,8 @@ static void add_in_place(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* In a forked child: waits, tries to change its parent's file, and ends with or without freeing the
- * filter. */
+/* Forks a child process that waits, tries to change its parent's file, and exits with or without
+ * freeing the filter. */
 static void be_forked(petal_filter *filter, uint64_t number)
 {
     char text[KEY_TEXT];
@@ -96,7 +98,7 @@ static void be_forked(petal_filter *filter, uint64_t number)
     _exit(0);
 }
 
-/* Adds keys to a map and syncs, while child processes are forked and end. */
+/* Adds keys to a map and syncs, while forked child processes start and exit. */
 static void add_beside_forks(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -120,7 +122,7 @@ static void add_beside_forks(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Loads the file, adds keys and saves, holding the lock the whole time. */
+/* Loads the file, adds keys and saves, and holds the lock the whole time. */
 static void add_by_saving(int pipe, uint64_t from)
 {
     petal_filter *filter;
@@ -151,8 +153,8 @@ static void recover_it(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* If a process is killed, its forked children hold the lock and the pipe until they end. The system
- * may close the pipe before it releases the lock. */
+/* Waits until the lock is free. If a process is killed, its forked children hold the lock and the
+ * pipe until they exit. The system may close the pipe before it releases the lock. */
 static void wait_for_lock(void)
 {
     petal_filter *filter;
@@ -163,9 +165,9 @@ static void wait_for_lock(void)
     petal_free(filter);
 }
 
-/* Runs the child, and kills it within this many microseconds. Half of the runs first wait until the
- * child has opened the file. So the kill interrupts its work even on a slow machine. Records the
- * keys that the child acknowledged. */
+/* Runs the child, and kills it after at most `within` microseconds. In half of the runs, the delay
+ * starts only after the child has opened the file, so that the kill interrupts the child's work
+ * even on a slow machine. Records the keys that the child acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
 {
     int ends[2], status;
@@ -223,7 +225,7 @@ static uint64_t missing(const petal_filter *filter)
     return missing;
 }
 
-/* Checks the file, and leaves it clean. */
+/* Checks the file, recovers it if necessary, and leaves it clean. */
 static void judge(uint64_t round)
 {
     petal_filter *filter;
@@ -266,7 +268,8 @@ static void judge_folder(void)
            files_in_folder());
 }
 
-/* If a process is killed while it saves, it leaves its temporary file. The next save removes it. */
+/* A process that is killed while saving leaves a temporary file behind, which the next save must
+ * remove. */
 static void judge_temporaries(void)
 {
     petal_filter *filter;
@@ -302,7 +305,7 @@ static void kill_command(struct command *command, useconds_t within)
            command->said);
 }
 
-/* `petal add` acknowledges all its keys with its exit status. */
+/* The exit status of `petal add` acknowledges all its keys at the same time. */
 static void add_through_tool(uint64_t round)
 {
     uint64_t to = acknowledged + 1000 > CAPACITY ? CAPACITY : acknowledged + 1000;
@@ -315,8 +318,8 @@ static void add_through_tool(uint64_t round)
     judge(round);
 }
 
-/* Records in came[] which of the lines k0, k1, ... are in a file. If the last line is incomplete,
- * it doesn't count as delivered. */
+/* Sets came[i] if the line "k" followed by i is in the file. An incomplete last line doesn't count
+ * as delivered. */
 static void note_lines(const char *name, bool *came, uint64_t lines)
 {
     struct bytes all = read_file(in_folder(name));
@@ -353,7 +356,7 @@ static void recover_seen(void)
     if (access(in_folder("seen.petal"), F_OK) == 0) run_tool(&command, arguments);
 }
 
-/* Delivery is at least once: the killed run or the next one must print every line. */
+/* Every line must be delivered at least once, either by the killed run or by the next one. */
 static void stream_through_tool(void)
 {
     enum { LINES = 5000 };
@@ -422,8 +425,7 @@ static petal_filter *foldable_filter(uint64_t from, uint64_t to)
     return filter;
 }
 
-/* Writes the old keys to FILE. INPUT receives the keys for the command: those to remove, or
- * MORE_KEYS. */
+/* Creates the file with the old keys, and the command's input: keys, a filter or a patch. */
 static void prepare(enum way way)
 {
     petal_error error;
@@ -469,8 +471,8 @@ static void judge_index(bool succeeded)
     unlink(path);
 }
 
-/* Checks that the file is the old one or the new one. After a killed removal, some counters may be
- * lower. */
+/* Checks that the file is either the old or the new version. If a removal was killed, only some of
+ * the counters may have been decremented. */
 static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
 {
     petal_filter *filter;
@@ -542,8 +544,8 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
 int main(int argc, char **argv)
 {
     uint64_t rounds = amount_of(argc, argv, 200, 20000);
-    /* 1 ns instead of the default of 50,000 ns, so that kills can come after a much shorter
-     * time. */
+    /* Sets the timer slack to 1 ns instead of the default of 50,000 ns, so that a kill can follow
+     * after a very short delay. */
     prctl(PR_SET_TIMERSLACK, 1L);
     make_folder();
     path = strdup(in_folder("f.petal"));

@@ -1,14 +1,15 @@
-/* slots.c - proves that if a header slot was only partly written, the filter can still be read, and
+/* slots.c - proves that if a header slot was only partly written, the filter is still readable and
  * no synced key is lost.
  *
- * This test redefines the calls that write to the file. Each of them calls the C library, and
- * records the file's contents before and after the call. A writer may die in the middle of a store,
- * between two such states. So the test takes the 8-byte words in which a header slot differs (and
- * also single bytes, although no machine tears a store that finely). It applies every prefix of the
- * changes, and random subsets, and leaves the rest of the file as it was before, as it is after, or
- * a mixture. Each resulting file must be one of the two states, or be reported as DIRTY with
- * advice. PETAL_OPEN_RECOVER must find every key of the last sync that returned. Recovery is torn
- * in the same way, to depth two. The amount is the number of files checked. */
+ * This test redefines the C library functions that write to the file. Each redefined function calls
+ * the original, and records the file's contents before and after the call. A writer may die in the
+ * middle of a store, between two of these states. So the test finds the 8-byte words in which the
+ * two versions of a header slot differ (and also the single bytes, although no machine tears a
+ * store that finely). The test applies every prefix of these changes, and random subsets. It takes
+ * the rest of the file from the state before the store, from the state after it, or from a mixture
+ * of the two. Each resulting file must equal one of the two states, or be reported as dirty with
+ * advice. PETAL_OPEN_RECOVER must find every key in the last completed sync. Recoveries are torn in
+ * the same way, to a depth of two. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -22,7 +23,7 @@
 
 struct state {
     struct bytes bytes;
-    uint64_t synced; /* keys of all syncs that returned */
+    uint64_t synced; /* number of keys in all completed syncs */
 };
 
 #define STATES_PER_TRAIL 64
@@ -104,8 +105,9 @@ int munmap(void *from, size_t size)
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
-/* A unit is a byte or an 8-byte word. Of the units between `from` and `to` that differ, makes the
- * first `in_order` new, or random ones. */
+/* Copies some of the units that differ between `from` and `to` from `after` to `torn`: random units
+ * if `at_random` is true, otherwise the first `in_order` units. A unit is a byte or an 8-byte
+ * word. */
 static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit,
                 size_t in_order, bool at_random)
 {
@@ -125,7 +127,7 @@ static size_t units_that_differ(struct bytes a, struct bytes b, size_t from, siz
     return count;
 }
 
-/* Returns the length of both slots. Each slot stores its length at offset 16. */
+/* Returns the total length of the two slots. Each slot stores its own length at offset 16. */
 static size_t header_bytes(struct bytes file)
 {
     uint32_t size;
@@ -133,8 +135,8 @@ static size_t header_bytes(struct bytes file)
     return 2 * (size_t)(size == 1024 || size == 2048 || size == 4096 ? size : 512);
 }
 
-/* Returns true if both slots have the right checksum (docs/format.md). A torn slot may be identical
- * to the earlier one. */
+/* Returns true if both slots have the right checksum (see docs/format.md). Even a torn slot may
+ * have it, since it may equal the slot's old contents. */
 static bool is_sealed(struct bytes file)
 {
     size_t size = header_bytes(file) / 2;
@@ -151,10 +153,11 @@ static bool is_sealed(struct bytes file)
 static const char *path;
 static uint64_t judged, torn_headers, recoveries, tool_runs;
 
-/* Says how the judged file was made, for the report. */
+/* A description, for reports, of how the file being judged was created. */
 static char origin[160];
 
-/* If there are many keys, checks only those of the last sync and 500 others. */
+/* Expects the keys to be in the filter. If there are many keys, checks only the last 500 and 500
+ * random ones. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t all = keys < 1000 ? keys : 500, missing = missing_keys(filter, keys - all, keys);
@@ -164,7 +167,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* A reader must report a torn header as dirty. A complete header may be dirty or clean. */
+/* Expects that a reader reports a torn header as dirty. A complete header may be dirty or clean. */
 static petal_status judge_reading(unsigned flags, const char *mode, bool is_torn, uint64_t keys)
 {
     petal_filter *filter;
@@ -190,7 +193,7 @@ static void judge_recovery_by_loading(uint64_t keys)
     petal_free(filter);
 }
 
-/* Recovers the file in place, and records the states in *trail. */
+/* Recovers the file in place and records the file's states in *trail. */
 static void judge_recovery_in_place(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -236,8 +239,8 @@ static void judge_tool(bool is_torn, struct bytes torn)
     tool_runs += 3;
 }
 
-/* Judges a file that a crash could have left. If `trail` is not NULL, records the states of its
- * recovery. */
+/* Judges a file that a crash could have left behind. If `trail` is not NULL, records the states of
+ * the file during its recovery. */
 static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool,
                   struct trail *trail)
 {
@@ -258,11 +261,11 @@ static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_t
 
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until);
 
-/* At this depth the writer's steps, torn in order, are also judged with the tool. */
+/* A quarter of the files that are torn at this depth are also judged with the tool. */
 #define TOOL_DEPTH 1
 
-/* Tears one step of a writer in one way and judges the file. Then tears the recovery in the same
- * way, down to `depth`. */
+/* Tears one step of a writer in one way and judges the resulting file. If `depth` is above 0, also
+ * tears the steps of the recovery. */
 static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing,
                       size_t in_order, int rest, unsigned depth, uint64_t until)
 {
@@ -286,8 +289,8 @@ static void tear_step(const struct trail *trail, size_t step, const char *what, 
     free_trail(&recovery);
 }
 
-/* Tries every prefix of every step. At lower depths there are too many, so the test chooses some at
- * random. */
+/* Tries every prefix of every step. At depth 0 there would be too many, so tear_trail() only tries
+ * random changes there. */
 static void tear_in_order(const struct trail *trail, const char *what, unsigned depth,
                           uint64_t until)
 {
@@ -308,7 +311,7 @@ static void tear_at_random(const struct trail *trail, const char *what, unsigned
     if (judged < until) tear_step(trail, step, what, tearing, 0, rest, depth, until);
 }
 
-/* At depth 0 there are many trails, so a few files per trail are enough. */
+/* At depth 0, a few files per trail are enough, because there are many trails. */
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
 {
     if (trail->count < 2) return;
@@ -343,7 +346,7 @@ static petal_filter *make_subject(const struct subject *subject)
     return filter;
 }
 
-/* The writer opens the file, and adds and syncs twice. Records every state of the file. */
+/* Opens the file, adds keys and syncs twice, and records every state of the file. */
 static void record(const struct subject *subject, struct trail *trail)
 {
     uint64_t first = subject->capacity / 2 + (subject->grows ? 40 * subject->capacity : 0),

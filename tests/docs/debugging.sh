@@ -1,6 +1,6 @@
 #!/bin/sh
-# debugging.sh - what docs/debugging.md shows is true: the bytes of a file, a damaged file, and
-# kernels that set the same bits. The programs and functions in its debugger commands exist.
+# debugging.sh - checks that docs/debugging.md is correct: the bytes of a file, a damaged file, and
+# kernels that set the same bits. All programs and functions in its debugger commands must exist.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh
@@ -9,7 +9,8 @@ top=$PWD
 mkdir "$TMPDIR/page" && cd "$TMPDIR/page" && run_blocks docs/debugging.md
 cd "$top" || exit 2
 
-# ./dev's verbs and presets, the functions of the breakpoint, the members of the struct.
+# Checks that the commands and presets of ./dev, the breakpoint's functions and the struct's members
+# exist.
 named() { # named FILE WORD...
     file=$1
     shift

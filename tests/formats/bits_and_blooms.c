@@ -1,6 +1,6 @@
-/* bits_and_blooms.c - tests what the common vectors can't show about bits-and-blooms' files. Sizes
- * equal the package's, positions are the published ones, and a file with an impossible header is
- * refused with a message that names the field. */
+/* bits_and_blooms.c - tests properties of bits-and-blooms' files that the common vectors don't
+ * cover. Sizes must equal the package's, bit positions must equal the published ones, and a file
+ * with an impossible header must be refused with a message that names the field. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };
@@ -21,8 +21,9 @@ static void sizes_are_those_of_the_package(void **state)
     expect_sizes("bits-and-blooms", "bits-and-blooms/sizing.txt", 190);
 }
 
-/* Returns what the package's Locations() gives before it takes the values mod m. The last key has
- * 15 bytes, so that the 0x01 appended by the package completes a block of the hash. */
+/* Compares the positions with the values, not yet reduced mod m, that the package's Locations()
+ * returns. The last key is 15 bytes long, so that the 0x01 that the package appends completes a
+ * hash block. */
 static void positions_are_those_of_locations(void **state)
 {
     static const struct {
@@ -78,7 +79,7 @@ static void impossible_header_fields_are_refused_by_name(void **state)
         {AT_HASHES, UINT64_MAX, PETAL_ERR_DAMAGED, "byte 8 "},
         {AT_LENGTH, 0, PETAL_ERR_DAMAGED, "byte 16 "},
         {AT_LENGTH, 958, PETAL_ERR_DAMAGED, "shorter"},
-        {AT_LENGTH, 896, PETAL_ERR_DAMAGED, "shorter"}, /* a word less; wrong in both byte orders */
+        {AT_LENGTH, 896, PETAL_ERR_DAMAGED, "shorter"}, /* one word too few, in either byte order */
         {AT_LENGTH, 961, PETAL_ERR_DAMAGED, "longer"},
         {AT_LENGTH, UINT64_MAX, PETAL_ERR_DAMAGED, "longer"},
     };
@@ -96,7 +97,7 @@ static void a_promise_of_2_to_48_bits_is_refused_before_memory_is_taken(void **s
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
     expect_refused((struct bytes){file.data, HEADER_BYTES}, "bits-and-blooms", PETAL_ERR_TRUNCATED,
-                   "promises 144 bytes"); /* the header is complete, but there are no bits */
+                   "promises 144 bytes"); /* the header is complete, but the bits are missing */
     put(file, AT_BITS, (uint64_t)1 << 48);
     put(file, AT_LENGTH, (uint64_t)1 << 48);
     struct counting count = {0};
@@ -112,7 +113,7 @@ static void a_bit_beyond_the_last_is_refused(void **state)
 {
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
-    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* bit 959; the filter has only bits 0 .. 958 */
+    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* sets bit 959 of a filter of 959 bits */
     require_that(
         expect_refused(file, "bits-and-blooms", PETAL_ERR_DAMAGED, "bits set beyond the last"), ==,
         HEADER_BYTES + 959 / 64 * 8);
@@ -133,7 +134,7 @@ static void json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form(
                            written(held, "bits-and-blooms"), written(from_json, "bits-and-blooms"),
                            written(from_json, "bits-and-blooms-json")};
     expect_same(made[0], json);
-    expect_same(made[1], json); /* in the form in which it was read */
+    expect_same(made[1], json); /* written in the form in which it was read */
     expect_same(made[2], binary);
     expect_same(made[3], json);
     for (int i = 0; i < 4; i++) free(made[i].data);
@@ -268,13 +269,13 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
 #define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""
 
 /* Go's encoding/json ignores case in member names, skips unknown members, and uses the last of
- * several members of one name. */
+ * several members with the same name. */
 static void json_is_read_as_go_reads_it(void **state)
 {
     static const char *const texts[] = {
         "{\"\\u006d\":10,\"\\u006B\":7,\"\\u0062\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
         "{\"M\":10,\"K\":7,\"B\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
-        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign; in lower case it is k */
+        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign, whose lower case is k */
         "{\"m\":10,\"\\u212A\":7," B "}",
         "{\"m\":1,\"M\":\"x\",\"m\":10,\"k\":7," B "}",
         "{\"b\":null,\"m\":10,\"k\":7," B "}",
@@ -330,7 +331,7 @@ static void only_its_own_json_is_recognized(void **state)
         "{}",
         "{\"m\":10,\"k\":7}",
         "{\"m\":10,\"k\":7,\"b\":\"text\"}",
-        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* the length is wrong */
+        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* the length of `b` is wrong */
         "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAA!AAAAAAAADbQ==\"}",
         "{\"m\":\"10\",\"k\":7," B "}",
         "[{\"m\":10,\"k\":7," B "}]",
@@ -355,8 +356,8 @@ static void binary_is_refused_by_the_name_of_json(void **state)
     free(file.data);
 }
 
-/* No memory is allocated for text with a million brackets, numbers or members, whatever size it
- * claims. */
+/* No memory must be allocated for JSON text with a million brackets, numbers or members, whatever
+ * filter size it declares. */
 static void hostile_json_gets_no_memory(void **state)
 {
     static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1",

@@ -1,6 +1,6 @@
-/* cassandra.c - tests what the common vectors can't show about Cassandra's filters. Sizes equal
- * Cassandra's; the three forms start with the same bytes but are never confused; a filter of more
- * than 2^32 bits is queried in place. */
+/* cassandra.c - tests properties of Cassandra's filters that the common vectors don't cover. Sizes
+ * must equal Cassandra's, the three forms must never be confused although they start with the same
+ * bytes, and a filter of more than 2^32 bits must be usable in place. */
 #include "support.h"
 
 static void sizes_are_those_of_cassandra(void **state)
@@ -27,7 +27,7 @@ static void what_cassandra_cannot_make_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(plan_status(1000, 6.7e-05, 0, 0),
-                     PETAL_ERR_UNREACHABLE); /* Cassandra's table ends at 6.71e-05 */
+                     PETAL_ERR_UNREACHABLE); /* the lowest rate in Cassandra's table is 6.71e-05 */
     assert_int_equal(plan_status(1000, 6.71e-05, 0, 0), PETAL_OK);
     assert_int_equal(plan_status(UINT64_MAX, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status(UINT64_MAX / 10, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
@@ -38,8 +38,8 @@ static void what_cassandra_cannot_make_is_refused(void **state)
     assert_int_equal(plan_status(0, 0, 64, 22), PETAL_ERR_ARGUMENT);
 }
 
-/* The bytes don't say which version wrote them, so all three formats fit. None is converted into
- * another. */
+/* The bytes don't record which Cassandra version wrote them, so all three formats match. A file
+ * must never be converted to another of the three formats. */
 static void the_three_forms_are_kept_apart(void **state)
 {
     static const char *const forms[] = {"cassandra", "cassandra-be", "cassandra-2"};
@@ -63,8 +63,8 @@ static void the_three_forms_are_kept_apart(void **state)
     free(bytes.data);
 }
 
-/* Uses 500,000,000 keys at 10 bits each. Bits above 2^32 must be set and found again. The test
- * touches few pages. */
+/* The filter is sized for 500,000,000 keys at 10 bits per key. Bits above 2^32 must be set and
+ * found again. The test needs little memory, since it touches only a few pages. */
 static void more_than_2_to_32_bits_are_reached(void **state)
 {
     char key[32];

@@ -1,6 +1,7 @@
-/* datasketches.c - tests what the common vectors can't show about DataSketches' filters: numbers
- * and sizes as in its C++ library, empty filters without bits, the count of set bits (which may be
- * wrong), the empty key, and sizes for which its C++ and Java libraries differ. */
+/* datasketches.c - tests properties of DataSketches' filters that the common vectors don't cover.
+ * Keys and sizes must match the C++ library. Other tests cover empty filters without bits, the
+ * count of set bits (which may be wrong), the empty key, and sizes on which the C++ and Java
+ * libraries disagree. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -22,7 +23,8 @@ static petal_filter *sized(uint64_t bits, uint32_t hashes, uint64_t seed)
     return filter;
 }
 
-/* Returns a header without bits: preamble, flags, k, number of longs. */
+/* Returns a file header with this preamble, flags, number of hashes and number of longs, without
+ * bits. */
 static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uint32_t longs)
 {
     struct bytes bytes = zeros(24);
@@ -32,7 +34,7 @@ static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uin
     return bytes;
 }
 
-/* The bytes must be unchanged after a round trip through a petal file. */
+/* Checks that the bytes are unchanged after a round trip through a petal file. */
 static void expect_round_trip(struct bytes bytes)
 {
     petal_filter *filter = loaded(bytes, "datasketches");
@@ -46,7 +48,7 @@ static void expect_round_trip(struct bytes bytes)
     free(back.data);
 }
 
-/* Returns the number of set bits that the filter writes. */
+/* Returns the count of set bits that is stored in the file when the filter is written. */
 static int64_t written_count(const petal_filter *filter)
 {
     struct bytes bytes = written(filter, "datasketches");
@@ -93,7 +95,7 @@ static void what_the_original_does_not_make_is_not_planned(void **state)
     options.format = "datasketches";
     options.rate = 0.01;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_ARGUMENT);
-    options.capacity = 448079000; /* another million exceeds 2^32 bits */
+    options.capacity = 448079000; /* a million more keys would need more than 2^32 bits */
     assert_int_equal(petal_plan(&options, &PETAL_INFO_INIT, NULL, &error), PETAL_OK);
     options.capacity += 1000000;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT);
@@ -118,7 +120,7 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     size_t new_count = 9;
     (void)state;
     for (int i = 0; i < 1000; i++) petal_add_i64(filter, i);
-    assert_true(stats_of(filter).saturated); /* so every key except the empty one is present */
+    assert_true(stats_of(filter).saturated); /* contains every key except the empty one */
     assert_int_equal(petal_add(filter, NULL, 0), PETAL_ERR_UNSUPPORTED);
     assert_false(petal_contains(filter, "", 0));
     assert_int_equal(contains_keys(filter, keys, 3, found), 2);
@@ -126,14 +128,15 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     uint8_t was_new[3] = {9, 9, 9};
     assert_int_equal(add_key_batch(filter, keys, 3, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
-    assert_int_equal(new_count, 0); /* a batch is added completely or not at all */
+    assert_int_equal(new_count, 0); /* a batch is added either completely or not at all */
     assert_memory_equal(was_new, ((uint8_t[]){0, 0, 0}), 3);
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).items, 0);
     petal_free(filter);
 }
 
-/* Tests a filter large enough to be built by regions, and one that is too small for it. */
+/* Tests a filter that is large enough to be built region by region, and a filter that is too small
+ * for regions. */
 static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(void **state)
 {
     static const uint64_t bits[] = {(uint64_t)1 << 27, 1 << 16};
@@ -183,8 +186,8 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     free(bytes.data);
 }
 
-/* A 24-byte file can claim half a gigabyte. The pages stay untouched, and the memory limit applies
- * to them. */
+/* A 24-byte file can declare a filter of half a gigabyte. Opening it must not touch the filter's
+ * pages, but the memory limit applies to their size. */
 static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -204,9 +207,9 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     free(bytes.data);
 }
 
-/* Tests the forms that Java and C++ write: with a correct count, without one, and with a wrong one.
- * It also tests filters that C++ keeps in the caller's memory, which write their bits even if
- * empty. */
+/* Tests the forms that Java and C++ write: with a correct count, without a count, and with a wrong
+ * count. Also tests filters that C++ stores in the caller's memory; their bits are written even if
+ * the filter is empty. */
 static void every_form_comes_back_as_it_was(void **state)
 {
     struct bytes forms[] = {header(3, 4, 3, 2), header(4, 4, 3, 2), zeros(48), zeros(48)};
@@ -216,7 +219,7 @@ static void every_form_comes_back_as_it_was(void **state)
         memcpy(forms[i].data, head.data, 24);
         free(head.data);
     }
-    memset(forms[3].data + 24, 0xff, 8); /* says "dirty", though no bits are set */
+    memset(forms[3].data + 24, 0xff, 8); /* marks the count as unknown, although no bits are set */
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         expect_round_trip(forms[i]);
         free(forms[i].data);
@@ -228,7 +231,7 @@ static void a_count_is_believed_by_nobody_and_put_right(void **state)
     struct bytes clean = vector(FOLDER "str_hello_m128_k3_seed42_clean.sk");
     (void)state;
     clean.data[24] =
-        0; /* C++ leaves it 0 for filters in the caller's memory, and then treats them as empty */
+        0; /* C++ leaves the count 0 for filters in the caller's memory, so it sees them as empty */
     petal_filter *filter = loaded(clean, "datasketches");
     assert_true(petal_contains(filter, "hello", 5));
     assert_int_equal(stats_of(filter).bits_set, 3);

@@ -1,6 +1,6 @@
-/* dcso.c - tests what the common vectors can't show about DCSO's files. Keys are counted as DCSO
- * counts them, attached data becomes metadata, a gzip file contains the same filter, and no memory
- * is allocated for a file that lies about its size. */
+/* dcso.c - tests properties of DCSO's files that the common vectors don't cover. Keys must be
+ * counted as in DCSO, attached data must become metadata, a gzip file must contain the same filter
+ * as the plain file, and no memory may be allocated for a file that lies about its size. */
 #include "support.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void sizes_are_those_of_dcso(void **state)
     expect_sizes("dcso", "dcso/sizing.txt", 150);
 }
 
-/* Both of its implementations test this: "bar" in a filter for 100,000 keys at 1 %. */
+/* Both DCSO implementations test these positions of "bar" in a filter for 100,000 keys at 1 %. */
 static void the_published_fingerprint_is_ours(void **state)
 {
     static const unsigned positions[] = {20311, 36825, 412501, 835777, 658914, 853361, 307361};
@@ -95,7 +95,7 @@ static void flags_that_mean_nothing_yet_are_kept(void **state)
     free(file.data);
 }
 
-/* Upstream's broken.bloom has k = 2^63. Each of these files has one field with an impossible
+/* Upstream's broken.bloom has k = 2^63. Each file in this test has one field with an impossible
  * value. */
 static void impossible_header_fields_are_refused_by_name(void **state)
 {
@@ -142,7 +142,7 @@ static void a_bit_beyond_the_last_is_refused(void **state)
 }
 
 /* The number of classes is the largest power of two that divides the number of bits. The test
- * searches for a capacity with 1024 classes, and for one with more. */
+ * searches for a capacity that gives 1024 classes, and for a capacity that gives more. */
 static void the_rate_of_more_than_1024_classes_is_not_known(void **state)
 {
     bool had_most = false, had_more = false;
@@ -226,14 +226,14 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     file.size = whole + 1;
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bytes after the end");
     file.size = whole;
-    file.data[whole - 8] ^= 1; /* a byte of the checksum */
+    file.data[whole - 8] ^= 1; /* changes a byte of the checksum */
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "gzip");
     free(file.data);
 }
 
-/* bomb: the header claims 8 bytes of bits, but 16 MiB of zeros follow. promise: the header claims
- * 2^48 bits, and nothing follows. twice: the file is compressed twice. None of them may take more
- * memory than zlib itself needs. */
+/* In `bomb`, the header declares 8 bytes of bits, but 16 MiB of zeros follow. In `promise`, the
+ * header declares 2^48 bits, but nothing follows. In `twice`, the file is compressed twice. None of
+ * the three files may use more memory than zlib itself requires. */
 static void packed_lies_get_no_memory(void **state)
 {
     static const struct {
@@ -255,9 +255,9 @@ static void packed_lies_get_no_memory(void **state)
     }
 }
 
-/* gzip expands by at most a factor of 1032. If a header claims the largest size that this file
- * could hold, it passes this check and then fails because of its checksum, which is 0. If it claims
- * one word more, it is refused as truncated. */
+/* gzip expands data by at most a factor of 1032. If the header declares the largest size that this
+ * compressed file could contain, the file passes the size check and is refused because its checksum
+ * is 0. If the header declares one more word, the file is refused as truncated. */
 static void a_promise_is_refused_from_the_first_byte_that_gzip_cannot_hold(void **state)
 {
     enum { FRAME = 10 + 5, STORED = HEADER_BYTES + 64, SIZE = FRAME + STORED + 8 };

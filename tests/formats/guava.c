@@ -1,6 +1,7 @@
-/* guava.c - tests what the common vectors can't show about Guava's filters. The large cases of
- * Guava's own tests have exactly the same false positives, and the sizes equal Guava's. If neither
- * Guava nor its ports can have written a file, it is refused, and the message names the field. */
+/* guava.c - tests properties of Guava's filters that the common vectors don't cover. The large
+ * cases from Guava's own tests must give exactly the same false positives as in Guava, and the
+ * sizes must equal Guava's. A file that neither Guava nor its ports can have written must be
+ * refused with a message that names the field. */
 #include "../require.h"
 #include "../save_as.h"
 #include <petal/petal.h>
@@ -37,8 +38,8 @@ static size_t decimal(int number, bool utf16, char *key)
     return utf16 ? 2 * size : size;
 }
 
-/* Adds the even numbers below two million, and counts the odd ones that pass. `first` lists those
- * below 900, and ends with 0. */
+/* Adds the even numbers below two million, and counts the odd numbers that pass. `first` lists the
+ * odd numbers below 900 that must pass, and ends with 0. */
 static void count_false_positives(const char *format, bool utf16, long expected, const int *first)
 {
     petal_filter *filter = make(format, 1000000, 0.03);
@@ -184,8 +185,8 @@ static void every_field_of_the_header_is_checked(void **state)
     }
 }
 
-/* Returns how many bytes of this process's resident memory are not backed by a file, or 0 if the
- * system doesn't report that. */
+/* Returns the number of bytes of this process's resident memory that are not backed by a file, or 0
+ * if the system doesn't report it. */
 static uint64_t private_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -219,7 +220,7 @@ a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void
     for (int i = 0; i < 40; i++) assert_true(petal_contains(filter, key, decimal(i, false, key)));
     long passed = 0;
     for (int i = 40; i < 100000; i++) passed += petal_contains(filter, key, decimal(i, false, key));
-    /* 200 of 2^33 bits are set, so a false positive has probability 6e-39. */
+    /* Only 200 of 2^33 bits are set, so the probability of a false positive is 6e-39. */
     assert_int_equal(passed, 0);
     require_that(private_bytes(), <, before + ((uint64_t)4 << 20));
     petal_free(filter);

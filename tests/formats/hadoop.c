@@ -1,9 +1,10 @@
-/* hadoop.c - tests what the common vectors can't show about Hadoop's filters and HBase's chunks.
- * Hashes must give the published values, sizes must equal the originals', and filters that a format
- * can't store must be refused. */
+/* hadoop.c - tests properties of Hadoop's filters and HBase's chunks that the common vectors can't
+ * cover. Hashes must equal the published values, sizes must equal the originals', and filters that
+ * a format can't store must be refused. */
 #include "support.h"
 
-/* Returns the first 32 bits of a key's hash in a filter. That is the hash function with seed 0. */
+/* Returns the first 32 bits of a key's hash in a filter: the value of the hash function with seed
+ * 0. */
 static uint32_t first_hash(const char *vector_name, const char *format, const char *key)
 {
     petal_filter *filter = loaded_vector(vector_name, format);
@@ -12,7 +13,7 @@ static uint32_t first_hash(const char *vector_name, const char *format, const ch
     return hash;
 }
 
-/* The published values of lookup3.c's driver5 and of MurmurHash3. */
+/* Compares hashes with the published values of driver5() in lookup3.c and of MurmurHash3. */
 static void hashes_give_the_published_values(void **state)
 {
     static const char *const score = "Four score and seven years ago",
@@ -55,13 +56,13 @@ static void what_is_too_big_or_too_small_is_refused(void **state)
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 257), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hadoop", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
     assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0),
-                     PETAL_ERR_LIMIT); /* computed in doubles, the size is minus infinity */
+                     PETAL_ERR_LIMIT); /* the size, computed as a double, is minus infinity */
     assert_int_equal(plan_status("hbase", 0, 0, ((uint64_t)1 << 31) - 8, 5), PETAL_OK);
     assert_int_equal(plan_status("hbase", 0, 0, (uint64_t)1 << 31, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0, UINT64_MAX, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 1000, 0.7, 0, 0),
-                     PETAL_ERR_ARGUMENT); /* less than one bit per key */
+                     PETAL_ERR_ARGUMENT); /* needs less than one bit per key */
     assert_int_equal(plan_status("hbase", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
 }
 
@@ -105,8 +106,9 @@ static void a_bit_beyond_the_vector_is_refused(void **state)
     free(bytes.data);
 }
 
-/* The old form supports only Jenkins. A filter that was read from the old form is written in it
- * again. A filter with Murmur never is. */
+/* The old form supports only the Jenkins hash. A filter that was read from the old form must be
+ * written in the old form again. A filter with the Murmur hash must never be written in the old
+ * form. */
 static void the_old_form_stays_with_its_filter(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* javascript.c - tests what the common vectors can't show about the filters of JavaScript's
- * packages. Text keys are hashed like JavaScript strings, files of versions that hash differently
- * are refused by name, and a number in a JSON file never makes us allocate more memory than the
- * size of the file. */
+/* javascript.c - tests properties of the filters of JavaScript's packages that the common vectors
+ * don't cover. Text keys must be hashed like JavaScript strings, files from versions that hash
+ * differently must be refused with a message that names the version, and a number in a JSON file
+ * must never cause an allocation out of proportion to the file size. */
 #include "support.h"
 
 static struct bytes text_of(const char *text)
@@ -29,7 +29,8 @@ static petal_filter *sized(const char *format)
     return filter;
 }
 
-/* For ASCII the hash is the published FNV-1a, since each unit is one byte. */
+/* For ASCII text, the hash must equal the published FNV-1a, since each UTF-16 unit is hashed as one
+ * byte. */
 static void the_hash_of_ascii_is_fnv1a(void **state)
 {
     (void)state;
@@ -45,8 +46,8 @@ static uint64_t hash_of(const petal_filter *filter, const char *key)
     return petal_hash_key(filter, key, strlen(key));
 }
 
-/* As in TextDecoder, each longest prefix of a character becomes one U+FFFD (ef bf bd). But an
- * encoded surrogate counts as one unit. */
+/* As in TextDecoder, each maximal prefix of an invalid character becomes one U+FFFD (ef bf bd).
+ * Unlike in TextDecoder, an encoded surrogate counts as one unit. */
 static void what_is_no_utf8_is_the_replacement_character(void **state)
 {
     static const char *const pairs[][2] = {
@@ -66,7 +67,7 @@ static void what_is_no_utf8_is_the_replacement_character(void **state)
         {"\xf0\x9f\x99\xc3\xa9", "\xef\xbf\xbd\xc3\xa9"},
         {"\xf0\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-        /* A pair of surrogates forms the character. */
+        /* A surrogate pair represents this character. */
         {"\xed\xa0\xbd\xed\xb9\x82", "\xf0\x9f\x99\x82"},
     };
     static const char *const formats[] = {"bloomfilter", "js-tutorial"};
@@ -211,7 +212,7 @@ static void memory_is_bounded_by_the_text(void **state)
         petal_error error;
         struct bytes bytes = vector(names[i][1]);
         expect_status(load_counted(bytes, names[i][0], &count, &filter, &error), PETAL_OK, &error);
-        /* The memory is for the image, the bits and the handle. */
+        /* This limit covers the image, the bits and the handle. */
         require_that(count.peak_bytes, <, 4096 + 2 * bytes.size);
         petal_free(filter);
         expect_harmless_without_memory(bytes, names[i][0]);
@@ -219,8 +220,8 @@ static void memory_is_bounded_by_the_text(void **state)
     }
 }
 
-/* Without a version, the numbers are signed unless one of them is too large for that. Adding keys
- * doesn't change the form. */
+/* If the file has no version, its numbers are signed unless one of them is too large for a signed
+ * integer. Adding keys must not change the form of the file. */
 static void a_form_stays_when_keys_are_added(void **state)
 {
     (void)state;
@@ -230,7 +231,7 @@ static void a_form_stays_when_keys_are_added(void **state)
     for (int i = 0; i < 20; i++)
         petal_add(filter, key, (size_t)snprintf(key, sizeof key, "https://example.com/%d", i));
     struct bytes bytes = written(filter, "bloomfilter");
-    /* The text must be as 0.0.21 writes it. */
+    /* The text must equal the text that version 0.0.21 writes. */
     expect_same(bytes, text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n"));
     free(bytes.data);
     petal_free(filter);

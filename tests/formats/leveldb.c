@@ -1,5 +1,5 @@
-/* leveldb.c - tests what the common vectors can't show about LevelDB's filters. Sizes follow from
- * LevelDB's bits per key, and filters that LevelDB would not query are refused. */
+/* leveldb.c - tests properties of LevelDB's filters that the common vectors don't cover. Sizes must
+ * follow from LevelDB's bits per key, and filters that LevelDB would not query must be refused. */
 #include "support.h"
 
 static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
@@ -15,7 +15,7 @@ static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
         {1001, 0.01, 10016, 6},    /* rounded up to whole bytes */
         {1, 0.01, 64, 6},          /* at least 64 bits */
         {10000000, 0.01, 110000000,
-         7}, /* needs 11, since 10,000,000 keys share their hashes with 0.23 % of all other keys */
+         7}, /* 11 bits per key, since 0.23 % of all absent keys have the hash of a key */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -25,8 +25,8 @@ static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
     }
 }
 
-/* With a 32-bit hash, at least n / 2^32 of all absent keys pass, whatever the size. Bits from 2^32
- * on are never reached. */
+/* With a 32-bit hash, at least n / 2^32 of all absent keys pass, whatever the filter size, and bits
+ * from 2^32 on are never used. */
 static void what_32_bits_of_hash_cannot_do_is_refused(void **state)
 {
     static const struct {
@@ -89,7 +89,7 @@ static void the_last_byte_says_what_can_be_asked(void **state)
     expect_refused(file, "leveldb", PETAL_ERR_TRUNCATED, "at least 9 bytes");
 }
 
-/* The rate in a refusal's message must work, and a slightly lower rate must not. */
+/* The rate suggested in the error message must work, and a slightly lower rate must not. */
 static void a_refusal_names_the_rate_that_can_be_reached(void **state)
 {
     static const uint64_t keys[] = {1, 1000, 5000, 100000000, 600000000};

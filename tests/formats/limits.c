@@ -1,5 +1,5 @@
 /* limits.c - proves with a counting allocator that opening a file never allocates more than the
- * memory limit, whatever size the file claims, and that the error message says what would help. */
+ * memory limit, whatever size the file declares, and that the error message suggests a remedy. */
 #include "support.h"
 
 #include <unistd.h>
@@ -26,9 +26,9 @@ static uint64_t number_before(const char *text, const char *mark)
     return strtoull(at, NULL, 10);
 }
 
-/* If the limit is too low, opening must fail and name the number of bytes needed. With that many
- * bytes it must succeed, without a leak. If the file must be decompressed, two such errors may
- * occur, one after the other. */
+/* If the memory limit is too low, opening must fail and report the number of bytes needed. With
+ * this limit, opening must succeed without a memory leak. If the file must be decompressed, opening
+ * may report a limit twice. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
     struct counting count;
@@ -56,7 +56,7 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
     petal_free(filter);
 }
 
-/* Whichever byte is wrong or missing, nothing may stay allocated. */
+/* No matter which byte is wrong or missing, no memory may stay allocated. */
 static void expect_no_leak_of_damaged(struct bytes bytes, const char *format)
 {
     struct counting count;
@@ -101,7 +101,7 @@ static void bits_that_a_file_leaves_out_are_within_the_limit(void **state)
 static void bits_that_are_unpacked_are_within_the_limit(void **state)
 {
     (void)state;
-    /* The file has only a thousandth of these bytes. */
+    /* The compressed file is only a thousandth of this size. */
     expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE);
     expect_format_bounded("redisbloom-dump", 2000000, MEBIBYTE);
     expect_format_bounded("bits-and-blooms-json", 100000, 100000);
@@ -143,7 +143,7 @@ static void a_map_does_not_count(void **state)
     unlink(path);
 }
 
-/* An earlier version reported 0 for formats that use the default planner. */
+/* The library used to report 0 for formats that use the default planner. */
 static void a_format_can_create_just_if_it_can_be_planned(void **state)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;

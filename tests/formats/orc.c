@@ -1,7 +1,7 @@
-/* orc.c - tests what the common vectors can't show about ORC's filters. The older form contains the
- * same filter as the newer one in a different encoding. Bytes that no protobuf writer can have
- * written are refused. Hashes and sizes equal ORC's. Keys that are bytes are never mistaken for
- * longs. */
+/* orc.c - tests properties of ORC's filters that the common vectors don't cover. The older form
+ * must contain the same filter as the newer form in a different encoding. Bytes that no protobuf
+ * writer can have written must be refused. Hashes and sizes must equal ORC's. Byte keys must never
+ * be mistaken for longs. */
 #include "../require.h"
 #include "../save_as.h"
 #include "../values.h"
@@ -42,7 +42,8 @@ static struct bytes of_hex(const char *hex)
     return bytes;
 }
 
-/* Opens a copy of exactly that size, so that a sanitizer finds reads past the end. */
+/* Opens a copy of the data in a memory block of exactly its size, so that a sanitizer detects reads
+ * past the end. */
 static petal_status view(const uint8_t *data, size_t size, const char *format,
                          petal_filter **filter, petal_error *error)
 {
@@ -124,8 +125,8 @@ static void the_older_form_is_written_back_directly_and_through_a_petal_file(voi
     }
 }
 
-/* If the older form is cut after a word, it is a valid smaller filter, so the cut can't be
- * detected. Cut elsewhere, it is refused. */
+/* A file in the older form that is cut off after a whole word is a valid smaller filter, so the
+ * truncation can't be detected. A file that is cut off anywhere else must be refused. */
 static void the_older_form_is_refused_when_cut_off_within_a_word(void **state)
 {
     struct bytes bytes = load(pairs[0].older);
@@ -180,24 +181,24 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"08ffffffffffffffffff011a08", PETAL_ERR_DAMAGED, 1},       /* k = -1 as an int64 */
         {"0887001a080000000000000000", PETAL_ERR_DAMAGED, 1},       /* 7 encoded in two bytes */
         {"08071a00", PETAL_ERR_DAMAGED, 3},                         /* no bits */
-        {"08071a0700000000000000", PETAL_ERR_DAMAGED, 3},           /* not a whole word */
+        {"08071a0700000000000000", PETAL_ERR_DAMAGED, 3}, /* not a whole number of words */
         {"08071a0900000000000000000000", PETAL_ERR_DAMAGED, 3},
         {"08071a0800000000000000", PETAL_ERR_TRUNCATED, 11},
-        {"08071a08000000000000000000", PETAL_ERR_DAMAGED, 12}, /* one byte too many */
+        {"08071a08000000000000000000", PETAL_ERR_DAMAGED, 12}, /* the input is one byte too long */
         {"08071a0800000000000000001a080000000000000000", PETAL_ERR_DAMAGED,
          12}, /* the bits appear twice */
-        /* 2^31 - 8 bytes: more bits than ORC supports. */
+        /* The length is 2^31 - 8 bytes, which means more bits than ORC supports. */
         {"08071af8ffffff07", PETAL_ERR_DAMAGED, 3},
         {"08071af8ffffff0f", PETAL_ERR_DAMAGED, 3},
         {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7}, /* claims 256 MiB */
-        /* This is the packed encoding, which no writer uses. */
+        /* The words are in packed encoding, which no writer uses. */
         {"080712080000000000000000", PETAL_ERR_DAMAGED, 2},
         {"0807110000000000000000190000000000000000", PETAL_ERR_DAMAGED, 11},
         {"08071100000000000000001a080000000000000000", PETAL_ERR_DAMAGED, 11}, /* both forms */
         {"0807080711", PETAL_ERR_DAMAGED, 2},
         {"1a0800000000000000000807", PETAL_ERR_NOT_A_FILTER, 0},     /* out of order */
-        {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list with one entry */
-        /* This is the start of an ORC file. */
+        {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list of one filter */
+        /* These bytes are the start of an ORC file. */
         {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},
     };
     (void)state;
@@ -237,7 +238,7 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     petal_encode_i32(-1, narrow);
     require_that(petal_hash_key(longs, wide, 8), ==, 6614246905173314819u);
     require_that(petal_hash_key(longs, narrow, 4), ==,
-                 6614246905173314819u); /* an int column's value is hashed as a long */
+                 6614246905173314819u); /* ORC hashes the values of int columns as longs */
     petal_encode_i64(790302201, wide);
     petal_encode_i32(790302201, narrow);
     require_that(petal_hash_key(longs, wide, 8), ==, 1499534499340523007u);
@@ -249,7 +250,8 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     petal_free(longs);
 }
 
-/* ORC gives null its own hash. Null is not a key, so it is queried by its hash. */
+/* ORC assigns null its own hash. Petal has no null key, so null is added and queried by its
+ * hash. */
 static void null_is_asked_for_by_its_hash(void **state)
 {
     petal_filter *filter = make("orc", 1000, 0.05);
@@ -278,7 +280,8 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
     struct bytes file = load("newer_n1_p0.01_hello.bin");
     size_t count = petal_recognize(file.data, file.size, names, 8), orc = 0;
     for (size_t i = 0; i < count; i++) orc += strncmp(names[i], "orc", 3) == 0;
-    /* The bytes don't say which of the two formats it is, so both fit or neither. */
+    /* The bytes don't record which of the two formats was used, so either both formats match or
+     * neither does. */
     assert_int_equal(orc, 2);
     petal_free(bytes);
     petal_free(longs);
@@ -348,7 +351,7 @@ static void sizes_beyond_orcs_are_refused(void **state)
     (void)state;
     assert_int_equal(plan(200000000, 0.01, &info), PETAL_OK);
     assert_int_equal(plan(230000000, 0.01, &info),
-                     PETAL_ERR_LIMIT); /* 2.2e9 bits overflow Java's int */
+                     PETAL_ERR_LIMIT); /* 2.2e9 bits would overflow Java's int */
     assert_int_equal(plan(UINT64_MAX, 1e-9, &info), PETAL_ERR_LIMIT);
     assert_int_equal(plan(1, 5e-324, &info), PETAL_ERR_LIMIT); /* 1,109 hashes */
 }

@@ -1,6 +1,7 @@
-/* pybloom.c - tests what the common vectors can't show about pybloom_live's filters. A scalable
- * filter grows as the original does, no matter how it was loaded. Without keys it has no layer in
- * the file. The rate takes into account that the hash prefers some bits. */
+/* pybloom.c - tests properties of pybloom_live's filters that the common vectors don't cover. A
+ * scalable filter must grow as in pybloom_live, however it was loaded. The file of an empty
+ * scalable filter must contain no layer. The rate must take into account that the hash favors some
+ * bits. */
 #include "support.h"
 
 static void sizes_are_those_of_pybloom_live(void **state)
@@ -18,7 +19,7 @@ static void add_keys(petal_filter *filter, int from, int to)
     }
 }
 
-/* After adding keys 400 to 799, the filter of the first file must equal that of the second file. */
+/* After keys 400 to 799 are added, the filter must equal the one in the file with 800 keys. */
 static void expect_grown(petal_filter *filter)
 {
     struct bytes wanted = vector("pybloom/sbf_small_growth_n50_p0.02_800keys.bin");
@@ -133,7 +134,7 @@ static void a_scalable_filter_without_a_key_has_no_filter_in_its_file(void **sta
     free(wanted.data);
 }
 
-/* These 32 bytes declare a 1 TB first filter. */
+/* These 32 bytes declare a scalable filter with a first filter of 1 TB. */
 static void what_a_filter_without_a_key_would_need_is_not_allocated_without_bound(void **state)
 {
     struct counting count = {0};
@@ -146,7 +147,7 @@ static void what_a_filter_without_a_key_would_need_is_not_allocated_without_boun
     assert_non_null(strstr(error.message, "make a new one"));
     assert_int_equal(count.peak_bytes, 0);
     free(bytes.data);
-    /* This one is too large to be left out of the file, even while it is empty. */
+    /* This first filter is too large to be omitted from the file, even though it is empty. */
     petal_filter *big = planned("pybloom-scalable", 2000000, 0.001);
     bytes = written(big, "pybloom-scalable");
     petal_free(big);
@@ -167,7 +168,7 @@ static void every_field_of_a_scalable_header_is_checked(void **state)
         {4, 8, 0x3ff0000000000001, PETAL_ERR_NOT_A_FILTER, "no ratio at byte 4"}, /* above 1 */
         {12, 8, 0, PETAL_ERR_DAMAGED, "byte 12 (a capacity of 0"},
         {20, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (an error"},
-        /* 2.0; the first layer would get 1.8. */
+        /* The error is 2.0, so the first layer's rate would be 1.8. */
         {20, 8, 0x4000000000000000, PETAL_ERR_DAMAGED, "byte 20 (an error"},
         {20, 8, 0x7ff8000000000000, PETAL_ERR_DAMAGED, "byte 20 (an error"}, /* NaN */
         {20, 8, 0xbf847ae147ae147b, PETAL_ERR_DAMAGED, "byte 20 (an error"}, /* -0.01 */
@@ -208,9 +209,10 @@ static void forms_that_are_not_there_are_refused_with_the_reason(void **state)
 }
 
 /* With 18,170 keys at 2^-7, slices have 26,214 bits. A 16-bit hash hits the first half of such a
- * slice three times for every two hits in the other half. A model that ignores this gives the rate
- * 2^-7 = 0.00781, and predicts 3,125 false positives among 400,000 absent keys, with sd 56. In fact
- * there are about 3,530, which is 7 sd more. Keys and hash are fixed, so the result is too. */
+ * slice three times for every two hits in the other half. A model that ignores this bias computes a
+ * rate of 2^-7 = 0.00781, and predicts 3,125 false positives among 400,000 absent keys, with a
+ * standard deviation of 56. The actual number is about 3,530, which is 7 standard deviations
+ * higher. The keys and the hash are fixed, so the result never varies. */
 static void the_rate_counts_that_some_bits_are_favoured(void **state)
 {
     enum { KEYS = 18170, ABSENT = 400000 };
@@ -227,8 +229,8 @@ static void the_rate_counts_that_some_bits_are_favoured(void **state)
     petal_free(filter);
     require_that(predicted, >, 3400);
     require_that(predicted, <, 3650);
-    /* The count may differ from a rate by 5 sd. The square of the difference is then 25 times the
-     * expected count. */
+    /* The count may differ from the expected count by up to 5 standard deviations, so the square of
+     * the difference is less than 25 times the expected count. */
     require_that((passed - predicted) * (passed - predicted), <, 25 * predicted);
     require_that((passed - given) * (passed - given), <, 25 * given);
 }

@@ -1,9 +1,9 @@
-/* rates.c - proves for every format that the predicted rate, and the rate computed from the bits,
- * never change.
+/* rates.c - proves for every format that neither the predicted rate nor the rate computed from the
+ * bits ever changes.
  *
- * tests/stat/courses shows with thousands of filters that these numbers are right. In this test,
- * any other number is a failure. NAN means that the library doesn't know the rate.
- * `PETAL_UPDATE_VECTORS=1` prints a new table. */
+ * tests/stat/courses shows with thousands of filters that the numbers in the table are right. This
+ * test fails if the library computes any other number. NAN means that the library doesn't know the
+ * rate. `PETAL_UPDATE_VECTORS=1` prints a new table. */
 #include "support.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ struct rates {
     double predicted, of_bits;
 };
 
-/* Plans a filter for `keys` keys, adds as many, and returns its rates. */
+/* Plans a filter for `keys` keys, adds that many keys, and returns its rates. */
 static struct rates rates_of(const char *format, double rate, uint64_t keys)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -148,7 +148,7 @@ static struct rates rates_of(const char *format, double rate, uint64_t keys)
     options.capacity = keys;
     options.rate = rate;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
-    /* The product spreads the keys over all 64 bits. */
+    /* Multiplying spreads the keys over all 64 bits. */
     for (uint64_t i = 0; i < keys; i++) petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u));
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     require_status(PETAL_OK, petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, &error), error);
@@ -163,7 +163,8 @@ static void print_rates(const double *rates, const char *end)
     printf("}%s", end);
 }
 
-/* The table has six digits. The log() of another C library differs only in the last bit. */
+/* The numbers in the table have six digits, so they also match if another C library's log() differs
+ * in the last bit. */
 static void require_rate(double found, double wanted, const struct row *row, int size)
 {
     require(isnan(wanted) ? isnan(found) : fabs(found - wanted) <= 1e-5 * wanted,

@@ -1,6 +1,7 @@
-/* rocksdb.c - tests what the common vectors can't show about RocksDB's filters. Checksums and false
- * positives equal those in RocksDB's own tests, sizes follow from its bits per key, its other kinds
- * of filters are refused with a message that names them, and the model of the rate is right. */
+/* rocksdb.c - tests properties of RocksDB's filters that the common vectors don't cover. Checksums
+ * and false positives must equal those in RocksDB's own tests, sizes must follow from RocksDB's
+ * bits per key, RocksDB's other kinds of filters must be refused with a message that names the
+ * kind, and the rate model must be right. */
 #include "support.h"
 
 static petal_filter *of_lines(uint64_t lines, uint32_t hashes)
@@ -15,8 +16,8 @@ static petal_filter *of_lines(uint64_t lines, uint32_t hashes)
     return filter;
 }
 
-/* Makes a filter as RocksDB does from the 4-byte integers first .. last. `millibits` is a thousand
- * times the bits per key. */
+/* Creates the same filter as RocksDB from the 4-byte integers first .. last. `millibits` is 1000
+ * times the number of bits per key. */
 static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t first, int32_t last)
 {
     uint64_t keys = (uint64_t)last - (uint64_t)first + 1;
@@ -29,8 +30,8 @@ static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t fi
     return filter;
 }
 
-/* RocksDB's tests identify a file by this 32-bit hash. If one byte remains at the end, as in all of
- * these files, the hash sign-extends it. */
+/* RocksDB's tests identify a file by this 32-bit hash. If one byte remains at the end, as in all
+ * files in this test, the hash function sign-extends this byte. */
 static uint32_t file_hash(struct bytes file)
 {
     uint32_t h = 0xbc9f1d34u ^ (uint32_t)file.size * 0xc6a4a793u;
@@ -46,8 +47,8 @@ static uint32_t file_hash(struct bytes file)
     return h ^ h >> 24;
 }
 
-/* Queries 1000000, 1000001 and so on. The first numbers that pass, minus 1000000, must be those in
- * `wanted`, which ends with -1. */
+/* Queries 1000000, 1000001 and so on. `wanted` lists the first numbers that must pass, minus
+ * 1000000, and ends with -1. */
 static void expect_false_positives(const petal_filter *filter, const int *wanted)
 {
     for (int i = 0; *wanted >= 0; i++) {
@@ -57,7 +58,7 @@ static void expect_false_positives(const petal_filter *filter, const int *wanted
     }
 }
 
-/* This is the test "Schema" in RocksDB's bloom_test.cc. */
+/* Repeats the test "Schema" from RocksDB's bloom_test.cc. */
 static void rocksdbs_own_checksums_and_false_positives_come_out(void **state)
 {
     static const struct {
@@ -172,7 +173,7 @@ static void other_filters_are_refused_and_named(void **state)
         {256,
          {6, 1, 0, 0, 0},
          PETAL_ERR_UNSUPPORTED,
-         "before format_version 5"}, /* one line of 256 bytes */
+         "before format_version 5"}, /* a single line of 256 bytes */
         {64, {6, 0, 0, 0, 0}, PETAL_ERR_NOT_A_FILTER, "last 5 bytes"},
         {64, {6, 3, 0, 0, 0}, PETAL_ERR_NOT_A_FILTER, "last 5 bytes"},
         {64, {0, 1, 0, 0, 0}, PETAL_ERR_NOT_A_FILTER, "last 5 bytes"},
@@ -198,9 +199,10 @@ static void anything_shorter_than_a_trailer_is_truncated(void **state)
         expect_refused((struct bytes){bytes, size}, "rocksdb", PETAL_ERR_TRUNCATED, "truncated");
 }
 
-/* There are 100,000 keys at 10 bits each. One side of the estimate's interval is 1.96 standard
- * deviations, and 5 are allowed. Given the bits, the number of 1,000,000 absent keys that pass is
- * binomial with variance n p (1 - p), and again 5 are allowed. */
+/* The filter contains 100,000 keys at 10 bits per key. One side of the estimate's interval is 1.96
+ * standard deviations wide, and the test allows 5. Given the bits, the number of absent keys that
+ * pass is binomially distributed with variance n p (1 - p), and the test again allows 5 standard
+ * deviations. */
 static void estimates_and_rates_are_those_of_the_model(void **state)
 {
     const double keys = 100000, questions = 1000000;

@@ -1,5 +1,5 @@
 /* spark.c - proves that a header that Spark would never write is refused with the offset of the
- * wrong byte, and that version 2 keeps the seed. (tests/formats/vectors.c checks bits and
+ * wrong byte, and that version 2 files keep the seed. (tests/formats/vectors.c checks bits and
  * answers.) */
 #include "support.h"
 
@@ -37,7 +37,7 @@ static void version_2_records_the_seed_and_version_1_takes_none(void **state)
         const char *format;
         uint64_t seed;
         petal_status status;
-        uint8_t header[12]; /* version, k, then the seed or the number of longs */
+        uint8_t header[12]; /* version, number of hashes, and seed or number of longs */
     } cases[] = {
         {"spark", 0x01020304, PETAL_OK, {0, 0, 0, 2, 0, 0, 0, 5, 1, 2, 3, 4}},
         {"spark-v1", 0, PETAL_OK, {0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 2}},

@@ -1,5 +1,5 @@
-/* support.h - what the tests of single formats share: short functions that make filters, files, a
- * counting allocator, tables of sizes. */
+/* support.h - helpers that the tests of the individual formats share: functions for filters and
+ * files, a counting allocator, and comparison with tables of sizes. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* Fails with the error's message unless the status is the expected one. */
+/* Fails with the error's message unless the status equals the expected status. */
 static inline void expect_status(petal_status status, petal_status wanted, const petal_error *error)
 {
     if (status == wanted) return;
@@ -40,7 +40,7 @@ static inline struct bytes zeros(size_t size)
     return bytes;
 }
 
-/* Reads a file of vectors. */
+/* Reads a file from vectors/. */
 static inline struct bytes vector(const char *name)
 {
     char path[512];
@@ -85,7 +85,8 @@ static inline petal_filter *planned(const char *format, uint64_t keys, double ra
     return filter;
 }
 
-/* Copies the bytes to memory of exactly that size, so that a sanitizer finds reads past the end. */
+/* Loads a copy of the bytes in a memory block of exactly their size, so that a sanitizer detects
+ * reads past the end. */
 static inline petal_status load(struct bytes bytes, const char *format, petal_filter **filter,
                                 petal_error *error)
 {
@@ -114,8 +115,8 @@ static inline petal_filter *loaded_vector(const char *name, const char *format)
     return filter;
 }
 
-/* The bytes must be refused with this status and a message that contains the reason. Returns the
- * error's offset. */
+/* Checks that the bytes are refused with this status and a message that contains the reason.
+ * Returns the error's offset. */
 static inline uint64_t expect_refused(struct bytes bytes, const char *format, petal_status wanted,
                                       const char *why)
 {
@@ -140,8 +141,8 @@ static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
     return plan;
 }
 
-/* If a rate is given without a number of keys, planning must fail. (Other libraries assume one key:
- * 0 means that the number was not given.) */
+/* Checks that planning fails if a rate is given without a number of keys. (Other libraries then
+ * assume one key, but in Petal 0 means that no number was given.) */
 static inline void expect_no_keys_refused(const char *format, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -152,8 +153,8 @@ static inline void expect_no_keys_refused(const char *format, double rate)
     expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
-/* Compares sizes with a table of another library's. It has a comment line, and then lines "keys
- * rate bits hashes". */
+/* Compares sizes with a table of another library's sizes. The table consists of a comment line
+ * followed by lines of the form "keys rate bits hashes". */
 static inline void expect_sizes(const char *format, const char *name, int min_rows)
 {
     struct bytes table = vector(name);
@@ -178,7 +179,7 @@ static inline void expect_sizes(const char *format, const char *name, int min_ro
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Counts allocated bytes, and refuses the fail_at-th allocation (0 means none). */
+/* Counts allocated bytes. The fail_at-th allocation fails; 0 means that none fails. */
 struct counting {
     uint64_t calls, fail_at, held_bytes, peak_bytes;
 };
@@ -198,7 +199,7 @@ static inline void counting_release(void *context, void *memory, size_t size_byt
     free(memory);
 }
 
-/* Like load(), but with the counting allocator. */
+/* Like load(), but uses the counting allocator. */
 static inline petal_status load_counted(struct bytes bytes, const char *format,
                                         struct counting *count, petal_filter **filter,
                                         petal_error *error)
@@ -210,7 +211,7 @@ static inline petal_status load_counted(struct bytes bytes, const char *format,
     return petal_load(bytes.data, bytes.size, &options, filter, error);
 }
 
-/* Fails each allocation in turn. The error must be the only effect. */
+/* Makes each allocation fail in turn, and checks that the error is the only effect. */
 static inline void expect_harmless_without_memory(struct bytes bytes, const char *format)
 {
     petal_status status = PETAL_ERR_MEMORY;

@@ -1,6 +1,6 @@
-/* valkey_bloom.c - tests what the common vectors can't show about valkey-bloom's filters. A filter
- * grows as the original does, no matter how it was loaded, and always keeps its 32-byte seed. Files
- * that the original can't have written are refused. */
+/* valkey_bloom.c - tests properties of valkey-bloom's filters that the common vectors don't cover.
+ * A filter must grow as in valkey-bloom, however it was loaded, and must always keep its 32-byte
+ * seed. Files that valkey-bloom can't have written must be refused. */
 #include "support.h"
 
 #include <petal/petal_host.h>
@@ -8,7 +8,7 @@
 #define GROWS_600 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_600keys.bin"
 #define GROWS_900 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_900keys.bin"
 
-/* Offsets in a file. FIRST is the first layer. */
+/* The offsets of fields in a file. FIRST is the offset of the first layer. */
 enum { EXPANSION = 1, RATE = 5, RATIO = 13, RANDOM = 21, LAYERS = 22, FIRST = 30 };
 enum { LENGTH = FIRST, BITS_VERSION = FIRST + 8, BYTES = FIRST + 9, HASHES = FIRST + 17 };
 
@@ -27,7 +27,7 @@ static void add_keys(petal_filter *filter, int from, int to)
     }
 }
 
-/* After adding keys 600 to 899, the filter of the first file must equal that of the second file. */
+/* After keys 600 to 899 are added, the filter must equal the one in the file GROWS_900. */
 static void expect_grown(petal_filter *filter)
 {
     struct bytes wanted = vector(GROWS_900);
@@ -148,7 +148,7 @@ static void what_the_original_cannot_have_written_is_refused(void **state)
     free(bytes.data);
 }
 
-/* A petal file without the seed must be refused, even if its checksums are right. */
+/* A petal file that lacks the seed must be refused, even if its checksums are right. */
 static void a_petal_file_keeps_the_seed(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void a_petal_file_keeps_the_seed(void **state)
     free(back.data);
 }
 
-/* A host may lend layers with less information than the format stores. */
+/* A host may lend layers that lack some information that the format stores. */
 static void layers_without_a_capacity_are_not_written(void **state)
 {
     (void)state;

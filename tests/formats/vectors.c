@@ -1,27 +1,27 @@
-/* vectors.c - tests real files from other libraries, which vectors/<format>/vectors.txt lists. Each
- * file must open, give the original's answer to every listed query, be rebuilt byte for byte from
- * its keys, and survive a round trip through a petal file. Every damaged version must be refused,
- * and do no harm.
+/* vectors.c - tests real files from other libraries, which are listed in
+ * vectors/<format>/vectors.txt. Each file must open, answer every listed query as the original
+ * library does, be rebuilt byte for byte from its keys, and survive a round trip through a petal
+ * file. Every damaged version of the file must be refused without doing harm.
  *
- *     vectors [FORMAT...]      FORMAT: is left out of this build; its files must be refused
+ *     vectors [FORMAT...]      FORMAT: a format that this build lacks; its files must be refused
  *
- * For a read-only library it is compiled with PETAL_READ_ONLY. Such a library can't create filters,
- * so nothing is rebuilt.
+ * To test a read-only library, this file is compiled with PETAL_READ_ONLY. A read-only library
+ * can't create filters, so no file is rebuilt.
  *
- * Syntax of vectors.txt: one command per line, words separated by single spaces.
- *     format NAME                                 for the files that follow
- *     file NAME                                   starts a file, in the same folder
- *     plan KEYS RATE | size BITS HASHES [SEED]    how to make an equal empty filter
- *     add HEX | adds TEXT FROM TO                 keys that were added, in order; "-" is the empty
- *                                                 key or text
- *     rebuild                                     a filter made so, with these keys, serializes to
- *                                                 the bytes of the file
+ * Syntax of vectors.txt: one command per line, with words separated by single spaces.
+ *     format NAME                                 sets the format of the files that follow
+ *     file NAME                                   starts a file in the same folder
+ *     plan KEYS RATE | size BITS HASHES [SEED]    creates an equal empty filter
+ *     add HEX | adds TEXT FROM TO                 adds keys in this order; "-" is the empty key or
+ *                                                 the empty text
+ *     rebuild                                     the created filter with the added keys must be
+ *                                                 written as exactly the file's bytes
  *     in HEX | out HEX | ins TEXT FROM TO | outs TEXT FROM TO
- *                                                 what the original answers
- *     loose SIZE                                  cut to SIZE bytes or more, or longer, it is
- *                                                 another file of the format
- *     packed                                      by another packer: written back it has other
- *                                                 bytes, and the same in them */
+ *                                                 the original library's answers for these keys
+ *     loose SIZE                                  truncated to SIZE bytes or more, or extended, the
+ *                                                 file is another valid file of the format
+ *     packed                                      the file was compressed by another program, so
+ *                                                 only its uncompressed bytes are compared */
 #include "../keys.h"
 #include "../require.h"
 #include "../save_as.h"
@@ -40,19 +40,19 @@
 
 #define FOLDER "vectors"
 
-/* The file that is being tested. */
+/* The file under test. */
 static struct {
-    char format[64], path[512], where[640]; /* where: "vectors.txt:12", for messages */
+    char format[64], path[512], where[640]; /* where: "vectors.txt:12", used in messages */
     uint8_t *bytes;
     size_t size;
-    petal_filter *read, *made; /* the file's filter, and one made by plan or size */
+    petal_filter *read, *made; /* the file's filter, and the filter created by `plan` or `size` */
     int answers, rebuilt;
-    size_t loose; /* 0 if there is no `loose` line */
+    size_t loose; /* 0 if the file has no `loose` line */
     bool packed;
 } now;
 
 static int files_done, answers_done, rebuilt_done, refused;
-static char **left_out; /* formats that this build lacks; ends with NULL */
+static char **left_out; /* formats that this build lacks, terminated by NULL */
 
 static void check(bool holds, const char *what)
 {
@@ -146,7 +146,7 @@ static void begin_file(const char *folder, const char *name)
     check(status == PETAL_OK, error.message);
 }
 
-/* Compares two filters by their petal files. */
+/* Checks that two filters are equal by comparing their petal files. */
 static void check_alike(const petal_filter *a, const petal_filter *b, const char *what)
 {
     size_t size = petal_serialized_bytes(a, NULL);
@@ -190,7 +190,7 @@ static void check_serializes_to_file(const petal_filter *filter, const char *wha
     free(bytes);
 }
 
-/* Converts the foreign file to a petal file and back, and compares byte by byte. */
+/* Converts the foreign file to a petal file and back, and compares the bytes. */
 static void check_round_trip(void)
 {
     petal_error error = {0};
@@ -206,8 +206,8 @@ static void check_round_trip(void)
     free(bytes);
 }
 
-/* The file must be recognized (unless its format never is), and must open as one of the recognized
- * formats. */
+/* The file must be recognized (unless its format is never recognized), and must open in one of the
+ * recognized formats. */
 static void check_recognized(void)
 {
     const char *names[64];
@@ -225,8 +225,8 @@ static void check_recognized(void)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Tries the bytes in a block of exactly that size, so that a sanitizer finds reads past the end. If
- * they open, the filter must accept queries. */
+/* Opens a copy of the bytes in a memory block of exactly their size, so that a sanitizer detects
+ * reads past the end. If opening succeeds, the filter must accept queries. */
 static bool opens(const uint8_t *bytes, size_t size)
 {
     petal_error error = {0};

@@ -1,6 +1,7 @@
 #!/bin/sh
-# consumers.sh - a C program uses Petal in each way that the README offers: CMake (installed, or as
-# a subdirectory), pkg-config (shared, static), and by compiling Petal's sources with its own.
+# consumers.sh - a C program can use Petal in every way that the README describes: with CMake
+# (installed or as a subdirectory), with pkg-config (shared or static), and by compiling Petal's
+# sources together with its own.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
@@ -25,7 +26,7 @@ ok 'installs the header, both libraries, the tool and the man pages' \
     "$prefix/share/man/man1/petal.1" "$prefix/share/man/man3/petal.3" "$prefix/share/man/man3/petal_add.3"
 ok 'the installed tool runs' "$prefix/bin/petal" --version
 
-# The installed files are moved, to prove that they contain no path of the build.
+# Moves the installed files, to prove that they contain no path from the build.
 mv "$prefix" "$TMPDIR/moved"
 prefix=$TMPDIR/moved
 try_cmake find_package "-DCMAKE_PREFIX_PATH=$prefix"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples.sh - each program of examples/ exits with 0 when run unchanged, and so does the demo.
+# examples.sh - each program in examples/, and the demo, exits with status 0 when run unchanged.
 set -u
 . tests/install/lib/tap.sh
 mkdir "$TMPDIR/run"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# strangers.sh - programs whose authors know only petal.h. They use arrays of other languages, a
-# socket, a server, and a header that is older or newer than the library.
+# strangers.sh - programs work even if their authors know only petal.h. The programs use arrays from
+# other languages, a socket, a server, and a header that is older or newer than the library.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}

@@ -1,12 +1,13 @@
 #!/bin/sh
-# ten-lines.sh - README.md and recipe 28 of the cookbook show the same program in seven
-# languages as examples/ten-lines, in at most ten lines; those in C and shell run.
-# (tests/interop/pipeline.sh runs all.)
+# ten-lines.sh - README.md and recipe 28 of the cookbook show the programs of
+# examples/ten-lines, which are the same program in seven languages, in at most ten
+# lines each. This test runs the C and shell programs; tests/interop/pipeline.sh runs
+# all seven.
 set -u
 . tests/install/lib/tap.sh
 here=examples/ten-lines
 
-# The section's blocks in order, one file each.
+# Writes each code block of the section to a separate file, in order.
 mkdir "$TMPDIR/run"
 blocks_of() { # blocks_of DOCUMENT SECTION NAME
     mkdir "$TMPDIR/$3"
@@ -19,8 +20,8 @@ blocks_of() { # blocks_of DOCUMENT SECTION NAME
 blocks_of README.md '^## Ten lines' readme
 blocks_of docs/cookbook.md '^## [0-9]+. Ten lines' cookbook
 
-# Prints the program without the frame that the language requires: the lines inside main(), or
-# everything except imports.
+# Prints the program without the boilerplate that the language requires: only the lines inside
+# main(), or everything except imports.
 body() {
     case $1 in
     *.c | *.go | *.java | *.cs)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bits-and-blooms.sh - the Go module bits-and-blooms/bloom, version 3, binary and JSON, and Petal
-# agree in both directions.
+# bits-and-blooms.sh - version 3 of the Go module bits-and-blooms/bloom, with binary and JSON files,
+# and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs go || finish

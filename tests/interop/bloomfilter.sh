@@ -1,6 +1,6 @@
 #!/bin/sh
-# bloomfilter.sh - npm's bloomfilter, the old and the new form of its JSON, and Petal agree in both
-# directions.
+# bloomfilter.sh - npm's bloomfilter, with the old and the new form of its JSON, and Petal agree in
+# both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs node npm || finish
@@ -12,8 +12,8 @@ if node_packages bloomfilter-1.1.0 bloomfilter@1.1.0; then
     alike 'bloomfilter 1.1.0' bloomfilter text 3001 0.03
 fi
 
-# Our new filters have the new form, which the old version can read too. A file in the old form
-# keeps it.
+# Petal writes new filters in the new form, which the old version can read too. A file in the old
+# form keeps the old form.
 if node_packages bloomfilter-0.0.21 bloomfilter@0.0.21; then
     ran bloomfilter 0.0.21 'npm bloomfilter' bloomfilter
     same_bytes=no

@@ -6,7 +6,7 @@ set -u
 needs javac mvn || finish
 theirs() { java_run "$@"; }
 
-# 6.2.0 is the newest version that runs on Java 17.
+# Version 6.2.0 is the latest that runs on Java 17.
 maven datasketches-6.2.0 org.apache.datasketches:datasketches-java:6.2.0 || finish
 ran DataSketches 6.2.0 'Maven org.apache.datasketches:datasketches-java' datasketches
 java_options='--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED
@@ -14,7 +14,7 @@ java_options='--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED
     --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED'
 java_driver tests/interop/datasketches/Driver.java
 
-# The library ignores the empty string.
+# DataSketches ignores the empty string.
 no_empty=yes
 for PETAL_SEED in 0 9001 18446744073709551615; do
     export PETAL_SEED

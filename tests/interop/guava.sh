@@ -6,8 +6,9 @@ set -u
 needs javac mvn || finish
 theirs() { java_run "$@"; }
 
-# Since 33.4.0, Guava computes k differently for few keys. Petal computes it as before. If bits and
-# hashes are given, Petal can create both.
+# Since version 33.4.0, Guava computes the number of hashes differently for few keys. Petal still
+# computes this number in the old way, but can create either filter if the number of bits and hashes
+# is given.
 few_keys() { # few_keys N P HASHES
     head -n "$1" "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
     theirs make guava text "$TMPDIR/few.keys" "$1" "$2" "$TMPDIR/few.theirs" &&

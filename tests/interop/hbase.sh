@@ -1,5 +1,5 @@
 #!/bin/sh
-# hbase.sh - one chunk of HBase's Bloom filters, with each of its three hashes, and Petal agree in
+# hbase.sh - a chunk of an HBase Bloom filter, with any of HBase's three hashes, and Petal agree in
 # both directions.
 set -u
 . tests/interop/lib/interop.sh
@@ -13,7 +13,7 @@ java_driver tests/interop/hbase/Driver.java
 for type in text hex; do alike 'HBase 2.6.4' hbase $type 2000 0.01; done
 alike 'HBase 2.6.4' hbase text 3000 0.05
 
-# Petal creates only Murmur, HBase's default.
+# Petal only creates chunks with HBase's default hash, Murmur.
 for HBASE_HASH in 0 2; do
     export HBASE_HASH
     for type in text hex; do theirs_to_us "HBase 2.6.4 (hash $HBASE_HASH)" hbase $type 2000 0.01; done

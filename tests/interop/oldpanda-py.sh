@@ -1,6 +1,6 @@
 #!/bin/sh
-# oldpanda-py.sh - OldPanda's bloomfilter-py and Petal agree in both directions; its old MITZ_32 is
-# oldpanda-py32.
+# oldpanda-py.sh - OldPanda's bloomfilter-py and Petal agree in both directions. Petal's name for
+# its old MITZ_32 is oldpanda-py32.
 set -u
 . tests/interop/lib/interop.sh
 needs python3 pip || finish
@@ -12,8 +12,8 @@ if python_packages bloomfilter-py-2.0.0 bloomfilter-py==2.0.0; then
     for type in text i64; do alike 'bloomfilter-py 2.0.0' guava32 $type 2000 0.01; done
 fi
 
-# This is the last version whose MITZ_32 drops the sign bit. It has no funnels. If an int fits into
-# 4 bytes, it takes 4.
+# This is the last version whose MITZ_32 drops the sign bit. This version has no funnels, and
+# encodes an int in 4 bytes if it fits.
 if python_packages bloomfilter-py-1.2.0 bloomfilter-py==1.2.0; then
     ran bloomfilter-py 1.2.0 'pip bloomfilter-py' 'guava, oldpanda-py32'
     for format in guava oldpanda-py32; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# pybloom.sh - pybloom_live, plain and scalable, and Petal agree in both directions.
+# pybloom.sh - pybloom_live, with plain and scalable filters, and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs python3 pip || finish
@@ -7,8 +7,8 @@ theirs() { python3 tests/interop/pybloom/driver.py "$@"; }
 
 python_packages pybloom_live-4.0.0 pybloom_live==4.0.0 || finish
 ran pybloom_live 4.0.0 'pip pybloom-live' 'pybloom, pybloom-scalable'
-# The rate and the size determine the hash. In this order they give xxh3, SHA-1, xxh3, SHA-256,
-# SHA-384 and SHA-512.
+# The rate and the size determine the hash function. The filters below use, in this order, XXH3,
+# SHA-1, XXH3, SHA-256, SHA-384 and SHA-512.
 for size in '2001 0.01' '2001 0.003' '3000 0.3'; do alike 'pybloom_live 4.0.0' pybloom text $size; done
 mistakes=no
 # shellcheck disable=SC2086 # two words

@@ -1,6 +1,6 @@
 #!/bin/sh
-# recipes.sh - what docs/interop.md shows is true. Its programs are run with the real libraries, and
-# its transcripts are compared.
+# recipes.sh - docs/interop.md is correct: its programs work with the real libraries, and its
+# transcripts match the actual output.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
@@ -18,8 +18,8 @@ python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH &&
     python_packages duckdb-2.0.0 duckdb==2.0.0 && all=$all:$PYTHONPATH && redis_packages || finish
 PYTHONPATH=$PYTHONPATH$all
 
-# The page assumes that Petal is installed, and that there are the distinct URLs, Guava's jar, and
-# two filters with their keys in Redis.
+# docs/interop.md assumes that Petal is installed, and that the distinct URLs, Guava's jar, and two
+# filters in Redis with their keys exist.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
 PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include
 LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib
@@ -27,7 +27,8 @@ export PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH
 gzip -dc examples/data/urls.txt.gz | sort -u >"$here/urls.txt"
 ln -s "$guava" "$here/guava.jar"
 
-# Kotlin's two commands, which its Maven package lacks: COMMAND -cp CLASSPATH ARGUMENT...
+# Runs one of the two Kotlin commands, which the Maven package lacks: COMMAND -cp CLASSPATH
+# ARGUMENT...
 kotlin_command() { # kotlin_command NAME JAVA_ARGUMENTS
     printf '#!/bin/sh\ncp=$2:%s\nshift 2\nexec java -cp %s "$@"\n' "$kotlin_library" "$2" >"$TMPDIR/bin/$1"
     chmod +x "$TMPDIR/bin/$1"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rocksdb.sh - the Bloom filter that RocksDB puts into a table of the same keys equals Petal's, byte
-# for byte.
+# rocksdb.sh - the Bloom filter that RocksDB writes to a table of the same keys equals Petal's
+# filter byte for byte.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
@@ -10,7 +10,7 @@ maven rocksdb-11.8.1 org.rocksdb:rocksdbjni:11.8.1 || finish
 ran RocksDB 11.8.1 'Maven org.rocksdb:rocksdbjni' rocksdb
 java_driver tests/interop/rocksdb/Driver.java
 
-# Five bytes of numbers follow the bits. The third is the number of hashes.
+# The bits are followed by five bytes, the third of which is the number of hashes.
 size_of() {
     bits=$((($(wc -c <"$1") - 5) * 8))
     hashes=$(tail -c 3 "$1" | od -An -tu1 | awk '{ print $1 }')

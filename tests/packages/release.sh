@@ -1,6 +1,6 @@
 #!/bin/sh
-# release.sh - ./dev release --dry-run builds every package of the next minor version twice, with
-# the same bytes, and each passes what its registry checks.
+# release.sh - ./dev release --dry-run builds every package of the next minor version twice with the
+# same bytes, and each package passes the checks of its registry.
 set -u
 . tests/install/lib/tap.sh
 needs git || finish

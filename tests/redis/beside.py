@@ -1,6 +1,6 @@
 """beside.py NAME PROGRAM - tests that this module (with COMMANDS petal) and RedisBloom work in the
-same server: they don't interfere, values can be saved and loaded, and filters can be moved from one
-to the other."""
+same server: the modules don't interfere, values can be saved and loaded, and filters can be moved
+from one module to the other."""
 
 import os
 import shutil
@@ -27,7 +27,8 @@ def modules(client):
 
 
 def fill(client):
-    """Adds values of all types. RedisBloom's answers are compared before and after."""
+    """Adds values of all of RedisBloom's types, so that the answers can be compared before and
+    after loading this module."""
     client("BF.RESERVE", "crawled", 0.01, 1000)
     client("BF.MADD", "crawled", *KEYS)
     client("CF.RESERVE", "cuckoo", 1000)

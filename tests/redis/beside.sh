@@ -1,7 +1,7 @@
 #!/bin/sh
-# With COMMANDS petal, the module serves only PETAL.* and runs in the same server as RedisBloom.
-# RedisBloom's filters are moved to it with the commands of docs/redis/from-redisbloom.md and
-# from-redis-8.md.
+# Tests that with COMMANDS petal, the module serves only PETAL.* and runs in the same server as
+# RedisBloom. RedisBloom's filters are moved to the module with the commands in
+# docs/redis/from-redisbloom.md and from-redis-8.md.
 set -u
 . tests/redis/lib/servers.sh
 

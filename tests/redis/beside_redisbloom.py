@@ -1,8 +1,8 @@
-"""beside_redisbloom.py NAME SERVER COMMANDS - gives the same commands to RedisBloom and to this
+"""beside_redisbloom.py NAME SERVER COMMANDS - sends the same commands to RedisBloom and to this
 module, each in its own server.
 
-Random streams of commands must give equal replies, and equal bytes in BF.SCANDUMP and DUMP. Then
-each module loads the other's values, RDB files and AOF files.
+Streams of random commands must give equal replies, and equal bytes in BF.SCANDUMP and DUMP. Then
+each module must load the other module's values, RDB files and AOF files.
 """
 
 import os
@@ -26,7 +26,8 @@ def items(rng, most=8):
 
 
 def options(rng):
-    """Arguments of BF.INSERT and BF.RESERVE that both modules accept in the same way."""
+    """Returns random arguments for BF.INSERT and BF.RESERVE that both modules treat the same
+    way."""
     rate = rng.choice(["0.01", "0.001", "0.25", "0.1", "1e-7", repr(rng.uniform(1e-9, 0.25))])
     capacity = rng.choice([1, 2, 5, 10, 63, 64, 100, 1000, rng.randint(1, 3000)])
     growth = rng.choice([[], ["EXPANSION", rng.choice([2, 3, 4, 10])], ["NONSCALING"]])
@@ -85,7 +86,8 @@ def command(rng):
 
 
 def whole(client, key):
-    """Returns the output of BF.SCANDUMP, pair by pair, or the error."""
+    """Returns the output of BF.SCANDUMP as a list of pairs, which ends with the error if one
+    occurred."""
     reply = client("BF.SCANDUMP", key, 0)
     pairs = [reply]
     while not isinstance(reply, Error) and reply[0]:
@@ -125,7 +127,7 @@ def check_streams(tap, program, count):
 
 
 def fill(client):
-    """Creates filters of many forms. Returns their keys."""
+    """Creates filters of many kinds. Returns the filters' keys."""
     made = []
     for number, words in enumerate([
         ["0.01", 100], ["0.01", 100, "NONSCALING"], ["0.001", 7, "EXPANSION", 3], ["0.25", 1],
@@ -141,7 +143,8 @@ def fill(client):
 
 
 def check_values(tap, program):
-    """Each module loads the other's DUMP and SCANDUMP, and must dump the same bytes again."""
+    """Each module loads the other module's DUMP and SCANDUMP, and must dump the same bytes
+    again."""
     with Server(program) as one, Server(program, module=REDISBLOOM) as two:
         sides = {"RedisBloom's": (two.connect(), one.connect()),
                  "ours": (one.connect(), two.connect())}
@@ -164,7 +167,7 @@ def check_values(tap, program):
 
 
 def hand_over(tap, program, name, first, second, options, save, files):
-    """Opens a data folder that the other module wrote."""
+    """Tests that one module can open a data folder written by the other module."""
     with Server(program, *options, module=first) as server:
         client = server.connect()
         keys = fill(client)
@@ -197,11 +200,11 @@ def check_files(tap, program):
                   lambda client: None, ["appendonlydir"])
 
 
-SMALL = 3000  # filters created in the same way
+SMALL = 3000  # number of filters created in the same way
 
 
 def fill_alike(client, rng):
-    """Uses filters with the same parameters in turn. Some of them grow."""
+    """Adds keys to filters with the same parameters, some of which grow."""
     names = [f"small{i}" for i in range(SMALL)]
     for _ in range(10):
         words = [["BF.ADD", rng.choice(names), rng.randrange(10000)] for _ in range(SMALL)]
@@ -212,7 +215,7 @@ def fill_alike(client, rng):
 
 
 def fill_apart(client, count):
-    """Uses filters with different parameters. Some of them grow."""
+    """Adds keys to filters with different parameters, some of which grow."""
     for at in range(0, count, 1000):
         names = range(at, min(at + 1000, count))
         client.pipeline([["BF.RESERVE", f"own{i}", repr(0.001 + i * 1e-7), 20 + i % 90, "EXPANSION",
@@ -221,7 +224,8 @@ def fill_apart(client, count):
 
 
 def used_memory(server):
-    """Frees what a connection had allocated for long commands and replies."""
+    """Returns the server's memory use. Uses a new connection, since an old one keeps its buffers
+    for long commands and replies."""
     client = server.connect()
     used = int(info(client, "memory")["used_memory"])
     client.close()
@@ -263,7 +267,7 @@ def check_memory(tap, program):
         tap.ok(f"{SMALL} filters that were created alike, bytes each: {taken[0]:.0f}, "
                f"RedisBloom's {taken[1]:.0f}", taken[0] <= 1.01 * taken[1])
         tap.ok("and they are the same, byte for byte", dumps[0] == dumps[1])
-        for _ in range(20):  # another thread frees it while similar filters are created
+        for _ in range(20):  # another thread frees the old filters meanwhile
             ours("FLUSHALL", "ASYNC")
             again = fill_alike(ours, random.Random(SEED))
         theirs("FLUSHALL"), fill_alike(theirs, random.Random(SEED))

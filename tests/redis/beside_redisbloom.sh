@@ -1,8 +1,9 @@
 #!/bin/sh
-# This module and RedisBloom 2.8.2 get the same random commands, and must give equal replies and
-# equal bytes. Each loads what the other wrote.
+# Tests that this module and RedisBloom 2.8.2 give equal replies and equal bytes for the same random
+# commands, and that each module loads the data that the other wrote.
 #
-# PETAL_COMMANDS: the number of commands per stream (2,000; ./dev nightly: 100,000 in total).
+# PETAL_COMMANDS is the number of commands per stream (by default 2,000; in ./dev nightly, 100,000
+# in total).
 set -u
 . tests/redis/lib/servers.sh
 

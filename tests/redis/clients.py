@@ -1,6 +1,5 @@
-"""clients.py NAME PROGRAM [SUITE] - tests the module with other people's clients, redis-py and
-redis-cli, in RESP2 and RESP3; and runs redis-py's own tests of Bloom filters, which are in the
-folder SUITE."""
+"""clients.py NAME PROGRAM [SUITE] - tests the module with the clients redis-py and redis-cli, in
+RESP2 and RESP3. Also runs redis-py's own Bloom filter tests from the folder SUITE."""
 
 import os
 import re
@@ -88,7 +87,8 @@ def check_redis_cli(tap, server, protocol):
 
 
 def check_suite(tap, server, suite, protocol):
-    """Runs the tests of BF.*. A few also use RedisBloom's other types, which this module lacks."""
+    """Runs redis-py's tests of BF.*. A few of these tests also use RedisBloom's other types, which
+    this module lacks."""
     source = next(name for name in os.listdir(suite) if re.fullmatch(r"redis-[\d.]+", name))
     url = f"redis://127.0.0.1:{server.port}"
     run = subprocess.run(

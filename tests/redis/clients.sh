@@ -1,6 +1,6 @@
 #!/bin/sh
-# The clients redis-py and redis-cli work with the module, in RESP2 and RESP3. The module also
-# passes redis-py's own tests of Bloom filters, from its source package.
+# Tests that the clients redis-py and redis-cli work with the module, in RESP2 and RESP3, and that
+# the module passes the Bloom filter tests in redis-py's source package.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
-"""cluster.py NAME PROGRAM - spreads one set over 12 filters in a cluster of 3 masters and 3
-replicas, using petal.redis. Slots are moved and a master is killed; after that, no key may be
-missing, and the bits must be the same."""
+"""cluster.py NAME PROGRAM - uses petal.redis to distribute a set over 12 filters in a cluster of 3
+masters and 3 replicas, moves slots, and kills a master. Afterward, no key may be missing, and the
+bits must be unchanged."""
 
 import contextlib
 import signal
@@ -18,15 +18,15 @@ OPTIONS = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
 
 
 def redis_cli(*words):
-    """Returns the output if the command failed."""
+    """Returns "" if the command succeeded, otherwise the end of its output."""
     run = subprocess.run(["redis-cli", *map(str, words)], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
     return "" if run.returncode == 0 else run.stdout[-500:] or "failed"
 
 
 def digests(servers, names):
-    """By key, the digests on all servers that have the key: a master's and its replicas'. DEBUG is
-    not redirected to a key's server."""
+    """Returns, for each key, the digests from all servers that store it (a master and its
+    replicas). Asks every server, since DEBUG is not redirected to a key's server."""
     found = {name: [] for name in names}
     for server in servers:
         for name, digest in zip(names, server.connect()("DEBUG", "DIGEST-VALUE", *names)):
@@ -36,8 +36,8 @@ def digests(servers, names):
 
 
 def masters_of(server):
-    """(id, port) of the masters that have slots. For a while after a cluster was created, its
-    replicas are also called masters."""
+    """Returns (id, port) for each master that has slots. For a while after a cluster is created,
+    its replicas are also listed as masters."""
     lines = server.connect()("CLUSTER", "NODES").decode().splitlines()
     words = [line.split() for line in lines if "master" in line and len(line.split()) > 8]
     return [(node[0], int(node[1].split(":")[1].split("@")[0])) for node in words]

@@ -1,4 +1,4 @@
-"""conformance.py SERVER - tests every BF.* command: its replies in RESP2 and RESP3, and its
+"""conformance.py SERVER - tests the replies of every BF.* command in RESP2 and RESP3, and its
 errors."""
 
 import struct
@@ -32,7 +32,8 @@ def default_line(size):
 
 
 def run_cases(client, cases):
-    """Each command runs on a server whose key k is empty and whose key s holds a string."""
+    """Runs each command on a server on which the key k doesn't exist and the key s contains a
+    string."""
     for line, wanted in cases:
         client("DEL", "k")
         yield client(*line.split()), wanted, line
@@ -233,8 +234,8 @@ def check_dumps(client, tap):
 
 
 def header_cases():
-    """Fields of the header that RedisBloom refuses, one by one; and layers whose sizes don't add
-    up, or do so only in 64 bits."""
+    """Yields invalid headers: first headers with one field that RedisBloom refuses, then headers
+    whose layer sizes don't add up to the total, or do so only with 64-bit overflow."""
     fields = [("<Q", 0, 1), ("<I", 8, 0), ("<I", 8, 2), ("<I", 8, 2**32 - 1), ("<I", 12, 0x15),
               ("<Q", 20, 0), ("<Q", 20, 2**63), ("<Q", 28, 0), ("<Q", 28, 1153), ("<Q", 36, 7),
               ("<d", 44, 0.0), ("<d", 44, 1.0), ("<d", 44, -0.5), ("<d", 44, float("nan")),

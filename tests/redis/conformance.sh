@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests every BF.* command in each server: its replies in RESP2 and RESP3, its errors, limits and
+# Tests every BF.* command in each server: replies in RESP2 and RESP3, errors, limits and
 # description.
 set -u
 . tests/redis/lib/servers.sh

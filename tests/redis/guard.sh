@@ -1,5 +1,5 @@
 #!/bin/sh
-# redis/guard.sh: a filter in front of a real PostgreSQL saves the queries for names that don't
+# Tests redis/guard.sh: a filter in front of a real PostgreSQL avoids queries for names that don't
 # exist (except for false positives), and misses no account.
 set -u
 . tests/redis/lib/servers.sh

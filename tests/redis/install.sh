@@ -1,5 +1,5 @@
 #!/bin/sh
-# cmake --install installs a tool that runs, and a module that works in each server.
+# Tests that cmake --install installs a tool that runs and a module that works in each server.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
-"""layers.py NAME PROGRAM LAYERS - filters of many layers, as EXPANSION 1 makes them. RedisBloom's,
-up to their last layer, are read from RDB and AOF files, replicated and grown; so are chains of
-LAYERS layers, which only a header can create."""
+"""layers.py NAME PROGRAM LAYERS - tests filters with many layers, which result from EXPANSION 1.
+RedisBloom's filters, up to the last possible layer, are read from RDB and AOF files, replicated and
+grown, as are chains of LAYERS layers, which only BF.LOADCHUNK can create."""
 
 import math
 import os
@@ -20,7 +20,8 @@ AOF = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
 
 
 def header_of(layers, capacity, rate, options=5, growth=1):
-    """Returns the header of full layers with the same rate. None of their bits is set."""
+    """Returns the header of a filter whose layers are all full and have the same rate, although no
+    bits are set."""
     per_item = -(math.log(rate) / 0.480453013918201)
     bits = (int(capacity * per_item) + 63) // 64 * 64
     hashes = math.ceil(0.693147180559945 * per_item)
@@ -65,8 +66,8 @@ def rewrite(client):
 
 
 def hand_over(program, first, second, options, save, file):
-    """Fills filters in one server and loads its file in another. Returns, for every key, what
-    items_in() finds there and the number of items."""
+    """Fills filters in one server and loads that server's file in another server. Returns, for each
+    key, the result of items_in() and the number of items."""
     with Server(program, *options, module=first) as server, \
             Server(program, *options, module=None) as other:
         client = server.connect()
@@ -84,7 +85,8 @@ def hand_over(program, first, second, options, save, file):
 
 
 def fill(client):
-    """Makes filters that grow with EXPANSION 1 and 2, by commands with one item and with many."""
+    """Creates filters that grow with EXPANSION 1 and 2, using commands with a single item and
+    commands with many."""
     rng = random.Random(SEED)
     items = {"hundred": list(range(10000)), "many": list(range(5000, 6500)), "two": list(range(900))}
     client("BF.RESERVE", "hundred", "0.01", 100, "EXPANSION", 1)
@@ -102,7 +104,7 @@ def fill(client):
 
 
 def check_original(tap, program):
-    """Tests RedisBloom's own chains."""
+    """Tests chains that RedisBloom can create itself."""
     for name, first, second in (("RedisBloom's", REDISBLOOM, MODULE), ("ours", MODULE, MODULE)):
         if not first:
             print(f"ok 0 - {tap.about}: RedisBloom's chains # SKIP RedisBloom is not installed")
@@ -131,7 +133,7 @@ def check_original(tap, program):
 
 
 def check_last_layer(tap, program):
-    """The rate of the next layer would be 0."""
+    """Tests that a filter stops growing when the rate of the next layer would be 0."""
     ends = []
     for module in filter(None, (MODULE, REDISBLOOM)):
         with Server(program, module=module) as server:

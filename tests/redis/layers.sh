@@ -1,7 +1,7 @@
 #!/bin/sh
-# Filters with many layers (RedisBloom's, up to their last layer, and chains of thousands) are saved
-# and loaded through RDB files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP. None is
-# refused, and none loses an item.
+# Tests that filters with many layers (RedisBloom's, up to the last possible layer, and chains of
+# thousands of layers) can be saved and loaded through RDB files, rewritten AOF files, replicas,
+# DUMP, COPY and BF.SCANDUMP. No filter may be refused or lose an item.
 set -u
 . tests/redis/lib/servers.sh
 

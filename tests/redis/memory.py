@@ -1,6 +1,7 @@
-"""memory.py NAME PROGRAM MIB COUNT - tests a server's use of memory. The child process that saves a
-filter of MIB MiB needs no additional memory, and RESTORE needs only the payload and the filter.
-Creating and deleting COUNT filters leaks nothing. Defragmentation moves filters and loses none."""
+"""memory.py NAME PROGRAM MIB COUNT - tests a server's memory use. The child process that saves a
+filter of MIB MiB must need no additional memory, and RESTORE must need only the payload and the
+filter. Creating and deleting COUNT filters must not leak memory. Defragmentation must move filters
+without losing any."""
 
 import os
 import sys
@@ -35,7 +36,8 @@ def rollup(pid, field):
 
 
 def resident(server, field):
-    """Resident memory; the server's own count includes room that it reserves but never uses."""
+    """Returns the server's resident memory. The server's own count is not used, since it includes
+    memory that was reserved but never touched."""
     with open(f"/proc/{server.process.pid}/status") as lines:
         return sum(int(line.split()[1]) for line in lines if line.startswith(field)) << 10
 
@@ -46,7 +48,8 @@ def children(pid):
 
 
 def max_private(server, is_done):
-    """Returns the maximum of the private memory of the server's child, sampled until it ends."""
+    """Returns the maximum private memory of the server's child process, sampled until the process
+    ends."""
     most, looks = 0, 0
 
     def look():
@@ -64,7 +67,7 @@ def check_saving(tap, program, size_mib):
         client = server.connect()
         make_big(client, "big", size_mib * MIB)
         before = digest(client, "big")
-        client.close()  # or the server frees its buffers, and only the child still has them
+        client.close()  # else the server frees these buffers, and the child is charged for them
         client = server.connect()
         client("MEMORY", "PURGE")
         client("BGSAVE")
@@ -100,8 +103,8 @@ def check_restoring(tap, program, size_mib):
 
 
 def check_growing(tap, program, size_mib):
-    """The server neither writes a new layer's zeros nor makes the first items wait for huge pages:
-    only what items have touched is resident."""
+    """Tests that the server doesn't write zeros to a new layer, and that the first items don't wait
+    for huge pages: only memory that items have touched may be resident."""
     with Server(program) as server:
         client = server.connect()
         expansion = size_mib * (8 << 20) // 12 // 24000  # 12.5 bits per item
@@ -111,7 +114,7 @@ def check_growing(tap, program, size_mib):
             client("BF.MADD", "f", *range(item, item + room))
             item += room
         rss, used = resident(server, "VmRSS:"), int(info(client, "memory")["used_memory"])
-        while client("BF.INFO", "f", "FILTERS")[0] == 1:  # an item may be a false positive
+        while client("BF.INFO", "f", "FILTERS")[0] == 1:  # items can be false positives
             client("BF.ADD", "f", item)
             item += 1
         taken = int(info(client, "memory")["used_memory"]) - used
@@ -125,7 +128,8 @@ def check_growing(tap, program, size_mib):
 
 
 def check_zeros(tap, program):
-    """The memory of a freed filter is reused, and has none of its bits."""
+    """Tests that when the memory of a freed filter is reused, it contains none of the old filter's
+    bits."""
     with Server(program) as server:
         client = server.connect()
         bad = []
@@ -148,8 +152,7 @@ def check_zeros(tap, program):
 
 
 def run_raw(client, commands, times):
-    """Repeats the same commands; each time the replies must equal the first ones. Returns the
-    numbers."""
+    """Sends the same commands repeatedly, and checks that the replies are the same each time."""
     reply = b"".join(
         b":%d\r\n" % one if isinstance(one, int) else
         b"*%d\r\n" % len(one) + b"".join(b":%d\r\n" % number for number in one)
@@ -179,7 +182,8 @@ def check_deleting(tap, program, count):
 
 
 def used_memory(server):
-    """Frees what a connection had allocated for long commands and replies."""
+    """Returns the server's memory use. Uses a new connection, since an old one keeps its buffers
+    for long replies."""
     client = server.connect()
     used = int(info(client, "memory")["used_memory"])
     client.close()

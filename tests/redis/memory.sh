@@ -1,10 +1,10 @@
 #!/bin/sh
-# Tests how much memory a server uses. The child process that saves a large filter needs no
-# additional memory, and RESTORE needs only the payload and the filter. Creating and deleting
-# filters leaks nothing. Defragmentation moves filters.
+# Tests how much memory a server uses. The child process that saves a large filter must need no
+# additional memory, and RESTORE must need only the payload and the filter. Creating and deleting
+# filters must not leak memory. Defragmentation must move filters.
 #
-# PETAL_MIB: size of the large filter (256). PETAL_FILTERS: the number of filters created and
-# deleted (100,000; ./dev nightly: 1,000,000).
+# PETAL_MIB is the size of the large filter in MiB (by default 256). PETAL_FILTERS is the number of
+# filters created and deleted (by default 100,000; in ./dev nightly, 1,000,000).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples/packed: packed batches from Python, Go and JavaScript, sent with other authors' clients,
-# give the same results as single items.
+# Tests examples/packed: packed batches from Python, Go and JavaScript, sent with third-party
+# clients, give the same results as single items.
 set -u
 . tests/redis/lib/servers.sh
 

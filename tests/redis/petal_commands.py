@@ -1,5 +1,6 @@
-"""petal_commands.py NAME SERVER PAYLOADS - PETAL.*: each kind of filter equals the tool's; files in
-pieces; packed batches; replication, persistence and corrupted values of those kinds."""
+"""petal_commands.py NAME SERVER PAYLOADS - tests that PETAL.* commands create filters of each kind
+that equal the tool's. Also tests files in pieces, packed batches, and the replication, persistence
+and corruption of filters of each kind."""
 
 import os
 import random
@@ -45,8 +46,8 @@ def push_or_pull(verb, address, key, path, *options):
 
 
 def check_kinds(tap, server, client, folder):
-    """Creates a filter by commands and pulls it. Its content must equal that of the file that the
-    tool makes."""
+    """Creates a filter with commands and pulls it. The filter's content must equal that of the file
+    created by the tool."""
     lines = "\n".join(KEYS) + "\n"
     for kind, (words, options) in KINDS.items():
         capacity = 1000 if kind == "growing" else 3000
@@ -157,8 +158,8 @@ def check_replies(tap, client):
 
 
 def check_fold(tap, program):
-    """PETAL.FOLD gives the filter that would have been created at the small size, on the replica
-    and from the AOF too."""
+    """Tests that PETAL.FOLD gives the same filter as creating it at the smaller size, including on
+    a replica and after loading the AOF."""
     with Server(program, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
                 "no", port=True) as server, Server(program, port=True) as other:
         client, replica = server.connect(), other.connect()
@@ -309,8 +310,8 @@ def check_load(tap, server, client, folder):
 
 
 def check_static(tap, server, client, folder):
-    """With one layer and with several: queries are answered, and commands that would change it are
-    refused with a reason."""
+    """Tests static filters with one layer and with several layers: queries are answered, and
+    commands that would change the filter are refused with a reason."""
     for count in 400, 100000:
         key, path = f"static {count}", f"{folder}/{count}.static"
         keys = [f"https://a.example/{i}" for i in range(count)]
@@ -370,7 +371,8 @@ def check_tool(tap, program, folder):
                   (run("pull", "none", folder + "/x").returncode,
                    tool("petal-redis", "pull", "127.0.0.1:1", "k", folder + "/x").returncode,
                    tool("petal-redis", "pull").returncode), (1, 1, 2))
-        # If a run was interrupted, the next one continues with the part that it left.
+        # If a run is interrupted, the next run continues from the partial file that was left
+        # behind.
         parts = f"{folder}/half"
         run("pull", "k", parts)
         whole = open(parts, "rb").read()
@@ -487,7 +489,7 @@ def check_corrupt(tap, program, count, folder):
             client("PETAL.RESERVE", kind, "0.1", 20, *words)
             client("PETAL.MADD", kind, *range(30))
             payloads.append(rdb.open_payload(client("DUMP", kind)))
-        for keys in 400, 1000: # pages; pages and a list of hashes
+        for keys in 400, 1000: # 400 keys need only pages, 1000 keys also a list of hashes
             file = f"{folder}/{keys}.corrupt"
             tool("petal", "build", "--scheme", "static", "-p", "1e-6", "-o", file,
                  text="\n".join(map(str, range(keys))))
@@ -496,7 +498,7 @@ def check_corrupt(tap, program, count, folder):
         taken = unusable = 0
         for _ in range(count):
             value, version = rng.choice(payloads)
-            head = rng.random() < 0.5  # the header is a small part of the payload
+            head = rng.random() < 0.5  # half of the mutations change only the header
             changed = mutate(rng, value[:200]) + value[200:] if head else mutate(rng, value)
             if client("RESTORE", "k", 0, rdb.seal(changed, version)) == "OK":
                 taken += 1

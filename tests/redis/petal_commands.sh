@@ -1,8 +1,8 @@
 #!/bin/sh
-# Tests PETAL.*. Filters of each kind, pushed and pulled, equal the tool's. Also tests files in
-# pieces, packed batches, and replicas, restarts and corrupted values of those kinds.
+# Tests that filters of each kind, pushed and pulled with PETAL.* commands, equal the tool's. Also
+# tests files in pieces, packed batches, and replicas, restarts and corrupted values for each kind.
 #
-# PETAL_COMMANDS: the number of corrupted values per server (2,000).
+# PETAL_COMMANDS is the number of corrupted values per server (by default 2,000).
 set -u
 . tests/redis/lib/servers.sh
 

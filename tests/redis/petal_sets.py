@@ -1,7 +1,7 @@
-"""petal_sets.py NAME SERVER COMMANDS - tests what PETAL.* promises about sets: growing and full
-filters, windows that forget keys when they are queried, merging, BF.EXISTS, counts, command
-categories. Also runs random commands on filters with different parameters, and compares them with
-Python's sets."""
+"""petal_sets.py NAME SERVER COMMANDS - tests the promises of PETAL.* commands about sets: growing
+and full filters, windows that forget keys when they are queried, merging, BF.EXISTS, counts and
+command categories. Also runs random commands on filters with different parameters, and compares the
+filters with Python sets."""
 
 import contextlib
 import random
@@ -244,8 +244,8 @@ def check_other_kind(tap, client):
 
 
 def check_huge_batch(tap, server, client):
-    """The memory for a batch of a million items, in the module and in the connection, must be
-    freed."""
+    """Tests that the memory for a batch of a million items is freed, both in the module and in the
+    connection."""
     def used():
         return int(info(client, "memory")["used_memory"])
 
@@ -264,7 +264,7 @@ def check_huge_batch(tap, server, client):
 def check_categories(tap, client):
     categories = client("ACL", "CAT")
     if b"bloom" not in categories:
-        return  # Redis 7.0 has no categories for modules
+        return  # Redis 7.0 doesn't support command categories for modules
     names = {name.decode().lower() for name in client("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")}
     own = {name.decode() for name in client("ACL", "CAT", "petal")} if b"petal" in categories else {}
     tap.equal("PETAL.* have a category of their own", own,
@@ -279,7 +279,7 @@ def check_categories(tap, client):
 
 
 class Model:
-    """A filter, and the items that must be in it. For counting filters they are a multiset."""
+    """A filter and the items that must be in it (a multiset if the filter is a counting filter)."""
 
     def __init__(self, rng, key):
         self.key, self.rng = key, rng

@@ -1,9 +1,11 @@
 #!/bin/sh
-# PETAL.* works as Redis users expect: growing and full filters, windows that forget when they are
-# queried, merging, BF.EXISTS, counts, categories. Random commands on filters with different
-# parameters are compared with sets, including on a replica and after loading the AOF.
+# Tests that PETAL.* commands work as Redis users expect: growing and full filters, windows that
+# forget keys when they are queried, merging, BF.EXISTS, counts and categories. The results of
+# random commands on filters with different parameters are compared with sets, including on a
+# replica and after loading the AOF.
 #
-# PETAL_COMMANDS: the number of random commands per server (3,000; ./dev nightly: 60,000).
+# PETAL_COMMANDS is the number of random commands per server (by default 3,000; in ./dev nightly,
+# 60,000).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# In a real server, the module causes no memory error that AddressSanitizer finds, whatever the
+# Tests that AddressSanitizer finds no memory errors in the module in a real server, whatever the
 # commands and stored values are.
 #
-# The test runs in Debian's Redis, whose allocator the sanitizer can replace, with the build of
-# ./dev asan and ./dev nightly. PETAL_COMMANDS: the number of corrupted values (10,000; for
-# valkey-bloom 100,000).
+# The test loads the module from ./dev asan or ./dev nightly into Debian's Redis, since the
+# sanitizer can replace this server's allocator. PETAL_COMMANDS is the number of corrupted values
+# (by default 10,000; for valkey-bloom 100,000).
 set -u
 . tests/redis/lib/servers.sh
 
@@ -25,7 +25,8 @@ relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-1
 relay python3 tests/redis/valkey_bloom.py sanitized "$redis7" "${PETAL_COMMANDS-100000}"
 relay python3 tests/redis/petal_sets.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 relay python3 tests/redis/petal_commands.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
-# Lengths in corrupted values may exceed the memory. The server itself refuses those.
+# Lengths in corrupted values may exceed the available memory. The server itself refuses such
+# values.
 reports() { cat "$TMPDIR"/report.* | grep -v 'WARNING: AddressSanitizer failed to allocate'; }
 has_none() { ! reports; }
 ok 'nothing is reported' has_none

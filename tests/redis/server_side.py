@@ -1,6 +1,5 @@
-"""server_side.py NAME SERVER PAYLOADS - tests what a server does with the module's values apart
-from commands: replication, persistence, events, COPY, digests, memory, options; and corrupted
-values."""
+"""server_side.py NAME SERVER PAYLOADS - tests how the server handles the module's values:
+replication, persistence, events, COPY, digests, memory, options and corrupted values."""
 
 import random
 import signal
@@ -17,7 +16,7 @@ SEED = 14
 
 
 def option(client, name, value):
-    """Before Redis 8, RedisBloom's options have a prefix."""
+    """Sets a RedisBloom option, which requires a prefix before Redis 8."""
     if isinstance(client("CONFIG", "SET", name, value), Error):
         assert client("CONFIG", "SET", "bf." + name, value) == "OK"
 
@@ -61,7 +60,7 @@ def check_replication(tap, program):
                       ["BF.INSERT", "inserted", "ITEMS", "x"], ["BF.ADD", "once", "new"],
                       ["BF.MADD", "once", "new"], ["BF.RESERVE", "added", "0.1", "10"]) * 20:
             master(*words)
-        # What the server sends by itself (pings, requests for acknowledgement) is only a few bytes.
+        # The server's own messages (pings, requests for acknowledgement) take only a few bytes.
         sent = int(info(master, "replication")["master_repl_offset"]) - offset
         tap.ok("what changes nothing is not sent", sent < 500, sent)
         with Server(program, port=True) as three:
@@ -165,9 +164,8 @@ def check_extras(tap, program):
         tap.equal("WATCH sees changes only", (unchanged, watcher("EXEC")), (["PONG"], None))
         client("FLUSHALL")
         client("BF.RESERVE", "big", "0.01", 1000000)
-        size = client("BF.INFO", "big", "SIZE")[0]  # RedisBloom's takes 96 bytes in addition to the
-                                                    # bits
-        # Valkey's FLUSHALL frees memory in the background.
+        size = client("BF.INFO", "big", "SIZE")[0]  # SIZE includes 96 bytes besides the bits
+        # FLUSHALL in Valkey frees memory in the background.
         tap.ok("INFO bf", wait_for(lambda: info(client, "bf")["bf_num_objects"] == "1") and
                size - 96 < int(info(client, "bf")["bf_total_memory_bytes"]) < size + (64 << 10),
                info(client, "bf"))
@@ -254,7 +252,7 @@ def check_loading(tap, program):
 
 
 def is_usable(client, key):
-    """The value must answer, accept keys, and be saved and loaded."""
+    """Returns True if the value answers queries, accepts keys, and can be saved and loaded."""
     for words in (["BF.MEXISTS", key, "a", "b"], ["BF.MADD", key, "a", "b", "c"], ["BF.INFO", key],
                   ["BF.DEBUG", key], ["BF.SCANDUMP", key, 0], ["BF.SCANDUMP", key, 1]):
         client(*words)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Tests what a server does with filters apart from commands: replication, persistence, events, COPY,
-# digests, memory, options. Corrupted values with valid checksums must be refused or usable.
+# Tests how the server handles filters: replication, persistence, events, COPY, digests, memory and
+# options. Corrupted values with valid checksums must be either refused or usable.
 #
-# PETAL_COMMANDS: the number of corrupted values per server (2,000; ./dev nightly: 100,000 in
-# total).
+# PETAL_COMMANDS is the number of corrupted values per server (by default 2,000; in ./dev nightly,
+# 100,000 in total).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,7 @@
-"""slots.py NAME PROGRAM - two masters. CLUSTER MIGRATESLOTS moves slots with filters of every kind
-to the other and back while a client writes; and to a server whose bf.memory-limit is lower than the
-filters need: what one server accepted, the other must accept."""
+"""slots.py NAME PROGRAM - tests that CLUSTER MIGRATESLOTS moves slots with filters of every kind
+from one master to another and back while a client writes. The slots are also moved to a server
+whose bf.memory-limit is lower than the filters need, since a server must accept every filter that
+another server accepted."""
 
 import contextlib
 import os
@@ -11,9 +12,9 @@ import time
 from effects import digest
 from servers import Error, Server, Tap, wait_for
 
-FILTERS = {  # name: the command that creates the filter; each has its own slot
+FILTERS = {  # maps names to creating commands; each filter has its own slot
     "layers": ["BF.RESERVE", "layers", 0.01, 300, "EXPANSION", 1],
-    "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # in three pieces of up to 16 MiB
+    "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # moved in three pieces of up to 16 MiB
     "fixed": ["BF.RESERVE", "fixed", 0.001, 200_000, "NONSCALING"],
     "growing": ["PETAL.RESERVE", "growing", 0.01, 500],
     "counting": ["PETAL.RESERVE", "counting", 0.01, 200_000, "SCHEME", "COUNTING"],
@@ -22,7 +23,7 @@ FILTERS = {  # name: the command that creates the filter; each has its own slot
     "of-keys": ["PETAL.RESERVE", "of-keys", 0.01, 200_000, "WINDOW", "GENERATIONS", 6],
     "of-time": ["PETAL.RESERVE", "of-time", 0.01, 200_000, "WINDOWMS", 3_600_000],
 }
-ENOUGH = 500  # number of keys per filter that are added before, during and after a move
+ENOUGH = 500  # keys added per filter before, during and after each move
 
 
 def family(name):
@@ -30,7 +31,7 @@ def family(name):
 
 
 class Masters:
-    """Two servers, and a client that sends each command to the server of its key."""
+    """Two servers, and a client that sends each command to the server that stores its key."""
 
     def __init__(self, servers):
         self.servers = servers
@@ -48,7 +49,8 @@ class Masters:
 
 
 class Writer(threading.Thread):
-    """Adds keys to all filters until it is stopped. Remembers the acknowledged keys."""
+    """A thread that adds keys to all filters until it is stopped, and remembers the acknowledged
+    keys."""
 
     def __init__(self, servers):
         super().__init__()
@@ -65,7 +67,7 @@ class Writer(threading.Thread):
                 else:
                     added += items
             self.rounds += 1
-            time.sleep(0.01)  # so that there are a few layers and not hundreds
+            time.sleep(0.01)  # limits the number of layers to a few instead of hundreds
 
     def goes_on(self):
         goal = self.rounds + ENOUGH // 10
@@ -78,7 +80,7 @@ def missing(client, added):
 
 
 def form(servers):
-    """Sets up servers. The first of them has all slots."""
+    """Sets up a cluster in which the first server has all the slots."""
     first, second = (server.connect() for server in servers)
     assert first("CLUSTER", "ADDSLOTSRANGE", 0, 16383) == "OK"
     assert first("CLUSTER", "SET-CONFIG-EPOCH", 1) == "OK"
@@ -89,13 +91,14 @@ def form(servers):
 
 
 def moves(client):
-    """Returns the states of the moves that this server knows, by name."""
+    """Returns a dictionary of all slot migrations known to this server, with their states and
+    messages."""
     jobs = [dict(zip(job[::2], job[1::2])) for job in client("CLUSTER", "GETSLOTMIGRATIONS")]
     return {job[b"name"]: (job[b"state"], job[b"message"]) for job in jobs}
 
 
 def move(source, target, slots):
-    """Returns the error, or the final state."""
+    """Moves the slots and returns the final state of the migration, or the error."""
     ranges, known = [word for slot in slots for word in (slot, slot)], moves(source)
     reply = source("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", *ranges, "NODE",
                    target("CLUSTER", "MYID"))

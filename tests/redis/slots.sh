@@ -1,6 +1,6 @@
 #!/bin/sh
-# CLUSTER MIGRATESLOTS (Valkey 9): slots with filters of every kind are moved from one master to
-# another and back while clients write. No acknowledged key may be missing.
+# Tests CLUSTER MIGRATESLOTS (Valkey 9): slots with filters of every kind are moved from one master
+# to another and back while clients write. No acknowledged key may be missing.
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,10 +1,10 @@
-"""soak.py NAME SERVER MINUTES - kills masters of a cluster and moves slots while filters grow, and
-reports acknowledged items that are missing. soak.sh defines "acknowledged".
+"""soak.py NAME SERVER MINUTES - kills masters in a cluster and moves slots while filters grow, and
+reports acknowledged items that are missing. See soak.sh for the definition of "acknowledged".
 
-Two writers add items to filters of several kinds, each item once. A filter that has received its
-share is queried for every item, deleted, and replaced by another, so that memory use stays bounded
-however long this runs. A third client writes keys with a TTL, which are evicted when memory is
-full."""
+Two writers add items to filters of several kinds, each item once. When a filter has received its
+share of items, it is queried for all of them, deleted, and replaced with a new filter, so that
+memory use stays bounded however long the test runs. A third client writes keys with a TTL, which
+are evicted when memory is full."""
 
 import binascii
 import contextlib
@@ -29,11 +29,11 @@ KINDS = [("BF.RESERVE", "BF.MADD", []), ("PETAL.RESERVE", "PETAL.MADD", []),
 
 
 class Failed(Exception):
-    """There was no answer, or one that says "try again"."""
+    """The server did not reply, or replied that the client should try again."""
 
 
 class Client:
-    """Sends a command to the master of its key."""
+    """A client that sends each command to the master that stores its key."""
 
     def __init__(self, servers):
         self.ports = [server.port for server in servers]
@@ -80,7 +80,8 @@ class Client:
         return replies
 
     def __call__(self, key, *words, acknowledged=False):
-        """Returns the reply. With acknowledged=True, a replica must have the command too."""
+        """Returns the reply to a command. If acknowledged=True, waits until a replica has also
+        received the command."""
         commands = [words, ("WAIT", 1, 5000)] if acknowledged else [words]
         while True:
             with contextlib.suppress(Failed):
@@ -147,12 +148,12 @@ class Writer(threading.Thread):
                     filters[at] = self.next_filter()
             for filter in filters:
                 self.missing += filter.missing(self.client)
-        except Exception as error:  # if a thread ended silently, the test would pass
+        except Exception as error:  # if the thread ended silently, the test would pass
             self.failure = repr(error)
 
 
 class Cache(threading.Thread):
-    """Writes more keys with a TTL than fit into memory."""
+    """A thread that writes more keys with a TTL than fit in memory."""
 
     def __init__(self, servers, stop):
         super().__init__(daemon=True)
@@ -172,7 +173,7 @@ class Cache(threading.Thread):
 
 
 def ask(server, *words):
-    """OSError: the server does not answer, or is still loading its files."""
+    """Raises OSError if the server doesn't reply or is still loading its files."""
     connection = Connection(server.port)
     connection.socket.settimeout(20)
     try:
@@ -185,7 +186,7 @@ def ask(server, *words):
 
 
 def masters(servers):
-    """Returns id and port of the masters that have slots."""
+    """Returns the id and port of each master that has slots."""
     for server in servers:
         with contextlib.suppress(OSError, ValueError):
             lines = [line.split() for line in ask(server, "CLUSTER", "NODES").decode().splitlines()]
@@ -200,8 +201,8 @@ def replication(servers):
 
 
 def is_well(servers):
-    """Returns True if all slots are served, and each master has a replica with everything that it
-    sent."""
+    """Returns True if all slots are served, and each master has a replica that has received
+    everything the master sent."""
     try:
         up = all(b"cluster_state:ok" in ask(server, "CLUSTER", "INFO") for server in servers)
         roles = replication(servers)
@@ -215,7 +216,8 @@ def is_well(servers):
 
 
 def replicas_hold(servers):
-    """Everything that the masters have now must reach their replicas."""
+    """Waits until the replicas have received all data that the masters have now. Returns False if
+    this takes too long."""
     offsets = {str(server.port): int(about["master_repl_offset"])
                for server, about in zip(servers, replication(servers))
                if about["role"] == "master"}
@@ -228,7 +230,7 @@ def replicas_hold(servers):
 
 
 def kill_a_master(servers, rng):
-    """Kills a master. Returns True if its replica took over."""
+    """Kills a random master. Returns True if its replica took over."""
     port = rng.choice(masters(servers))[1]
     killed = next(server for server in servers if server.port == port)
     killed.stop(signal.SIGKILL)
@@ -274,7 +276,7 @@ def soak(tap, servers, minutes):
         reshards += reshard(servers, rng)
         well = wait_for(lambda: is_well(servers), 120, 0.5)
         time.sleep(max(0, min(began + SECONDS_BETWEEN_KILLS, end) - time.time()))
-        gone = evicted(servers)  # the killed server's count begins at 0 again
+        gone = evicted(servers)  # the killed server's count restarts at 0
         takeovers += kill_a_master(servers, rng)
         kills += 1
         well = well and wait_for(lambda: is_well(servers), 180, 0.5)

@@ -1,12 +1,13 @@
 #!/bin/sh
-# soak.sh [MINUTES] - no acknowledged item is missing from a cluster of 3 masters and 3 replicas in
-# which a master is killed every 30 seconds and slots are moved, while filters grow and other keys
-# are evicted. `./dev soak redis [MINUTES]` runs it for 20 minutes or the given time, ./dev nightly
-# for 3. PETAL_SERVER names the server; the default is Debian's.
+# soak.sh [MINUTES] - tests that no acknowledged item is lost in a cluster of 3 masters and 3
+# replicas while a master is killed every 30 seconds, slots are moved, filters grow and other keys
+# are evicted. `./dev soak redis [MINUTES]` runs this test for 20 minutes or the given time, and
+# ./dev nightly runs it for 3 minutes. PETAL_SERVER names the server; the default is Debian's.
 #
-# An item is acknowledged when both BF.MADD or PETAL.MADD (with `appendfsync always`) and the WAIT 1
-# after it have been answered. It is then on the master's disk, and the replica has it. No master is
-# killed during a reshard, because MIGRATE doesn't wait for the target's replica.
+# An item is acknowledged when the server has replied to both the BF.MADD or PETAL.MADD (with
+# `appendfsync always`) and the WAIT 1 that follows it. The item is then on the master's disk and on
+# the replica. No master is killed during resharding, because MIGRATE doesn't wait for the target's
+# replica.
 set -u
 . tests/redis/lib/servers.sh
 

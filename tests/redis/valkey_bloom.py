@@ -1,6 +1,7 @@
-"""valkey_bloom.py NAME SERVER PAYLOADS - filters of valkey-bloom 1.0 in our module: its options,
-words, replies and texts; files made by its crates (vectors/valkey-bloom); growth, RDB, AOF,
-replicas, COPY; limits; the page about moving from it; and corrupted values."""
+"""valkey_bloom.py NAME SERVER PAYLOADS - tests valkey-bloom 1.0 filters in this module: options,
+arguments, replies and messages, files created by valkey-bloom's crates (vectors/valkey-bloom),
+growth, RDB, AOF, replicas, COPY, limits, the page about moving from valkey-bloom, and corrupted
+values."""
 
 import glob
 import random
@@ -44,7 +45,7 @@ def arity(command):
 
 
 def read_vectors():
-    """Returns {file: (its bytes, the keys in it)}."""
+    """Returns a dictionary that maps each file name to the file's bytes and keys."""
     files, name = {}, ""
     with open(f"{VECTORS}/vectors.txt", encoding="ascii") as lines:
         for line in map(str.split, lines):
@@ -62,8 +63,8 @@ def read_vectors():
 
 
 def layers_of(payload):
-    """The parts of a BF.LOAD payload: its head, and per layer the string, the keys and the
-    capacity."""
+    """Returns the parts of a BF.LOAD payload: its header, and for each layer the string, the number
+    of keys and the capacity."""
     head, at = struct.unpack_from("<BIddBQ", payload), 30
     layers = []
     for _ in range(head[5]):
@@ -76,7 +77,7 @@ def layers_of(payload):
 
 
 def length(number):
-    """Encodes a length as in RDB files: 6, 14, 32 or 64 bits."""
+    """Encodes a length as in RDB files, in 6, 14, 32 or 64 bits."""
     if number < 64:
         return bytes([number])
     if number < 1 << 14:
@@ -93,7 +94,7 @@ def unsigned(number):
 
 
 def value_of(payload, name="bloomfltr", encoding=1):
-    """Makes a value as in valkey-bloom's RDB files."""
+    """Encodes a value as in valkey-bloom's RDB files."""
     head, layers = layers_of(payload)
     kind = 0
     for letter in name:
@@ -109,7 +110,7 @@ def value_of(payload, name="bloomfltr", encoding=1):
 
 
 def load_commands(server):
-    """Returns the payloads of BF.LOAD in a rewritten AOF, by key."""
+    """Returns a dictionary that maps each key to its BF.LOAD payload in a rewritten AOF."""
     found = {}
     for path in glob.glob(server.folder + "/**/*.aof", recursive=True):
         with open(path, "rb") as file:
@@ -158,7 +159,8 @@ def check_vectors(tap, program):
 
 
 def check_rebuilding(tap, program):
-    """The same commands must give the files that its crates made with the fixed seed."""
+    """Tests that the same commands produce the same files that valkey-bloom's crates created with
+    the fixed seed."""
     files = {name: file for name, file in read_vectors().items() if name.startswith("fixed")}
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
         client = server.connect()
@@ -326,7 +328,7 @@ LOADS = [
 
 
 def check_words(tap, program):
-    with Server(program, *FIXED) as server:  # with another seed, an item may be a false positive
+    with Server(program, *FIXED) as server:  # another seed could cause a false positive
         client = server.connect()
         prepare(client)
         pairs = []
@@ -370,7 +372,7 @@ def check_words(tap, program):
 
 
 def fill(client):
-    """Returns {key: how many of 0, 1, 2, ... are in it}."""
+    """Returns a dictionary that maps each key to its number of items (0, 1, 2 and so on)."""
     counts = {"grown": 20000, "chain": 3000, "full": 5, "given": 300, "once": 1}
     client("BF.RESERVE", "chain", "0.000001", 3, "EXPANSION", 1)
     client("BF.INSERT", "full", "CAPACITY", 9, "NONSCALING")
@@ -469,7 +471,7 @@ def check_replicas(tap, program):
 
 
 def check_sent(tap, program):
-    """Creating a filter is replicated with all its parameters, as valkey-bloom does."""
+    """Tests that creating a filter is replicated with all its parameters, as in valkey-bloom."""
     with Server(program, *FIXED, "--appendonly", "yes", "--aof-use-rdb-preamble", "no",
                 "--appendfsync", "always") as server:
         client = server.connect()

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Filters of valkey-bloom 1.0 in the module: its options, words, replies and texts; files made by
-# its crates, through BF.LOAD, RDB values and AOF files; growth, replicas, COPY; its limits; the
-# commands of docs/redis/from-valkey-bloom.md. Corrupted values are refused or usable.
+# Tests valkey-bloom 1.0 filters in the module: options, arguments, replies and messages, files
+# created by valkey-bloom's crates (read through BF.LOAD, RDB values and AOF files), growth,
+# replicas, COPY, limits, and the commands in docs/redis/from-valkey-bloom.md. Corrupted values must
+# be either refused or usable.
 #
-# PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev nightly gives 100,000 in all).
+# PETAL_COMMANDS is the number of corrupted values per server (by default 2,000; in ./dev nightly,
+# 100,000 in total).
 set -u
 . tests/redis/lib/servers.sh
 

@@ -1,6 +1,6 @@
 /* counting.c - proves that a counting filter misses no key, counts exactly, and refuses to remove
- * absent keys, at its planned load and far above it. It makes 10^7 random steps, and compares with
- * an exact multiset. */
+ * absent keys, at its planned load and far above it. The test makes 10^7 random steps and compares
+ * the filter with an exact multiset. */
 #include "../unit/multiset.h"
 
 static void ten_million_steps_at_the_planned_load_miss_no_key_and_leave_no_trace(void **state)

@@ -2,21 +2,22 @@
  * report. Every format that can be created is tested with 30, 100 and 1,000 keys at 0.01 %, where
  * double hashing causes 2 to 30 times as many false positives as k independent positions would.
  *
- *  1. Rate given the bits. Absent keys are queried in filters that each have different keys. The
- *     hits are binomial with the rate that petal_get_stats() reports for each filter, so their sum
- *     has the variance sum of N p (1 - p), and 5 sd are allowed. A further TOLD of the sum is
- *     allowed, since the reported rates come from a sample of the ways to wrap, and above 4,096
- *     bits from a model.
- *  2. The model. The mean over filters is compared with the predicted rate. A difference of 5 of
- *     its own standard errors, which include the spread between filters, plus PREDICTED of the rate
- *     is allowed.
+ *  1. The rate given the bits. Absent keys are queried in many filters with different keys. The
+ *     number of hits in each filter is binomially distributed with the rate p that
+ *     petal_get_stats() reports, so the variance of the total is the sum of all N p (1 - p). The
+ *     test allows 5 standard deviations. In addition, it allows the share TOLD of the total, since
+ *     reported rates are computed from a sample of the ways to wrap, or above 4,096 bits from a
+ *     model.
+ *  2. The model. The mean rate of the filters is compared with the predicted rate. The test allows
+ *     5 standard errors of the mean, which include the variation between filters, plus the share
+ *     PREDICTED of the rate.
  *
- * Seeds are fixed. By chance, a test exceeds 5 sd with probability 6e-7; there are 150 tests. ./dev
- * nightly uses ten times as many filters, and bounds a third as wide. */
+ * The seeds are fixed. A test exceeds 5 standard deviations by chance with probability 6e-7, and
+ * there are 150 tests. ./dev nightly uses ten times as many filters and bounds a third as wide. */
 #include "../amount.h"
 #include "../unit/support.h"
 
-#define FILTERS 400 /* for each format and size in ./dev nightly */
+#define FILTERS 400 /* number per format and size in ./dev nightly */
 #define QUERIES 40000
 #define BATCH 4096
 #define KEY_BYTES 16
@@ -26,7 +27,7 @@
 
 static const uint64_t sizes[] = {30, 100, 1000};
 
-static uint64_t unknown; /* number of rates that the library doesn't give */
+static uint64_t unknown; /* number of rates that the library can't provide */
 
 static void make_keys(uint8_t (*bytes)[KEY_BYTES], size_t count, uint64_t *random)
 {
@@ -127,8 +128,8 @@ static void small_filters_of_all_formats_are_wrong_as_often_as_they_say(void **s
 
 /* ---- formats without a rate ------------------------------------------------------------------ */
 
-/* With many keys, the prediction of every kind equals that for k independent positions, so the
- * textbook's formula is good enough. */
+/* With many keys, the predicted rate of every kind of filter equals the rate for k independent
+ * positions, so the textbook formula is good enough. */
 static void large_filters_are_as_good_as_independent(void **state)
 {
     (void)state;

@@ -1,17 +1,18 @@
-/* families.c - proves that keys of every shape that people use are as good as random ones: no
- * family of keys, however similar, raises the false-positive rate or causes a missing key.
+/* families.c - proves that keys of every shape used in practice work as well as random keys: no
+ * family of keys, however similar they are, raises the false-positive rate or causes a missing key.
  *
  * Weak hashes fail on keys that differ only slightly. Each family is a numbered list of distinct
- * keys. The first keys are added, and later ones are queried. Given the bits, hits are binomial
- * with the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6
- * fails by chance with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The
- * test also checks that the keys of a family are distinct, because most apparent hash bugs are keys
+ * keys. The first keys are added, and later keys are queried. Given the bits, the number of hits is
+ * binomially distributed with the exact rate p of these bits, so
+ * z = (hits - N p) / sqrt(N p (1 - p)) has a standard deviation of 1. |z| < 6 fails by chance with
+ * probability 2e-9, and the test covers 30 families with 3 layouts and 2 hashes. It also checks
+ * that the keys of each family are distinct, because most apparent hash bugs turn out to be keys
  * that occur twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define LONGEST 2100
-#define SOME ((uint64_t)1 << 40) /* as many keys as requested */
+#define SOME ((uint64_t)1 << 40) /* number of keys in a practically unlimited family */
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5};
 
@@ -70,7 +71,7 @@ static size_t hexadecimals(uint64_t i, uint8_t *key)
     return text(key, "%llx", i);
 }
 
-/* Encodes the 6 big-endian bytes of the number in base64, without a library. */
+/* Encodes the number as 6 big-endian bytes in base64. */
 static size_t base64(uint64_t i, uint8_t *key)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -87,7 +88,8 @@ static size_t uuid_4(uint64_t i, uint8_t *key)
                             (unsigned long long)(b & 0xffffffffffff));
 }
 
-/* The key starts with the time, 40 keys per millisecond, and ends with random bits. */
+/* Generates keys that start with the time, which advances a millisecond every 40 keys, and end with
+ * random bits. */
 static size_t uuid_7(uint64_t i, uint8_t *key)
 {
     uint64_t time = 1700000000000u + i / 40, random = mix(i + 1);
@@ -129,7 +131,7 @@ static size_t short_strings(uint64_t i, uint8_t *key)
 
 #define SHORT_STRINGS (1 + 256 + 65536 + 16777216)
 
-/* Generates keys of 1 to 64 zero bytes with one bit set, for every bit and every length. */
+/* Generates keys of 1 to 64 bytes in which a single bit is set, for every bit and every length. */
 static size_t one_bit_set(uint64_t i, uint8_t *key)
 {
     size_t size = 1;
@@ -141,7 +143,7 @@ static size_t one_bit_set(uint64_t i, uint8_t *key)
 
 #define ONE_BIT_SET (8 * 64 * 65 / 2)
 
-/* Generates 64 zero bytes with two bits set. */
+/* Generates keys of 64 bytes in which exactly two bits are set. */
 static size_t two_bits_set(uint64_t i, uint8_t *key)
 {
     uint64_t high = 1;
@@ -160,8 +162,8 @@ static size_t zeros_of_all_lengths(uint64_t i, uint8_t *key)
     return i;
 }
 
-/* Generates lengths 8 to 1,024, around every boundary of the hashes. The last bytes are a
- * number. */
+/* Generates keys of 8 to 1,024 bytes, covering every length at which a hash function switches to a
+ * different method. The last bytes of a key are its number. */
 static size_t lengths_to_1024(uint64_t i, uint8_t *key)
 {
     size_t size = 8 + i % 1017;
@@ -225,8 +227,8 @@ static size_t doubles(uint64_t i, uint8_t *key)
     return 8;
 }
 
-/* Even numbers are added and odd ones queried. So each absent key differs from a member by one bit
- * (see `interleaved`). */
+/* Generates pairs of keys that differ in one bit. Even numbers are added and odd numbers queried
+ * (see `interleaved`), so each absent key differs from a member in one bit. */
 static size_t neighbours(uint64_t i, uint8_t *key)
 {
     memset(key, 0xaa, 40);
@@ -238,7 +240,7 @@ static const struct family {
     const char *name;
     size_t (*key)(uint64_t i, uint8_t *key);
     uint64_t count;   /* number of keys */
-    bool interleaved; /* even numbers are added, odd ones queried */
+    bool interleaved; /* even-numbered keys are added, odd-numbered keys queried */
 } families[] = {
     {"u32 little-endian", u32_little, (uint64_t)1 << 32, false},
     {"u32 big-endian", u32_big, (uint64_t)1 << 32, false},
@@ -300,7 +302,8 @@ static uint64_t queries_of(const struct family *family)
     return left < 300000 ? left : 300000;
 }
 
-/* Return the number of the i-th member, and of the i-th absent key. */
+/* member() returns the number of the i-th key to add, and absent() the number of the i-th absent
+ * key. */
 static uint64_t member(const struct family *family, uint64_t i)
 {
     return family->interleaved ? 2 * i : i;
@@ -326,7 +329,7 @@ static double z_of(double hits, double queries, double rate)
     return (hits - queries * rate) / sqrt(queries * rate * (1 - rate));
 }
 
-/* Returns the z of the family. The filter may contain the keys of another family. */
+/* Queries absent keys from the family and returns the z-score of the number of hits. */
 static double ask(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -375,7 +378,7 @@ static void no_family_of_keys_is_worse_than_random_under_siphash(void **state)
     run_all(true);
 }
 
-/* Returns how often a filter contains the members of a family, as a z. */
+/* Queries the members of a family and returns the z-score of the number of hits. */
 static double z_of_members(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -385,11 +388,11 @@ static double z_of_members(const petal_filter *filter, const struct family *fami
     return z_of((double)hits, (double)asked, rate);
 }
 
-/* If two filters have the same seed, the keys of one must look random to the other. */
+/* Even if two filters have the same seed, the keys of one filter must look random to the other. */
 static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void **state)
 {
     (void)state;
-    const struct family *mine = &families[13]; /* no other family has mail addresses */
+    const struct family *mine = &families[13]; /* the only family of email addresses */
     for (size_t l = 0; l < COUNT(layouts); l++) {
         petal_filter *filter = filter_for(&layouts[l], false, members_of(mine));
         fill(filter, mine);
@@ -402,7 +405,7 @@ static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void
     }
 }
 
-/* Queries all short strings, and counts the hits that are not members. */
+/* Queries all short strings, and counts the hits among those that were not added. */
 static void all_strings_of_0_to_3_bytes_are_asked(void **state)
 {
     (void)state;

@@ -1,8 +1,10 @@
-/* folded.c - proves that a filter folded to a rate keeps the rate. It queries absent keys. Their
- * hits are binomial with the model's rate for the keys present.
+/* folded.c - proves that a filter folded to a rate keeps that rate. The test queries absent keys.
+ * The number of hits is binomially distributed with the model's rate for the number of keys in the
+ * filter.
  *
- * z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the spread of p between filters,
- * taken as 3 % of p. |z| < 5 fails by chance with probability 6e-7; seeds are fixed. */
+ * The score is z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the standard deviation
+ * of p between filters, assumed to be 3 % of p. |z| < 5 fails by chance with probability 6e-7, but
+ * the seeds are fixed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

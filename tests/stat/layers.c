@@ -1,17 +1,18 @@
-/* layers.c - proves that filters of several layers keep the requested rate: filters that grow from
- * 1,000 keys to 10^7, and windows of 10^6 keys to which 10^8 keys are added (in ./dev nightly;
- * otherwise windows of 10^5 and 10^7 keys).
+/* layers.c - proves that filters with several layers keep the requested rate. The test grows
+ * filters from 1,000 to 10^7 keys, and adds 10^8 keys to windows of 10^6 keys (outside ./dev
+ * nightly, 10^7 keys to windows of 10^5 keys).
  *
- * The tests query millions of absent keys. Given the bits, the hits are binomial with a rate
- * between 1 - prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. If an older layer
- * seems to contain a key, the key is not added to later layers. So the layers are not quite
- * independent, and later layers pass slightly more of the keys that older layers stop. Each bound
- * is widened by 5 sd. The promise is 1.02 times the requested rate, plus 5 sd. */
+ * The tests query millions of absent keys. Given the bits, the number of hits is binomially
+ * distributed with a rate between 1 - prod(1 - p_i) and sum p_i, where p_i is the rate of layer i.
+ * The layers are not quite independent: a key that an older layer seems to contain is not added to
+ * later layers, so later layers pass slightly more of the keys that older layers reject. Each bound
+ * is widened by 5 standard deviations. The promised maximum is 1.02 times the requested rate, plus
+ * 5 standard deviations. */
 #include "../amount.h"
 #include "statistics.h"
 
 #define BATCH 65536
-#define ABSENT ((int64_t)1 << 40) /* the integers from here on are absent keys */
+#define ABSENT ((int64_t)1 << 40) /* integers from this value on are never added */
 
 static int64_t keys[BATCH];
 
@@ -39,8 +40,8 @@ static uint64_t ask_batch(petal_filter *filter, size_t count)
     return contains_numbers(filter, keys, count, NULL);
 }
 
-/* Bounds on the rate, given the bits: if layers are independent, and if no key passes two
- * layers. */
+/* Bounds on the rate given the bits: the rate if the layers are independent, and the rate if no key
+ * passes two layers. */
 struct bounds {
     double low, high;
 };
@@ -59,7 +60,7 @@ static struct bounds bounds_of(const petal_filter *filter, uint32_t layers)
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* A layout, and the sum of its bits per key over n = 1,000, 2,000, ... */
+/* A way to grow: scheme, rate, growth_ratio and growth_step. */
 struct growth {
     const char *name;
     uint32_t scheme;
@@ -72,8 +73,9 @@ static double ideal_bits(double rate)
     return -log2(rate); /* the minimum for any structure with this false-positive rate */
 }
 
-/* RedisBloom's rule: the first layer has half the rate, and each next layer has twice the size and
- * half the rate. The bits per key are -ln p / (ln 2)^2. */
+/* Returns the number of bits under RedisBloom's rule: the first layer has half the requested rate,
+ * and each later layer has twice the capacity and half the rate of the previous layer. A layer has
+ * -ln p / (ln 2)^2 bits per key. */
 static double redisbloom_bits(double rate, uint64_t first, uint64_t wanted)
 {
     double bits = 0, capacity = (double)first, room = 0;
@@ -109,8 +111,8 @@ static void judge_growth(const struct growth *growth, petal_filter *filter, uint
     require_that(fabs(info_stats.estimated_rate - bounds.low), <=, 1e-9 * bounds.low);
 }
 
-/* Measures at every power of two. With growth 2, the layers of 1,000, 2,000, ... keys are exactly
- * full at that moment, and the last one is almost empty. */
+/* Measures the filter at every power of two from 1,024 keys on, and at 10^7 keys. With growth 2, at
+ * a large power of two, the last layer is almost empty, and all other layers are full. */
 static void grow(const struct growth *growth)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -151,14 +153,15 @@ a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_o
 
 struct stream {
     petal_filter *filter;
-    uint64_t in, generation, generations; /* keys so far; keys per generation; generations */
-    /* Queries for keys that must be forgotten, and those that passed. */
+    uint64_t in, generation, generations; /* number of keys so far; keys per generation; number of
+                                           * generations */
+    /* The number of queries for keys that must be forgotten, and how many of them passed. */
     uint64_t asked, passed;
     uint64_t random;
 };
 
-/* All keys of the last window must be present. Keys older than a window and a generation may pass
- * no more often than the false-positive rate. */
+/* Checks that all keys in the last window are present. Keys older than a window plus a generation
+ * may pass no more often than the false-positive rate allows. */
 static void look_back(struct stream *stream)
 {
     uint64_t window = stream->in < WINDOW ? stream->in : WINDOW,
@@ -183,8 +186,8 @@ static void save_and_open(struct stream *stream)
                    petal_open(temporary("stream.petal"), &options, &stream->filter, &error), error);
 }
 
-/* Adds batches of random size, so that generations end anywhere within them. New keys must be
- * reported as new, except for false positives. */
+/* Adds batches of random size, so that generations end at arbitrary points inside a batch. Returns
+ * the number of keys that are reported as new. */
 static uint64_t feed(struct stream *stream, uint64_t count)
 {
     uint64_t fresh = 0;
@@ -221,8 +224,8 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
         "passed; of new keys %.4f %% were dropped\n",
         info.layers, (unsigned long long)stream.generation, (double)info.bits / (double)WINDOW,
         (unsigned long long)looks, (unsigned long long)stream.asked, 100 * rate, 100 * dropped);
-    /* It is averaged over many states between G - 1 and G full generations. At this size, 5 sd of a
-     * filter's own variation are below 1 %. */
+    /* The rate is averaged over many states with between G - 1 and G full generations. At this
+     * size, 5 standard deviations of the rate between filters amount to less than 1 %. */
     require_that(rate, <=, 1.02 * options.rate);
     require_that(rate, >, 0.7 * options.rate);
     require_that(dropped, <=, 1.02 * options.rate);
@@ -236,7 +239,7 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
 #define DAY_KEYS ((uint64_t)200000)
 #define QUERIES ((uint64_t)1 << 20)
 
-/* Batches of keys with times. No window has more than DAY_KEYS. */
+/* Batches of keys with their times. No window contains more than DAY_KEYS keys. */
 struct days {
     const char *name;
     petal_filter *filter;
@@ -269,8 +272,8 @@ static void come(struct days *days, uint64_t at, uint64_t count)
     days->batch_end[days->batches++] = days->added;
 }
 
-/* All keys of the last window must be present. Absent and expired keys may pass no more often than
- * the given false-positive rate. */
+/* Checks that all keys in the last window are present. Absent and expired keys may pass no more
+ * often than the given rate allows. */
 static void look_at_days(struct days *days, double rate)
 {
     uint64_t first = days->batches, gone = 0;
@@ -308,7 +311,7 @@ static void end_days(struct days *days, double rate)
     petal_free(days->filter);
 }
 
-/* Adds all keys of a window at the same time, repeatedly. */
+/* Repeatedly adds all keys of a window at the same time. */
 static void bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {
@@ -319,8 +322,8 @@ static void bursts(struct days *days)
     }
 }
 
-/* Adds the same number of keys every five minutes. A window of whole minutes contains 289 of these
- * points in time. */
+/* Adds the same number of keys every five minutes. A window of a day contains 289 of these times,
+ * since both its ends count. */
 static void steady(struct days *days)
 {
     for (uint64_t i = 0; i < 4 * 288; i++) {
@@ -329,8 +332,8 @@ static void steady(struct days *days)
     }
 }
 
-/* Adds half of the keys at the start of a window and half at its end, so that two halves come
- * together. */
+/* Adds half of the keys at the start of each window and half at its end, so that the second half is
+ * close to the next window's first half. */
 static void both_ends(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {
@@ -341,8 +344,8 @@ static void both_ends(struct days *days)
     }
 }
 
-/* Adds one key in each span, which opens as many generations as possible, and then the rest in one
- * burst. */
+/* Adds one key in each span, which opens as many generations as possible, and then all remaining
+ * keys at the same time. */
 static void late_bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 6; day++) {
@@ -375,8 +378,8 @@ static void a_window_of_time_keeps_its_rate_however_its_keys_come(void **state)
         }
 }
 
-/* Adds two to five times the planned keys. No key may be lost, and the filter must report that it
- * is overfull, with its actual rate. */
+/* Adds two to five times the planned number of keys. No key may be lost, and the filter must report
+ * that it is overfull and what its actual rate is. */
 static void an_overfull_window_of_time_loses_nothing_and_says_its_rate(void **state)
 {
     (void)state;

@@ -1,12 +1,13 @@
-/* members.c - proves that every added key is found: at every k, at every size near powers of two
- * and limits, and after everything that can be done to a filter. Not a single miss is allowed. */
+/* members.c - proves that every added key is found: for every number of hashes k, at every size
+ * near powers of two and limits, and after every operation on a filter. Not a single key may be
+ * missed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static uint64_t asked; /* members queried in total */
+static uint64_t asked; /* total number of members queried */
 
-/* Queries all keys added so far, one by one and in a batch. */
+/* Checks that all keys added so far are found, one by one and in a batch. */
 static void require_all(const petal_filter *filter, const uint64_t *hashes, size_t count,
                         const char *after)
 {
@@ -26,7 +27,7 @@ static void require_all(const petal_filter *filter, const uint64_t *hashes, size
 
 #define KEYS 100
 
-/* After each added key, queries all earlier keys again. */
+/* Adds keys one by one, and after each key queries all earlier keys again. */
 static void add_and_ask(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lines)
 {
     uint64_t hashes[KEYS], random = bits * 131 + k;
@@ -41,7 +42,7 @@ static void add_and_ask(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lin
     petal_free(filter);
 }
 
-/* Tests 1 .. 70, and each power of two with both neighbours. */
+/* Tests filters of 1 to 70 bits, and of each power of two and its two neighbours. */
 static void classic_at_every_k_and_around_every_power_of_two(void **state)
 {
     (void)state;
@@ -126,8 +127,8 @@ static void travel_by_memory(const petal_filter *filter, const uint64_t *hashes)
     free(image.data);
 }
 
-/* Adds half of the keys to each of two filters. Their union must contain all keys, and so must the
- * intersection of two filters with all keys. */
+/* Adds half of the keys to each of two filters, whose union must contain all the keys. The
+ * intersection of two filters with all the keys must also contain all the keys. */
 static void travel_by_algebra(const struct journey *journey, const petal_filter *filter,
                               const uint64_t *hashes)
 {
@@ -170,8 +171,8 @@ static void members_are_found_after_save_load_map_view_clone_merge_and_intersect
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* Adds 3 million keys in each layout, far above the capacity. Even an overfull filter must not miss
- * any. */
+/* Adds 3 million keys, far more than the capacity, to a filter of each layout. Even an overfull
+ * filter must not miss a key. */
 static void three_million_members_of_an_overfull_filter_are_all_found(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void no_member_of_more_than_100_million_asked_was_missed(void **state)
 {
     (void)state;
     printf("# %llu members asked for, 0 missed\n", (unsigned long long)asked);
-    require_that(asked, >, 100000000); /* shows that the tests above ran */
+    require_that(asked, >, 100000000); /* proves that the tests above ran */
 }
 
 int main(void)

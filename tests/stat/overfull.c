@@ -1,10 +1,11 @@
 /* overfull.c - proves that a filter with exactly the planned number of keys is never reported as
- * overfull, and that a filter with a quarter more is.
+ * overfull, and that a filter with 25 % more keys always is.
  *
- * The number of set bits at capacity is random. If the bound were a 95 % interval, one in 40 full
- * filters would be reported as overfull. The bound is 5 sd, which one filter in 3.5 million exceeds
- * if the estimate is normally distributed. For few keys it is not, so sizes from 1 to 64 are tested
- * with several seeds. */
+ * The number of set bits at capacity is random. If the bound were the end of a 95 % interval, one
+ * in 40 full filters would be reported as overfull. The actual bound is 5 standard deviations,
+ * which one filter in 3.5 million exceeds if the estimate is normally distributed. With few keys,
+ * the estimate is not normally distributed, so capacities from 1 to 64 keys are tested with several
+ * seeds. */
 #include "statistics.h"
 
 static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
@@ -12,7 +13,7 @@ static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
 struct tried {
     petal_info plan;
     uint64_t filters;
-    double max_sd; /* the largest estimate minus the capacity, in sd */
+    double max_sd; /* largest estimate minus capacity, in standard deviations */
 };
 
 static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *plan)
@@ -25,7 +26,7 @@ static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *pl
     return petal_plan(&options, plan, NULL, NULL) == PETAL_OK;
 }
 
-/* Makes the planned filter with `keys` keys. */
+/* Creates the planned filter, adds `keys` keys, and returns its statistics. */
 static petal_stats filled(const petal_info *plan, uint64_t keys, uint64_t seed)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -77,8 +78,8 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
         }
 }
 
-/* Tests rates up to 50 %. If a filter is planned for a higher rate, it is nearly full at its
- * capacity, and its bits say less. */
+/* Tests rates up to 50 %. A filter planned for a higher rate is nearly full at its capacity, so its
+ * bits reveal too little about the number of keys. */
 static void a_quarter_more_keys_make_a_filter_overfull(void **state)
 {
     (void)state;

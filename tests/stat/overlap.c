@@ -1,19 +1,20 @@
-/* overlap.c - proves that petal_compare() is right on average and as accurate as it claims, for all
- * layouts, six fills and every estimate.
+/* overlap.c - proves that the estimates of petal_compare() are right on average and as accurate as
+ * reported, for all layouts and six fill levels.
  *
- * N seeds per case (4,000 in ./dev nightly, otherwise 400), each with two filters: of 7 equal parts
- * of the keys A has 5 and B has 4, 2 of them in common. (One case is lopsided: B is small.) If an
- * unbiased estimate has standard deviation s, the mean over N seeds has standard error s / sqrt(N);
- * it must lie within 4 of them. The share of N 95 % intervals that contain the true value has
- * standard deviation sqrt(0.05 * 0.95 / N), which is 0.35 % for N = 4,000; it must lie within 5.7
- * standard deviations of 95 %, that is, within 2 % for that N. */
+ * Each case is tested with N seeds (4,000 in ./dev nightly, otherwise 400), and each seed with two
+ * filters, A and B. The keys are divided into 7 equal parts: A contains 5 of them and B contains 4,
+ * of which 2 are common. (In one lopsided case, B is small.) If an unbiased estimate has standard
+ * deviation s, the mean over N seeds has standard error s / sqrt(N), and it must be within 4
+ * standard errors of the true value. The share of the N 95 % intervals that contain the true value
+ * has standard deviation sqrt(0.05 * 0.95 / N), which is 0.35 % for N = 4,000. This share must be
+ * within 5.7 standard deviations of 95 %, which is 2 % for N = 4,000. */
 #include "../amount.h"
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SEEDS nightly_amount(4000)
 
-/* Numbers of keys only in A, only in B, and in both. */
+/* The numbers of keys only in A, only in B, and in both filters. */
 struct overlap {
     uint64_t a, b, common;
 };
@@ -21,7 +22,7 @@ struct overlap {
 struct layout {
     uint32_t scheme;
     uint32_t hashes, lines_per_key;
-    const char *format; /* another library's format, or NULL for one of Petal's own */
+    const char *format; /* another library's format; NULL for Petal's own */
 };
 
 static const struct layout layouts[] = {
@@ -30,7 +31,7 @@ static const struct layout layouts[] = {
     {PETAL_SCHEME_BLOCKED, 13, 2, NULL},
 };
 
-/* Layouts with nearly uniform positions, with split blocks, and with lines. */
+/* Other libraries' layouts: with nearly uniform positions, with split blocks, and with lines. */
 static const struct layout foreign_layouts[] = {
     {0, 7, 0, "guava"},
     {0, 8, 0, "parquet"},
@@ -38,7 +39,7 @@ static const struct layout foreign_layouts[] = {
 };
 
 #define BITS 65536
-static const double fills[] = {0.05, 0.2, 0.4, 0.6, 0.8, 0.95}; /* fill of the union */
+static const double fills[] = {0.05, 0.2, 0.4, 0.6, 0.8, 0.95}; /* share of set bits in the union */
 
 #define ESTIMATES 7
 static const char *const names[ESTIMATES] = {"|A|",     "|B|",       "|A or B|", "|A and B|",
@@ -79,7 +80,8 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     require_that(add_number_batch(filter, values, (size_t)count, NULL, NULL), >=, 0);
 }
 
-/* Adds the integers starting at `first`: those only in A, the common ones, those only in B. */
+/* Creates two filters and compares them. The keys are consecutive integers from `first` on: keys
+ * only in A, then common keys, then keys only in B. */
 static petal_comparison try_seed(const struct layout *layout, const struct overlap *of,
                                  uint64_t seed)
 {
@@ -88,7 +90,7 @@ static petal_comparison try_seed(const struct layout *layout, const struct overl
     if (layout->format) {
         options.scheme = PETAL_SCHEME_DEFAULT;
         options.format = layout->format;
-        first = seed << 32; /* most formats have no seed, but different keys have the same effect */
+        first = seed << 32; /* most formats have no seed, so use different keys instead */
     } else {
         options.seed = seed;
     }
@@ -147,7 +149,7 @@ static void try_case(const struct layout *layout, double fill, const struct over
     }
 }
 
-/* Returns the number of keys that sets this share of the bits. */
+/* Returns the number of keys that set this share of the bits. */
 static uint64_t keys_of_fill(const struct layout *layout, double fill)
 {
     return (uint64_t)(log1p(-fill) / (layout->hashes * log1p(-1.0 / BITS)));

@@ -1,22 +1,24 @@
 /* rates.c - proves that filters have the false-positive rates that they report, for 10 to 10^7 keys
- * (10^7 only in ./dev nightly), rates from 0.3 to 1e-5, and all layouts.
+ * (10^7 only in ./dev nightly), rates from 1e-5 to 0.3, and all layouts.
  *
- * There are three steps. None of them has the noise of the previous one.
- *  1. Bits. The number X of set bits is compared with its exact mean and sd. This needs no queries,
- *  and would show a wrong width, a weak hash or an unreachable part of the array.
- *  2. Rate given the bits. N absent keys are queried. Given the bits, the hits are binomial with
- *     the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, without any
- *     spread between filters.
- *  3. Promise. The mean of p over seeds is the model's rate within 5 of its standard errors,
- *     and at most 1.02 times the requested rate, plus 4 standard errors.
- * |z| < 5 fails by chance with probability 6e-7; there are about 500 such tests, with fixed
+ * The test has three steps, none of which is affected by the noise of the previous step.
+ *  1. The bits. The number X of set bits is compared with its exact mean and standard deviation.
+ *     This step needs no queries, and would detect a wrong width, a weak hash or an unreachable
+ *     part of the array.
+ *  2. The rate given the bits. N absent keys are queried. Given the bits, the number of hits is
+ *     binomially distributed with the exact rate p of these bits, so
+ *     z = (hits - N p) / sqrt(N p (1 - p)) has a standard deviation of 1, whatever the variation
+ *     between filters.
+ *  3. The promise. The mean of p over all seeds must be within 5 standard errors of the model's
+ *     rate, and at most 1.02 times the requested rate plus 4 standard errors.
+ * |z| < 5 fails by chance with probability 6e-7. There are about 500 such tests, with fixed
  * seeds. */
 #include "../amount.h"
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BATCH 4096
-#define ABSENT ((uint64_t)1 << 40) /* the integers from here on are absent keys */
+#define ABSENT ((uint64_t)1 << 40) /* integers from this value on are never added */
 
 static const double asked_rates[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3};
 
@@ -25,7 +27,8 @@ static const struct size {
 } sizes[] = {{10, 4000},  {100, 1000},  {1000, 200},  {10000, 40},
              {100000, 8}, {1000000, 3}, {10000000, 1}};
 
-/* Passes the integers from .. from+count-1 to `each` in batches. Returns the sum of the results. */
+/* Calls `each` with the integers from .. from+count-1 in batches, and returns the sum of the
+ * results. */
 static uint64_t in_batches(petal_filter *filter, uint64_t from, uint64_t count,
                            size_t (*each)(petal_filter *, const petal_key *, size_t))
 {
@@ -56,14 +59,14 @@ static size_t ask_batch(petal_filter *filter, const petal_key *keys, size_t coun
     return contains_keys(filter, keys, count, NULL);
 }
 
-/* One layout at one size and rate, with all its seeds. */
+/* The results of all seeds for one layout, size and rate. */
 struct cell {
     petal_info plan;
-    uint64_t keys, seeds, queries; /* queries are per seed */
+    uint64_t keys, seeds, queries; /* `queries` is the number per seed */
     double asked;
     struct moments bits;
     struct sample bits_z, rates; /* one value per seed */
-    double sd_of_one;            /* sd of the rate of one filter */
+    double sd_of_one;            /* standard deviation of a single filter's rate */
     double hits, expected_hits, variance_of_hits;
 };
 
@@ -78,8 +81,9 @@ static const char *name_of(const struct cell *cell)
     return name_text;
 }
 
-/* Checks that the bits are spread over the whole array. Compares 1,024 slices with their own mean
- * and sd: |z| < 5.5, which fails by chance with probability 4e-8 each. */
+/* Checks that the bits are spread evenly over the whole array. Compares the number of set bits in
+ * each of 1,024 slices with its mean and standard deviation: |z| < 5.5, which fails by chance with
+ * probability 4e-8 per slice. */
 static void require_even_slices(const struct cell *cell, const uint8_t *payload)
 {
     uint64_t unit = cell->plan.scheme == PETAL_SCHEME_BLOCKED ? 512 : 1,
@@ -93,8 +97,8 @@ static void require_even_slices(const struct cell *cell, const uint8_t *payload)
     }
 }
 
-/* Checks the bits of the first seed: their slices, the rate that the library reports, and how much
- * the rate varies between seeds. */
+/* Checks the bits of the first seed's filter: the slices, the rate that the library reports, and
+ * the variation of the rate between seeds. */
 static void look_at_bits(struct cell *cell, const petal_filter *filter, const petal_info *info)
 {
     double estimated = stats_of(filter).estimated_rate;
@@ -104,7 +108,7 @@ static void look_at_bits(struct cell *cell, const petal_filter *filter, const pe
     if (cell->keys >= 1000000) require_even_slices(cell, payload_of(image));
     free(image.data);
     cell->sd_of_one = own.sd;
-    /* Above 16 MiB the library samples lines, with an error below 1 %. */
+    /* Above 16 MiB, the library only samples lines, with an error below 1 %. */
     require(off < (info->bytes <= 1 << 24 ? 1e-9 : 0.01), "%s: stats say %g, the bits %g",
             name_of(cell), estimated, own.rate);
 }
@@ -126,7 +130,8 @@ static void run_seed(struct cell *cell, uint64_t seed)
     if (seed == 0) look_at_bits(cell, filter, &info);
     take(&cell->bits_z, z);
     take(&cell->rates, rate);
-    /* With few keys, X has few values and is not normal, but its mean over many seeds is. */
+    /* With few keys, X has few possible values and is not normally distributed, but its mean over
+     * many seeds is. */
     require(cell->keys < 1000 || fabs(z) < 5.5,
             "%s, seed %llu: %llu bits are set, mean %.1f, sd %.1f", name_of(cell),
             (unsigned long long)options.seed, (unsigned long long)info_stats.bits_set,
@@ -153,19 +158,19 @@ static void judge(const struct cell *cell)
             (unsigned long long)cell->seeds);
     require(fabs(cell->hits - cell->expected_hits) < 5 * sd_of_hits + 5,
             "%s: %.0f hits, expected %.1f, sd %.1f", name_of(cell), cell->hits, cell->expected_hits,
-            sd_of_hits); /* the 5 is for cells that expect almost no hits */
+            sd_of_hits); /* 5 more for cells that expect almost no hits */
     require(rate < 1.02 * cell->asked + 4 * error, "%s: %g, standard error %g", name_of(cell), rate,
             error);
     require(cell->hits < 1.02 * asked_hits + 4 * sqrt(asked_hits), "%s: %.0f hits, asked %.1f",
             name_of(cell), cell->hits, asked_hits);
-    /* At lower rates, equal patterns matter (2^-32 per key of a line), and the bits don't show
-     * them. */
+    /* At lower rates, keys with equal patterns matter (2^-32 per key in a line), which the bits
+     * don't show. */
     if (predicted > 1e-8)
         require(fabs(rate - predicted) < 5 * error, "%s: %g, model %g, standard error %g",
                 name_of(cell), rate, predicted, error);
 }
 
-/* If the smallest filter serves several rates, only the lowest rate is tested. */
+/* If the same filter is planned for several rates, only the lowest of these rates is tested. */
 static void run_cell(uint32_t scheme, uint32_t lines, double asked, const struct size *size)
 {
     static petal_info last;

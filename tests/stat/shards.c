@@ -1,15 +1,16 @@
-/* shards.c - proves that a set can be split into eight shards. The shards must be the same size,
- * each must have the false-positive rate of a single filter, and none may miss a key.
+/* shards.c - proves that a set can be split into eight shards. The shards must have the same size,
+ * each shard must have the false-positive rate of a single filter, and no shard may miss a key.
  *
- * If a key's shard determined anything about its position in the filter, the keys of a shard would
- * crowd into a part of the filter. With mulhi64(fmix64(g), N), for example, the keys of a shard
+ * If a key's shard were related to its position in the filter, the keys of a shard would cluster in
+ * one part of the filter. For example, if the shard were mulhi64(fmix64(g), N), the keys of a shard
  * would share the high bits of fmix64(h), so their second lines would be close together. Therefore
- * all layouts are tested, and the rate is measured with absent keys of the same shard. */
+ * all layouts are tested, and the rate is measured with absent keys that belong to the same
+ * shard. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SHARDS 8
-#define KEYS 400000 /* in all shards together: the integers from 0 up */
+#define KEYS 400000 /* total in all shards; the keys are integers from 0 up */
 #define ABSENT ((int64_t)1 << 40)
 
 static uint32_t shard_of(int64_t value)
@@ -19,8 +20,8 @@ static uint32_t shard_of(int64_t value)
     return petal_shard_of(key, sizeof key, SHARDS);
 }
 
-/* The number of keys in a shard is binomial. |z| < 4.5 fails by chance with probability 7e-6
- * each. */
+/* The number of keys in a shard is binomially distributed. |z| < 4.5 fails by chance with
+ * probability 7e-6 per shard. */
 static void shards_are_even(void **state)
 {
     (void)state;
@@ -49,7 +50,8 @@ struct cell {
     double rate;
 };
 
-/* Makes filters for the mean share plus six standard deviations, as in docs/choosing.md. */
+/* Creates filters with a capacity of the mean share plus six standard deviations, as in
+ * docs/choosing.md. */
 static void make_shards(const struct cell *cell, petal_filter *filters[SHARDS])
 {
     petal_options options = PETAL_OPTIONS_INIT;

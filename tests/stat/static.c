@@ -1,13 +1,13 @@
 /* static.c - proves that static filters have the rates that they report, and are as small as
  * promised.
  *
- *  1. Rate given the codes. Among N absent keys, the number of hits is binomial with the exact rate
- *     p that follows from the codes (petal_stats.estimated_rate); |z| < 5 fails by chance with
- *     probability 6e-7. Each seed gives a different set.
- *  2. Promise: p is at most the requested rate.
- *  3. Size, for at least 10^6 keys, as in docs/compare.md. The number of bumped keys then has a
- *     standard deviation of several hundredths of a percent of its mean, which changes the size by
- *     less than 1e-4. */
+ *  1. The rate given the codes. Among N absent keys, the number of hits is binomially distributed
+ *     with the exact rate p that follows from the codes (petal_stats.estimated_rate). |z| < 5 fails
+ *     by chance with probability 6e-7. Each seed gives a different set of keys.
+ *  2. The promise: p must be at most the requested rate.
+ *  3. The size, which must be as stated in docs/compare.md for at least 10^6 keys. With this many
+ *     keys, the number of bumped keys has a standard deviation of a few hundredths of a percent of
+ *     its mean, which changes the size by less than 1e-4. */
 #include "../amount.h"
 #include "statistics.h"
 

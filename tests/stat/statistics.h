@@ -1,8 +1,9 @@
-/* statistics.h - what the statistical tests share: the exact moments of the number of set bits, the
- * rate given the bits, and z.
+/* statistics.h - functions, shared by the statistical tests, that compute the exact moments of the
+ * number of set bits, the rate given the bits, and z-scores.
  *
- * Each derivation is next to its function. All seeds are fixed, so if a test passes once, it always
- * passes. The bounds say how likely a false alarm was when the seeds were chosen. */
+ * Each function's comment contains its derivation. All seeds are fixed, so if a test passes once,
+ * it always passes. The stated probabilities are those of a false alarm at the time the seeds were
+ * chosen. */
 #ifndef PETAL_TESTS_STATISTICS_H
 #define PETAL_TESTS_STATISTICS_H
 
@@ -12,8 +13,8 @@
 #define STRIDES 8
 #define PATTERNS (WORDS * STRIDES)
 
-/* Returns the set of words that a pattern of k touches, which is given by a start and an odd stride
- * (docs/format.md, section 2). */
+/* Returns the set of words that a pattern of k words touches. A pattern consists of a start and an
+ * odd stride (see section 2 of docs/format.md). */
 static inline uint32_t words_of_pattern(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
@@ -28,17 +29,18 @@ struct moments {
     double mean, sd;
 };
 
-/* Returns how much less likely it is than for independent bits that two bits are both clear after
- * one throw. A throw sets a bit with probability a, and both bits with probability `both`:
- * P(neither) / (1 - a)^2 - 1 = (both - a^2) / (1 - a)^2. The result is a logarithm. */
+/* Compares the probability that neither of two bits is set by a throw with the probability for
+ * independent bits, and returns the logarithm of their ratio. A throw sets each bit with
+ * probability a, and both bits with probability `both`, so P(neither) / (1 - a)^2 - 1 = (both -
+ * a^2) / (1 - a)^2. */
 static inline double log_excess(double a, double both)
 {
     return log1p((both - a * a) / ((1 - a) * (1 - a)));
 }
 
-/* Computes the moments for `part` of the m bits of a classic filter with n keys. There are kn
- * independent throws, and each sets a bit with probability 1/m. With q = (1 - 1/m)^(kn), the mean
- * is part * (1 - q), and the variance is part q (1 - q) + part (part - 1) cov. */
+/* Computes the moments for `part` of the m bits of a classic filter with n keys. Each of the kn
+ * independent throws sets a given bit with probability 1/m. With q = (1 - 1/m)^(kn), the mean is
+ * part * (1 - q), and the variance is part q (1 - q) + part (part - 1) cov. */
 static inline struct moments classic_moments(double m, double k, double n, double part)
 {
     if (m == 1) return (struct moments){part, 0};
@@ -50,10 +52,10 @@ static inline struct moments classic_moments(double m, double k, double n, doubl
 
 /* Computes the moments for `part` (whole lines) of a blocked filter's bits. Each key throws a
  * pattern of k1 words into one of L lines and, with two lines per key, a pattern of k2 words into
- * another. A pattern sets a given bit with probability a = k / m. It sets two given bits in
+ * another line. A pattern sets a given bit with probability a = k / m. It sets two given bits in
  * different words of a line with probability share / (32^2 L). `share` is the share of the 128
- * patterns that touch both words, and depends only on the distance of the words. A pattern never
- * sets two bits in the same word or in different lines. */
+ * patterns that touch both words, which depends only on the distance between the words. A pattern
+ * never sets two bits in the same word, or bits in different lines. */
 static inline struct moments blocked_moments(double m, const uint32_t k[2], double n, double part)
 {
     double lines = m / 512, part_lines = part / 512, a[2] = {k[0] / m, k[1] / m};
@@ -118,9 +120,9 @@ static inline double sd_of(const struct sample *sample)
 
 /* ---- the rate given the bits ----------------------------------------------------------------- */
 
-/* A query of k words is equally likely to hit any pattern of words, and any bit within each word.
- * So the rate is the mean of the products of the words' fills. Strides s and 16 - s touch the same
- * sets, so every other stride is enough. */
+/* A query of k words is equally likely to use any pattern of words, and any bit within each word.
+ * So the rate is the mean, over all patterns, of the product of the words' fills. Strides s and
+ * 16 - s touch the same sets of words, so every other stride is enough. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;
@@ -135,14 +137,14 @@ static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_
     return sum / (PATTERNS / 2.0);
 }
 
-/* The rate of an absent key given the bits, and the spread of that rate between filters with the
- * same number of keys. */
+/* The false-positive rate given the bits, and its standard deviation between filters with the same
+ * number of keys. */
 struct rate {
     double rate, sd;
 };
 
-/* Computes the mean over all lines. They fill almost independently, so the spread of the mean is
- * that of one line divided by sqrt(lines). */
+/* Computes the mean rate over all lines. The lines fill almost independently, so the standard
+ * deviation of the mean is a single line's standard deviation divided by sqrt(lines). */
 static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, uint32_t k)
 {
     struct sample sample = {0, 0, 0};
@@ -150,8 +152,8 @@ static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, 
     return (struct rate){mean_of(&sample), sd_of(&sample) / sqrt((double)lines)};
 }
 
-/* In classic the rate is (X/m)^k, whose relative spread is k times that of X. In blocked, a key's
- * two lines are independent. */
+/* In a classic filter, the rate is (X/m)^k, whose relative standard deviation is k times that of X.
+ * In a blocked filter, a key's two lines are independent. */
 static inline struct rate rate_given_bits(const petal_info *info, const uint8_t *payload,
                                           double keys)
 {

@@ -1,6 +1,6 @@
-/* abilities.c - proves that the table in docs/api.md is true: it creates every kind of filter in
- * every state, makes each call on it, and compares the result with the table. An ability must be
- * set if and only if its calls succeed. */
+/* abilities.c - proves that the table in docs/api.md is correct: the test creates every kind of
+ * filter in every state, makes each call on the filter, and compares the result with the table. An
+ * ability must be set if and only if the corresponding calls succeed. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -12,11 +12,11 @@
 enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, STATIC_SET, KINDS };
 enum state { MEMORY, SHARED, WRITABLE_MAP, READ_ONLY_MAP, LIVE, FROZEN, HEADER, STATES };
 
-/* Columns of the table: one for each kind in memory, then one for each further state of a plain
- * filter. */
+/* The table has one column for each kind of filter in memory, followed by one column for each other
+ * state of a plain filter. */
 enum { COLUMNS = KINDS + STATES - 1 };
 
-/* How to make a filter of one kind, and which state to put it in. */
+/* Describes the kind and the state of a filter. */
 struct recipe {
     const char *name;
     enum kind kind;
@@ -31,7 +31,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = "0123456789abcde";
 struct subject {
     const struct recipe *recipe;
     petal_filter *filter;
-    petal_filter *writer; /* LIVE: the second handle, which changes the file */
+    petal_filter *writer; /* in the LIVE state, the second handle, which changes the file */
     struct bytes viewed;
 };
 
@@ -50,7 +50,7 @@ static void release(void *context, void *memory, size_t size_bytes)
 
 static const petal_allocator allocator = {allocate, release, NULL};
 
-/* The keys are the empty key and numbers. */
+/* Builds a static filter that contains the empty key and numbers. */
 static petal_filter *make_static(const struct recipe *recipe)
 {
     petal_static_builder *builder;
@@ -111,7 +111,7 @@ static petal_filter *save_and_open(const struct recipe *recipe, petal_filter *ma
     return open_as(recipe, path, flags);
 }
 
-/* Returns false if the kind is never in this state. */
+/* Creates the subject. Returns false if this kind of filter can't be in this state. */
 static bool make_subject(const struct recipe *recipe, const char *path, struct subject *subject)
 {
     petal_filter *made = make_kind(recipe);
@@ -166,7 +166,7 @@ static void free_subject(struct subject *subject)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* Results that are not a status: the answer is true for every key, or the size is 0. */
+/* Results for calls that return no status: every key is reported as present, or the size is 0. */
 enum { ANSWERS_TRUE = 100, ANSWERS_NOTHING = 101 };
 
 #define ABSENT_KEY 123456789
@@ -449,7 +449,7 @@ ATTEMPT(drop_counts)
     return status;
 }
 
-/* Folds the filter to the size it already has, so the call doesn't need a rate. */
+/* Folds the filter to its current size, so the call doesn't require a rate. */
 ATTEMPT(fold)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -576,14 +576,15 @@ ATTEMPT(relocate)
     return petal_relocate(&subject->filter, leave, NULL, error);
 }
 
-/* Sets `items` to the value it already has. */
+/* Sets `items` to its current value. */
 ATTEMPT(set_items)
 {
     (void)twin;
     return petal_set_items(subject->filter, info_of(subject->filter).items, error);
 }
 
-/* Lends the twin's layers to the subject. The twin lives as long as the subject. */
+/* Lends the twin's layers to the subject. This is safe because the twin lives as long as the
+ * subject. */
 ATTEMPT(lend)
 {
     petal_lent_layer layers[16] = {{.bytes = NULL}};
@@ -623,7 +624,8 @@ ATTEMPT(contains_in_ranges)
     return petal_contains_in_ranges(subject->filter, "8 bytes.", 8, zeros, size, &is_in, error);
 }
 
-/* In the file, the bits come after the slots, metadata and sums, aligned to a cache line. */
+/* Finds the first block of bits. In a file, the bits follow the slots, metadata and sums, aligned
+ * to a cache line. */
 static uint64_t first_block(const petal_filter *filter, petal_range *block, petal_range *sum)
 {
     uint64_t offset = 0;
@@ -640,7 +642,7 @@ ATTEMPT(block_ranges)
                               &sum, error);
 }
 
-/* The checksum of a block of zeros is never 0. So the call works if it reports a mismatch. */
+/* The checksum of a block of zeros is never 0, so if the call reports a mismatch, it works. */
 ATTEMPT(verify_block)
 {
     static const uint8_t zeros[65536];
@@ -766,12 +768,12 @@ ATTEMPT(window)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* `name` is the row's name in docs/api.md. The last five rows are abilities without a call of their
- * own; the functions above try them. */
+/* `name` is the name of the row in docs/api.md. The last five rows are abilities that have no call
+ * of their own and are tested by the functions above. */
 static const struct row {
     const char *name;
     attempt attempt;
-    bool changes; /* if it succeeds, the next row needs a new subject */
+    bool changes; /* if the call succeeds, the next row needs a new subject */
     uint32_t ability;
 } rows[] = {
     {"petal_create_like", try_create_like, false, PETAL_CAN_CREATE_LIKE},
@@ -844,7 +846,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Returns the call's result in the words of the table. */
+/* Returns the word that the table uses for this result. */
 static const char *cell_of(petal_status status)
 {
     switch (status) {
@@ -862,7 +864,7 @@ static const char *cell_of(petal_status status)
 
 static char table[ROWS][COLUMNS][CELL];
 
-/* Splits "| `petal_add` | yes | = | ..." into the row's cells. */
+/* Splits a table row such as "| `petal_add` | yes | = | ..." into its cells. */
 static void read_row(char *line)
 {
     char name[64] = "", cells[COLUMNS][CELL];
@@ -903,8 +905,8 @@ static bool is(const char *cell, const char *other)
     return strcmp(cell, other) == 0;
 }
 
-/* If the state's cell is not "=", it overrides the kind's cell. But a call can fail in any state if
- * the kind doesn't support it. */
+/* Returns true if the result agrees with the table. A state's cell overrides the kind's cell unless
+ * it is "=". However, if the kind doesn't support a call, the call may fail in any state. */
 static bool is_as_told(size_t row, const struct recipe *recipe, const char *got)
 {
     const char *kind = table[row][recipe->kind];
@@ -951,8 +953,9 @@ static bool is_chain(const char *format)
            strcmp(format, "valkey-bloom") == 0;
 }
 
-/* Tests in files cover three kinds of foreign formats: filters that threads can share, filters that
- * they can't share, and filters that reject the empty key. */
+/* Returns true if the recipe is also tested in files. Three kinds of foreign formats are enough:
+ * those whose filters threads can share, those whose filters threads can't share, and those that
+ * reject the empty key. */
 static bool is_tried_in_files(const struct recipe *recipe)
 {
     const char *format = recipe->options.format;
@@ -1025,7 +1028,7 @@ static bool make_both(const struct recipe *recipe, struct subject *subject, stru
     return make_subject(recipe, path, twin) && made;
 }
 
-/* Makes one call on the subject. Returns true if the call changed it. */
+/* Makes one call on the subject. Returns true if the call changed the subject. */
 static bool try_row(size_t row, const struct recipe *recipe, struct subject *subject,
                     struct subject *twin)
 {

@@ -1,9 +1,9 @@
 /* adding.c - proves that every way to add or query a key gives the same result: as a single key, in
- * a batch, by its hash, or as a number, for any bytes of any length. */
+ * a batch, by hash, or as a number, whatever the key's bytes and length. */
 #include "support.h"
 
-/* The number of keys in a batch. They are random integers below `range`, 8 bytes each; if `range`
- * is small, keys repeat. */
+/* The number of keys in a batch. The keys are random 8-byte integers below `range`, so they repeat
+ * if `range` is small. */
 #define BATCH 3000
 
 struct batch {
@@ -24,7 +24,7 @@ static void fill_batch(struct batch *batch, const petal_filter *filter, uint64_t
 
 static petal_filter *small(uint32_t scheme)
 {
-    return make(scheme, 20480, 5, 0); /* BATCH keys fill it to one half, so false positives occur */
+    return make(scheme, 20480, 5, 0); /* half full, so false positives occur */
 }
 
 static void a_batch_says_what_one_key_at_a_time_says(void **state)
@@ -54,7 +54,7 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
         require_that(news, <=, 2000);
         assert_true(same_image(single, many));
         assert_true(same_image(single, hashes));
-        fill_batch(&batch, single, 1000000, seed + 1); /* absent keys; some are false positives */
+        fill_batch(&batch, single, 1000000, seed + 1); /* absent keys, some false positives */
         assert_int_equal(contains_keys(many, batch.keys, BATCH, found_many),
                          contains_hashes(many, batch.hashes, BATCH, found_hashes));
         for (size_t i = 0; i < BATCH; i++) {
@@ -84,7 +84,7 @@ static void batches_of_every_small_size_and_around_the_pieces_are_right(void **s
             size_t count = 9;
             petal_filter *filter = small(scheme), *single = small(scheme);
             fill_batch(&batch, filter, 1000, 31 + size);
-            was_new[size] = found[size] = 0xee; /* the byte past the end must not change */
+            was_new[size] = found[size] = 0xee; /* the byte after the end must not change */
             assert_int_equal(add_key_batch(filter, batch.keys, size, was_new, &count), PETAL_OK);
             size_t news = 0;
             for (size_t i = 0; i < size; i++)
@@ -186,7 +186,7 @@ static void a_key_and_its_hash_are_the_same_member(void **state)
             require(petal_contains_hash(by_key, petal_hash_key(by_key, key, 8)), "key %lld",
                     (long long)i);
         }
-        /* xxh3 uses different code for different lengths. */
+        /* XXH3 uses different code for different key lengths. */
         for (size_t size = 0; size <= sizeof text; size++) {
             petal_add(by_key, text, size);
             petal_add_hash(by_hash, petal_hash_key(by_hash, text, size));
@@ -221,7 +221,7 @@ static void a_batch_of_hashes_is_that_of_each_key(void **state)
 }
 
 /* If a format accepts hashes instead of keys, adding a key and adding its hash must give the same
- * bytes. This includes the empty key. */
+ * bytes, even for the empty key. */
 static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
             uint8_t bytes[8];
             uint64_t hash;
             petal_encode_i64(i, bytes);
-            petal_key key = {bytes, (size_t)i % 9}; /* 0 to 8 bytes long */
+            petal_key key = {bytes, (size_t)i % 9}; /* keys of 0 to 8 bytes */
             hash_keys(by_key, &key, 1, &hash);
             petal_status added = petal_add(by_key, key.data, key.size_bytes);
             require(petal_add_hash(by_hash, hash) == added, "%s: key %lld", o.format, (long long)i);
@@ -310,7 +310,7 @@ static void an_integer_and_the_same_double_are_different_keys(void **state)
 static void keys_of_0_to_1024_bytes_and_1_mib_are_different_members(void **state)
 {
     (void)state;
-    struct bytes zeros = new_bytes(1 << 20); /* zeros: the keys differ only in length */
+    struct bytes zeros = new_bytes(1 << 20); /* all zeros, so the keys differ only in length */
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 1 << 22, 8, 0);

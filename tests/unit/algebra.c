@@ -1,6 +1,6 @@
-/* algebra.c - proves what petal.h says about sets: edge cases of comparing, filters made like
- * another, overfull filters, shards. (tests/stat/overlap.c proves that estimates are right on
- * average.) */
+/* algebra.c - proves the statements in petal.h about sets: edge cases of comparing, filters created
+ * like another filter, overfull filters, and shards. (tests/stat/overlap.c proves that estimates
+ * are right on average.) */
 #include "../amount.h"
 #include "petal/petal_build.h"
 #include "petal/petal_host.h"
@@ -32,7 +32,8 @@ static bool is_unknown(petal_estimate estimate)
     return isnan(estimate.value) && isnan(estimate.low) && isnan(estimate.high);
 }
 
-/* Adds the integers first .. first+a-1 to *a, and likewise for *b. The caller frees both. */
+/* Compares two filters: one contains the a[1] integers from a[0] on, the other contains the b[1]
+ * integers from b[0] on. */
 static petal_comparison compare_ranges(uint32_t scheme, const uint64_t a[2], const uint64_t b[2])
 {
     petal_filter *one = make(scheme, 51200, 6, 0), *other = make(scheme, 51200, 6, 0);
@@ -84,8 +85,8 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
     }
 }
 
-/* Two filters with equal bits contain each other. But a key may set no new bit, so their sets may
- * still differ by a few keys, and the interval has a width above zero. */
+/* Two filters with equal bits contain each other. However, since a key may set no new bit, their
+ * sets may still differ by a few keys, so the interval is wider than zero. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;
@@ -119,9 +120,10 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
     }
 }
 
-/* At an end of the range, a 95 % interval may contain the true value more often than 95 %, since
- * only one side can miss it: that side holds in 97.5 % of cases. Over 400 seeds the share has a
- * standard deviation of 0.8 %. */
+/* If the true value is at the end of the possible range, a 95 % interval may contain it in more
+ * than 95 % of cases, since only one side of the interval can miss it, which happens in 2.5 % of
+ * cases. Over 400 seeds, the share of intervals that contain the value has a standard deviation of
+ * 0.8 %. */
 static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 {
     (void)state;
@@ -153,8 +155,7 @@ static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 }
 
 /* Intervals must be neither too narrow nor too wide. The sets have different sizes and share some
- * keys. Over 400 seeds, each interval must contain the true value in 95 % of cases, plus or minus 3
- * %. */
+ * keys. Each interval must contain the true value for 95 % of the 400 seeds, plus or minus 3 %. */
 static void intervals_are_as_wide_as_they_say(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void a_saturated_union_leaves_bounds_only(void **state)
     petal_free(half);
 }
 
-/* For any size, every number of a comparison must be finite and lie within its interval. */
+/* For any size, every estimate in a comparison must be finite and within its interval. */
 static void numbers_of_tiny_and_nearly_full_filters_are_sound(void **state)
 {
     (void)state;
@@ -286,8 +287,9 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
     petal_free(filter);
 }
 
-/* Different keys may set the same bit in the two filters, and the intersection keeps that bit.
- * petal_intersect() documents this; petal_compare() is the way to estimate common keys. */
+/* Different keys may set the same bit in the two filters, and the intersection keeps this bit, as
+ * petal_intersect() documents. To estimate the number of common keys, petal_compare() must be
+ * used. */
 static void an_intersection_seems_to_hold_more_keys_than_are_common(void **state)
 {
     (void)state;
@@ -381,8 +383,8 @@ static petal_filter *rated_for(uint32_t scheme, uint64_t capacity)
     return create(&options);
 }
 
-/* These filters need from a few cache lines to more than a megabyte. */
-/* The largest is tested only in ./dev nightly. */
+/* Filters for these capacities occupy from a few cache lines to more than a megabyte. */
+/* The largest capacity is tested only in ./dev nightly. */
 static const uint64_t capacities[] = {20, 1000, 100000, 1000000};
 
 static size_t capacity_count(void)
@@ -397,14 +399,14 @@ static void add_number(petal_filter *filter, uint64_t number)
             petal_status_name(status));
 }
 
-/* Adds *next and the numbers after it until the filter is overfull. The filter already has `in`
- * keys, and must become overfull soon after it has more than `capacity`. */
+/* Adds the numbers from *next on until the filter is overfull. The filter already contains `in`
+ * keys, and must become overfull soon after it contains more than `capacity` keys. */
 static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
 {
     for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
     petal_stats info_stats = stats_of(filter);
-    /* The margin is the estimate's interval (2 sd), which matters in small filters, plus 1/32 of
-     * the capacity. */
+    /* The margin is 2.5 times the lower half of the estimate's interval, which matters for small
+     * filters, plus 1/30 of the capacity. */
     double margin = (double)capacity / 30 +
                     2.5 * (info_stats.estimated_items.value - info_stats.estimated_items.low) + 2;
     require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu",
@@ -420,7 +422,7 @@ static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void *
             uint64_t capacity = capacities[i], next = 0;
             petal_filter *filter = rated_for(scheme, capacity);
             overfill(filter, capacity, 0, &next);
-            for (; next < 3 * capacity; next++) { /* stay overfull, but report nothing more */
+            for (; next < 3 * capacity; next++) { /* the filter must stay overfull */
                 add_number(filter, next);
                 require(petal_is_overfull(filter), "%llu of %llu", (unsigned long long)next,
                         (unsigned long long)capacity);
@@ -448,7 +450,8 @@ static void repeats_make_no_filter_overfull(void **state)
     }
 }
 
-/* The ways to add keys. All must give the same bits, items and capacity. */
+/* The following functions add keys in different ways, which must all give the same bits, items and
+ * capacity. */
 static void come_one_by_one(petal_filter *filter, const int64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) (void)petal_add_i64(filter, values[i]);
@@ -503,7 +506,8 @@ static bool is_so_when_loaded(const petal_filter *filter)
     return is_overfull;
 }
 
-/* 4,000,000 keys need 4.6 MB. That is enough for a builder to divide the filter into regions. */
+/* A filter for 4,000,000 keys needs 4.6 MB, which is large enough for a builder to divide it into
+ * regions. */
 static void it_is_the_same_however_the_keys_came(void **state)
 {
     (void)state;
@@ -551,8 +555,8 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
     petal_free(other);
 }
 
-/* Merging a filter with itself raises `items` above the capacity, but sets no bit. So the cached
- * verdict must be dropped. */
+/* Merging a filter with itself raises `items` above the capacity without setting a bit, so the
+ * cached result of petal_is_overfull() must be dropped. */
 static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **state)
 {
     (void)state;
@@ -597,7 +601,7 @@ static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
     }
 }
 
-/* `items` stays above the capacity, because it counts repeats. */
+/* Tests removing keys while `items` stays above the capacity, because it counts repeats. */
 static void where_repeats_came_removing_keys_ends_it_too(void **state)
 {
     (void)state;
@@ -615,8 +619,8 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     }
 }
 
-/* If a key was added twice and removed once, it is still present. It counts as one key, so it
- * leaves no room for another. */
+/* A key that was added twice and removed once is still present and still counts as one key, so it
+ * leaves no room for another key. */
 static void removed_repeats_do_not_hide_it(void **state)
 {
     (void)state;
@@ -699,7 +703,7 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
             assert_true(petal_is_overfull(filter));
             assert_true(same_image(filter, before));
             assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
-            /* A copy refuses keys too. */
+            /* A copy of the full filter must also refuse keys. */
             assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL);
             assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
             assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
@@ -708,7 +712,7 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
         }
 }
 
-/* However the keys are divided into batches, the same key is refused. */
+/* No matter how the keys are divided into batches, the same key must be refused. */
 static void a_batch_stops_at_the_key_that_would_be_refused_alone(void **state)
 {
     (void)state;
@@ -761,7 +765,7 @@ static void builders_and_shared_filters_refuse_too(void **state)
     petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000),
                  *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
     assert_int_equal(petal_inline_begin_adding(built, &hot, NULL),
-                     PETAL_ERR_UNSUPPORTED); /* a builder counts only at its end */
+                     PETAL_ERR_UNSUPPORTED); /* a builder counts keys only when it finishes */
     assert_int_equal(petal_builder_create(built, &workers, &builder, NULL), PETAL_OK);
     petal_status status = PETAL_OK;
     for (int64_t from = 0; status == PETAL_OK && from < 6000000; from += 4000) {
@@ -781,7 +785,8 @@ static void builders_and_shared_filters_refuse_too(void **state)
 
 /* ---- shards ---------------------------------------------------------------------------------- */
 
-/* Converts hexadecimal to bytes: "6162" gives two bytes, "-" gives none. */
+/* Converts hex digits to bytes and returns the number of bytes. For example, "6162" gives two
+ * bytes. "-" stands for the empty key. */
 static size_t bytes_of_hex(const char *text, uint8_t bytes[16])
 {
     char pair[3] = "";

@@ -1,5 +1,5 @@
 /* batches.c - proves that a batch has the same effect as adding its keys one by one, for every
- * layout and every kind of filter. An invalid batch must be refused as a whole. */
+ * layout and every kind of filter, and that an invalid batch is refused as a whole. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -32,7 +32,7 @@ enum variant {
 
 struct material {
     petal_batch batch;
-    petal_key keys[COUNT]; /* the same keys as single keys; not used for hashes */
+    petal_key keys[COUNT]; /* the keys in the batch one by one; unused for hashes */
     uint64_t hashes[COUNT];
     uint8_t numbers[COUNT][8];
     uint8_t text[COUNT * ROOM];
@@ -40,7 +40,8 @@ struct material {
     uint64_t wide[COUNT + 1];
 };
 
-/* Returns sizes around 8, where several keys are hashed together, and sometimes a longer one. */
+/* Returns a size around 8 bytes, since keys of 8 bytes are hashed several at a time, and sometimes
+ * a larger size. */
 static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
 {
     if (variant == POINTERS_OF_EIGHT || variant == OFFSETS32_OF_EIGHT ||
@@ -50,7 +51,7 @@ static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
     return size == 0 && !empty_too ? 1 : size;
 }
 
-/* Keys that are equal modulo 1200 are repeats. */
+/* Fills the material with keys. Keys whose numbers are equal modulo 1200 are repeats. */
 static void fill(struct material *all, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) all->text[i] = (uint8_t)mix(i / 8 % 1200 * 8 + i % 8);
@@ -154,7 +155,7 @@ static bool has_one(const petal_filter *filter, const struct material *all, size
 
 enum kind {
     ONE_LINE,
-    LARGE, /* larger than the cache */
+    LARGE, /* a filter larger than the CPU's cache */
     TWO_LINES,
     CLASSIC,
     COUNTING,
@@ -188,7 +189,8 @@ static petal_filter *mapped(const petal_options *options, const char *name)
     return map;
 }
 
-/* Returns NULL if this build lacks the format or the format is read-only. */
+/* Creates a filter of this kind. Returns NULL if its format is read-only or left out of this
+ * build. */
 static petal_filter *filter_of(unsigned kind, const char *name)
 {
     static const uint8_t secret[PETAL_SECRET_BYTES] = {1, 2, 3};
@@ -331,7 +333,7 @@ static void removing_a_batch_is_removing_one_by_one(void **state)
     }
 }
 
-/* Queries the batch with a results array and without one. */
+/* Queries the batch with and without a results array. */
 static void require_all_in(const petal_filter *filter, const petal_batch *batch)
 {
     static uint8_t results[COUNT + 1];
@@ -347,7 +349,7 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
     assert_memory_equal(&outcome, &other, sizeof outcome);
 }
 
-/* The batches are small, and their sizes are not multiples of any step in the library. */
+/* Uses small batches whose sizes are not multiples of any step size in the library. */
 static void compare_small_batches(unsigned kind)
 {
     static struct material all;
@@ -413,7 +415,8 @@ static void any_and_all_take_every_layout(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* Every call must refuse the whole batch. The filter and the results array must stay unchanged. */
+/* Checks that every call refuses the whole batch, and that the filter and the results array are
+ * unchanged. */
 static void require_refused(petal_batch batch, uint64_t index, const char *what)
 {
     petal_filter *filter = filter_of(COUNTING, NULL);
@@ -548,7 +551,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     require_refused(batch, PETAL_NO_OFFSET, "pointers have no stride");
 }
 
-/* The structs come from programs compiled against older or newer headers. */
+/* Tests structs as passed by programs that were compiled with older or newer headers. */
 static void older_and_newer_structs_are_taken(void **state)
 {
     static const int64_t numbers[2] = {1, 2};
@@ -585,8 +588,8 @@ static void older_and_newer_structs_are_taken(void **state)
     petal_free(filter);
 }
 
-/* The pointer of an empty batch may be any address; some languages pass such a pointer for an empty
- * slice. */
+/* The pointer of an empty batch may be any address, because some languages pass an arbitrary
+ * address for an empty slice. */
 static void no_keys_are_read_nowhere(void **state)
 {
     petal_filter *filter = filter_of(ONE_LINE, NULL);
@@ -654,7 +657,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
     require_that(error.offset, ==, 0);
     batch.count = 2;
     assert_int_equal(petal_add_batch(filter, &batch, NULL, NULL, NULL), PETAL_OK);
-    batch.count = 4; /* a query succeeds: no key is present */
+    batch.count = 4; /* a query of the same batch succeeds */
     assert_int_equal(petal_contains_batch(filter, &batch, results, &outcome, NULL), PETAL_OK);
     require_that(outcome.done, ==, 4);
     require_that(outcome.positive, ==, 2);
@@ -664,7 +667,8 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
 
 /* ---- after a failure ------------------------------------------------------------------------- */
 
-/* `single` has received the keys one by one, up to the one that failed. */
+/* Checks that the batch stops at the right key. Keys are added to `single` one by one until one
+ * fails. */
 static void require_stopped(petal_filter *batched, petal_filter *single, petal_status wanted)
 {
     static int64_t numbers[COUNT];
@@ -735,7 +739,7 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     petal_batch batch = batch_of_numbers(&number, 1);
     (void)state;
     for (unsigned kind = 0; kind < KINDS; kind++) {
-        if (kind == MAPPED) continue; /* freezing syncs, and the map's file has been deleted */
+        if (kind == MAPPED) continue; /* freezing would sync, but the map's file has been deleted */
         petal_filter *filter = filter_of(kind, NULL);
         petal_inline hot = PETAL_INLINE_INIT;
         if (!filter) continue;
@@ -753,7 +757,8 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     }
 }
 
-/* Returns a map of many blocks. The batch stops at the first damaged one. */
+/* Returns a map of many blocks, some of which are damaged. A batch must stop at the first damaged
+ * block. */
 static petal_filter *damaged_map(const char *name)
 {
     const char *path = temporary(name);

@@ -1,7 +1,7 @@
-/* builder.c - proves that building by regions sets the same bits as adding keys one by one, for any
- * number of threads, any filter and any hashes, and that nothing is lost.
+/* builder.c - proves that building region by region sets the same bits as adding keys one by one,
+ * for any number of threads, any filter and any hashes, and that no key is lost.
  *
- * ThreadSanitizer finds data races (`./dev tsan unit/builder`). */
+ * To detect data races, run this test with ThreadSanitizer: `./dev tsan unit/builder`. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -10,8 +10,8 @@
 
 #define MAX_WORKERS 4u
 
-/* Filters of at least 4 MiB are built by regions if there are several workers. This one is
- * larger. */
+/* The number of bits of a large filter. With several workers, filters of at least 4 MiB are built
+ * region by region, and this filter is larger. */
 #define BIG_BITS ((uint64_t)8 * (5 << 20))
 
 enum way { NUMBERS, KEYS, HASHES };
@@ -31,7 +31,7 @@ static uint64_t number_of(uint64_t i)
     return mix(i + 1);
 }
 
-#define PIECE 700u /* not a divisor of any internal size */
+#define PIECE 700u /* doesn't divide any size used in the library */
 
 static petal_status add_piece(struct job *job, uint64_t from, size_t count)
 {
@@ -62,7 +62,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Adds the numbers 0 .. count-1, using at most `workers` threads. */
+/* Adds the numbers 0 .. count-1 with at most `workers` threads. */
 static void build(petal_filter *filter, uint32_t workers, enum way way, uint64_t count)
 {
     struct job jobs[MAX_WORKERS];
@@ -145,7 +145,7 @@ static void far_more_keys_than_buffers_make_the_same_filter(void **state)
     add_plainly(plain, HASHES, 3000000);
     for (uint32_t workers = 1; workers <= MAX_WORKERS; workers += 3) {
         petal_filter *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
-        build(built, workers, HASHES, 3000000); /* 24 MB of hashes */
+        build(built, workers, HASHES, 3000000); /* the hashes occupy 24 MB */
         require_same(built, plain, "hashes", workers);
         petal_free(built);
     }
@@ -171,8 +171,8 @@ static void other_libraries_filters_are_built_as_well(void **state)
     }
 }
 
-/* RedisBloom's chains grow, so the builder adds their keys directly. The order of the keys
- * determines which link gets each of them. */
+/* RedisBloom's chains grow, so the builder must add their keys directly: the order of the keys
+ * determines the link to which each key is added. */
 static void a_filter_that_grows_takes_its_keys_directly(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ struct hostile {
     uint64_t count;
 };
 
-/* All of these keys hit the first line. */
+/* Adds hashes that all belong to the first line of the filter. */
 static void *add_hostile(void *argument)
 {
     struct hostile *job = argument;
@@ -251,7 +251,7 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
         require_status(PETAL_OK, petal_save(plain, path, NULL, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
-        build(map, 2, NUMBERS, 30000); /* some blocks of the larger filter stay untouched */
+        build(map, 2, NUMBERS, 30000); /* leaves some blocks of the larger filter unchanged */
         build(map, 2, NUMBERS, 3);
         require_status(PETAL_OK, petal_sync(map, &error), error);
         require_status(PETAL_OK, petal_verify(map, &error), error);
@@ -297,7 +297,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(petal_builder_flush(builder, 7, NULL), PETAL_ERR_ARGUMENT);
     error.message[0] = 0;
     assert_int_equal(petal_builder_finish(builder, &error), PETAL_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "worker")); /* the builder reports the first failure */
+    assert_non_null(strstr(error.message, "worker")); /* reports the first failure */
     assert_true(petal_contains_i64(filter, 1));
     assert_int_equal(info_of(filter).items, 1);
     petal_free(filter);
@@ -312,7 +312,8 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     uint32_t workers;
     options.format = "datasketches";
     options.hashes = 3;
-    for (unsigned big = 0; big < 2; big++) { /* 0: keys are added directly; 1: built by regions */
+    for (unsigned big = 0; big < 2; big++) { /* 0 if keys are added directly, 1 if the filter is
+                                              * built region by region */
         options.bits = big ? BIG_BITS : 64000;
         petal_filter *filter = create(&options);
         workers = 2;
@@ -344,8 +345,8 @@ static void require_use(petal_filter *filter, petal_builder *builder, uint32_t w
     require_that(count->bad_releases, ==, 0);
 }
 
-/* Whichever allocation fails, nothing may leak and the filter must stay usable. petal_build_begin()
- * can fail only if the builder itself can't be allocated. */
+/* No matter which allocation fails, nothing may leak and the filter must stay usable. Creating a
+ * builder may fail only if the builder itself can't be allocated. */
 static void a_failed_allocation_costs_workers_at_most(void **state)
 {
     (void)state;
@@ -374,12 +375,12 @@ static void a_failed_allocation_costs_workers_at_most(void **state)
         }
         require_that(count.live_blocks, ==, own_blocks);
     }
-    require_that(fail_at, >, 6); /* 2 are for the builder, the others for regions */
+    require_that(fail_at, >, 6); /* 2 allocations are for the builder, the others for regions */
     petal_free(filter);
 }
 
 struct limited {
-    struct counting count; /* must be first: memory is freed by counting's own function */
+    struct counting count; /* must be first: memory is freed by the counting allocator */
     uint64_t limit_bytes;
 };
 
@@ -391,8 +392,8 @@ static void *limited_alloc(void *context, size_t size_bytes)
                : NULL;
 }
 
-/* The builder halves the number of workers until their buffers fit; each worker needs 65 buffers of
- * 16 KiB. One worker always fits. */
+/* The builder halves the number of workers until their buffers fit in memory. Each worker needs 65
+ * buffers of 16 KiB. A single worker always fits. */
 static void workers_are_as_many_as_have_memory(void **state)
 {
     (void)state;
@@ -419,7 +420,7 @@ static void workers_are_as_many_as_have_memory(void **state)
     petal_free(filter);
 }
 
-/* A builder continues after a flush, and one build may follow another. */
+/* Tests that a builder can be used after a flush, and that one build can follow another. */
 static void flushing_in_between_loses_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* counting.c - proves that a counting filter removes keys exactly. It never removes an absent key,
- * and removing a key never damages another. A saturated counter never changes again, and is
+/* counting.c - proves that a counting filter removes keys exactly: it never removes an absent key,
+ * and removing a key never damages another key. A saturated counter never changes again and is
  * reported. Counting filters can be merged, saved and converted like other filters. */
 #include "multiset.h"
 
@@ -67,7 +67,7 @@ static void published_steps_give_the_published_answers_and_counters(void **state
     assert_int_equal(rows, 9);
 }
 
-/* This is the example in docs/format.md. */
+/* Tests the example in docs/format.md. */
 static void the_textbook_filter_counts_as_the_specification_shows(void **state)
 {
     (void)state;
@@ -107,7 +107,8 @@ static void a_million_steps_with_counters_that_stick_miss_no_key(void **state)
     set_free(&set);
 }
 
-/* Tests every k. A key's positions often coincide, and the counters end within a byte or a line. */
+/* Tests every number of hashes k. In these filters, a key's positions often coincide, and the last
+ * counter is inside a byte or a line. */
 static void steps_are_exact_at_every_k_and_around_whole_lines(void **state)
 {
     (void)state;
@@ -178,7 +179,8 @@ static void numbers_and_hashes_name_the_same_key_as_bytes(void **state)
     petal_free(filter);
 }
 
-/* With m = 1, all k positions of a key are the same counter. The key must raise it only once. */
+/* With m = 1, all k positions of a key are the same counter, and adding the key must increment it
+ * only once. */
 static void each_distinct_position_of_a_key_is_counted_once(void **state)
 {
     (void)state;
@@ -194,7 +196,7 @@ static void each_distinct_position_of_a_key_is_counted_once(void **state)
     petal_free(filter);
 }
 
-/* petal.h warns about this. */
+/* petal.h warns against removing a key that was never added. */
 static void removing_a_key_that_was_never_added_can_lose_another(void **state)
 {
     (void)state;
@@ -234,8 +236,8 @@ static void a_counter_that_has_come_to_15_sticks_and_is_reported(void **state)
     petal_free(filter);
 }
 
-/* The probability that at least 15 of the kn positions hit one given counter out of m, by the
- * Poisson distribution with c = kn/m. The documents state these figures. */
+/* The probability that at least 15 of the kn positions hit a given counter out of m follows from
+ * the Poisson distribution with c = kn/m. The documents contain the figures tested here. */
 static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void **state)
 {
     (void)state;
@@ -251,7 +253,7 @@ static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Batches contain repeats. A key may be present at its first occurrence and absent at its
+/* The batches contain repeats, so a key may be present at its first occurrence and absent at its
  * second. */
 static void a_batch_removes_like_one_by_one(void **state)
 {
@@ -325,7 +327,7 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     free(image.data);
 }
 
-/* Adding changes counters non-atomically, so threads cannot share the filter. */
+/* Adding a key changes counters non-atomically, so threads cannot share a counting filter. */
 static void a_counting_filter_is_not_shared_and_says_so(void **state)
 {
     (void)state;
@@ -333,7 +335,7 @@ static void a_counting_filter_is_not_shared_and_says_so(void **state)
     petal_filter *filter = make(PETAL_SCHEME_COUNTING, 4096, 4, 0);
     require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(filter, &error), error);
     require_that(strstr(error.message, "counting"), !=, NULL);
-    add_numbers(filter, 0, 100); /* one thread continues as before */
+    add_numbers(filter, 0, 100); /* a single thread can still use the filter */
     remove_numbers(filter, 0, 100);
     assert_int_equal(stats_of(filter).bits_set, 0);
     petal_free(filter);
@@ -385,8 +387,8 @@ static void after_a_merge_the_keys_of_each_can_be_removed(void **state)
     petal_free(only_b);
 }
 
-/* Keys 400 to 699 were added once to a and twice to b, so the intersection contains them once. All
- * of them can be removed again, and none disappears earlier. */
+/* Keys 400 to 699 were added once to `a` and twice to `b`, so the intersection contains each of
+ * them once. Each key must be present until it is removed. */
 static void an_intersection_keeps_the_lower_counters(void **state)
 {
     (void)state;
@@ -438,7 +440,8 @@ static petal_filter *converted(const petal_filter *filter)
     return made;
 }
 
-/* The result must be equal byte for byte, in every field of the header. */
+/* The converted filter must equal the expected filter byte for byte, including every header
+ * field. */
 static void require_converts(petal_options options, uint64_t removed)
 {
     options.scheme = COUNTING;
@@ -583,8 +586,8 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* 600,000 bytes are ten blocks. Few keys are added between two syncs, so most blocks stay
- * unchanged. */
+/* The filter's 600,000 bytes take up ten blocks. Few keys are added between syncs, so most blocks
+ * stay unchanged. */
 static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(void **state)
 {
     (void)state;

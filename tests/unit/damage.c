@@ -1,8 +1,8 @@
-/* damage.c - proves that every change to a file is detected, and that no forged file does harm.
+/* damage.c - proves that every change to a file is detected, and that no forged file can do harm.
  *
- * First come accidents: each bit is flipped, the file is cut at every length, and sectors and
- * blocks are lost, swapped or outdated. Then come forgeries: fields get hostile values, and all
- * checksums are recomputed, as an attacker would. */
+ * The first tests simulate accidents: each bit is flipped, the file is truncated to every length,
+ * and sectors and blocks are lost, swapped or outdated. The later tests simulate forgeries: fields
+ * are set to hostile values, and all checksums are recomputed, as an attacker would. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 
@@ -10,8 +10,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A file with every optional part: metadata of an odd length, capacity, rate, a seed, and bits that
- * don't fill the last line. */
+/* Creates a filter whose file contains all optional parts: metadata of an odd length, capacity,
+ * rate, a seed, and bits that don't fill the last line. */
 static petal_filter *small_filter(void)
 {
     petal_options options = options_of(PETAL_SCHEME_CLASSIC, 1001, 4, 0);
@@ -37,7 +37,7 @@ static struct bytes small_image(void)
     return image_of(small_filter());
 }
 
-/* Three blocks, each with some bits set. */
+/* Returns a file of three blocks, each of which contains some set bits. */
 static struct bytes large_image(void)
 {
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 3 * 8 * BLOCK, 6, 1);
@@ -45,7 +45,7 @@ static struct bytes large_image(void)
     return image_of(filter);
 }
 
-/* The errors that may report damage. */
+/* Returns true if the status is one of the errors that may report damage. */
 static bool is_noticed(petal_status status)
 {
     return status == PETAL_ERR_DAMAGED || status == PETAL_ERR_TRUNCATED ||
@@ -53,8 +53,8 @@ static bool is_noticed(petal_status status)
            status == PETAL_ERR_DIRTY;
 }
 
-/* Opening must report the damage, with verification and without. If only the block sums reveal it,
- * petal_verify() must report it. */
+/* Checks that opening reports the damage, with or without verification. If only the block checksums
+ * reveal the damage, petal_verify() must report it. */
 static void require_noticed(struct bytes image, bool by_the_header, const char *what, size_t where)
 {
     petal_error error = {PETAL_OK, 0, 0, ""};
@@ -158,7 +158,7 @@ static void every_truncation_is_noticed_as_one(void **state)
     for (size_t size = 0; size < image.size; size++) {
         petal_error error;
         struct bytes cut = copy_bytes(
-            image.data, size); /* exactly that size, so that a sanitizer sees a read past the end */
+            image.data, size); /* exact size, so that a sanitizer detects reads past the end */
         petal_status wanted = size == 0 ? PETAL_ERR_NOT_A_FILTER : PETAL_ERR_TRUNCATED;
         require(status_of_loading(cut, 0, &error) == wanted, "%zu bytes: %s", size, error.message);
         require(error.offset == size, "%zu bytes: offset %llu", size,
@@ -269,7 +269,7 @@ static void an_older_block_is_noticed_even_with_its_sum(void **state)
         memcpy(payload_of(mixed) + block * BLOCK, payload_of(old) + block * BLOCK, BLOCK);
         require_noticed(mixed, false, "block", block);
         memcpy(sums_of(mixed) + 8 * block, sums_of(old) + 8 * block, 8);
-        require_noticed(mixed, false, "block and sum", block); /* only the content id reveals it */
+        require_noticed(mixed, false, "block and sum", block); /* only the content id shows it */
         free(mixed.data);
     }
     free(old.data);
@@ -298,7 +298,8 @@ static void random_edits_are_noticed(void **state)
     free(edited.data);
 }
 
-/* Copies `from` and replaces the bytes `a` with `b`, as a transfer in text mode would. */
+/* Returns a copy in which each occurrence of `a` is replaced with `b`, as in a text-mode
+ * transfer. */
 static struct bytes translated(struct bytes from, const char *a, const char *b)
 {
     size_t a_size = strlen(a), b_size = strlen(b), used = 0;
@@ -356,7 +357,8 @@ static void other_files_are_not_filters(void **state)
 
 /* ---- forgeries ------------------------------------------------------------------------------- */
 
-/* Queries hashes that end exactly where readable memory ends. Reading past the end crashes. */
+/* Queries an array of hashes that ends exactly where readable memory ends, so that reading past its
+ * end crashes. */
 static size_t ask_at_the_edge(const petal_filter *filter)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), found;
@@ -370,7 +372,7 @@ static size_t ask_at_the_edge(const petal_filter *filter)
     return found;
 }
 
-/* Uses a filter as a program that opened a file would. Nothing may crash, whatever the file
+/* Uses a filter as a program would after opening a file. Nothing may crash, whatever the file
  * contained. */
 static void use(petal_filter *filter)
 {
@@ -390,7 +392,7 @@ static void use(petal_filter *filter)
     size_t taken = add_key_batch(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
     if (taken == 2)
         assert_int_equal(add_key_batch(copy, keys, 2, NULL, NULL),
-                         PETAL_OK); /* the scheme rejects the empty key */
+                         PETAL_OK); /* without the empty key, which the scheme rejects */
     assert_true(petal_contains(copy, "key", 3));
     require_that(contains_keys(copy, keys, taken, NULL), ==, taken);
     petal_status merged = petal_merge(copy, filter, &error);
@@ -403,8 +405,8 @@ static void use(petal_filter *filter)
     petal_free(copy);
 }
 
-/* Opens the image in every way, and uses each filter that opens. Returns the status of loading it
- * with verification. */
+/* Opens the image in every way and uses each filter that opens. Returns the status of loading the
+ * image with verification. */
 static petal_status open_and_use(struct bytes image)
 {
     static const uint8_t secret[PETAL_SECRET_BYTES] = {0};
@@ -427,8 +429,8 @@ static petal_status open_and_use(struct bytes image)
     return status;
 }
 
-/* Returns true if neither the bits nor the layout depend on this field, so any value in range is
- * valid. */
+/* Returns true if the field at this offset affects neither the bits nor the layout, so any value in
+ * range is valid. */
 static bool is_free_field(size_t at)
 {
     return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) ||
@@ -513,7 +515,7 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     for (int round = 0; round < 5000; round++) {
         memcpy(forged.data, image.data, image.size);
         for (uint64_t edits = 1 + random_below(&random, 6); edits > 0; edits--) {
-            size_t at = 8 + 4 * random_below(&random, 96); /* most hits are in fields that matter */
+            size_t at = 8 + 4 * random_below(&random, 96); /* mostly in fields that matter */
             uint64_t value =
                 random_below(&random, 2) ? random_below(&random, 300) : next_random(&random);
             put32(slot_of(forged, 1) + at, (uint32_t)value);
@@ -525,8 +527,8 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     free(forged.data);
 }
 
-/* A file can name any scheme with any hash. If the two don't match, the file must be refused: the
- * hash may have too few bits. */
+/* A file can combine any scheme with any hash. If the two don't match, the file must be refused,
+ * since the hash may have too few bits. */
 static void every_pair_of_scheme_and_hash_is_refused_or_works(void **state)
 {
     (void)state;
@@ -564,14 +566,14 @@ static void metadata_and_sums_can_be_forged_only_together_with_their_checksums(v
 static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = {1, 11, 1001, 1025}; /* 512, 512, 1024 and 1536 bits */
+    static const uint64_t sizes[] = {1, 11, 1001, 1025}; /* 512, 512, 1024, 1536 bits in files */
     for (size_t i = 0; i < COUNT(sizes); i++) {
         petal_filter *filter = make(PETAL_SCHEME_CLASSIC, sizes[i], 3, 0);
         uint64_t room = 8 * info_of(filter).bytes;
         struct bytes image = image_of(filter);
         for (size_t bit = sizes[i]; bit < room; bit++) {
             petal_error error;
-            petal_filter *view = NULL; /* a view has only the check for stray bits */
+            petal_filter *view = NULL; /* a view can only detect stray bits */
             uint8_t *byte = &payload_of(image)[bit / 8];
             *byte |= (uint8_t)(1u << bit % 8);
             petal_status viewed = petal_view(image.data, image.size, NULL, &view, &error);
@@ -585,7 +587,8 @@ static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **sta
     }
 }
 
-/* Returns the small file with `size` bytes of metadata, with correct offsets and checksums. */
+/* Returns a small file that contains `size` bytes of metadata, with correct offsets and
+ * checksums. */
 static struct bytes with_metadata(size_t size)
 {
     struct bytes image = image_of(make(PETAL_SCHEME_CLASSIC, 1001, 4, 0));
@@ -625,7 +628,7 @@ static void a_sequence_number_that_has_no_next_is_refused(void **state)
     (void)state;
     petal_error error;
     struct bytes image = small_image();
-    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX); /* an odd number belongs in slot 0 */
+    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX); /* odd sequence numbers belong in slot 0 */
     seal(image, 0);
     require_status(PETAL_ERR_DAMAGED, status_of_loading(image, 0, &error), error);
     put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX - 2);
@@ -659,7 +662,7 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
     petal_error error;
     struct bytes image = small_image();
     put32(slot_of(image, 0) + AT_VERSION, 7);
-    /* Under our version's rule, the checksums are now wrong. */
+    /* Under the rule for format version 1, the checksums are now wrong. */
     put32(slot_of(image, 1) + AT_VERSION, 7);
     require_status(PETAL_ERR_NEWER, status_of_loading(image, 0, &error), error);
     require(strstr(error.message, "(format 7; this one reads 1)"), "%s", error.message);
@@ -668,8 +671,8 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
 
 /* ---- dirty files ----------------------------------------------------------------------------- */
 
-/* The state that a dead writer leaves: the inactive slot has the next sequence number and is marked
- * dirty. */
+/* Returns a file as left behind by a dead writer: the inactive slot contains the next sequence
+ * number and is marked dirty. */
 static struct bytes dirty_image(void)
 {
     struct bytes image = small_image();
@@ -680,7 +683,8 @@ static struct bytes dirty_image(void)
     return image;
 }
 
-/* Recovers the file. The filter must have all keys, and saving it must give a clean file. */
+/* Recovers the file, and checks that the filter contains all the keys and that saving it creates a
+ * clean file. */
 static void require_recovered(struct bytes image, const char *what)
 {
     petal_error error;
@@ -696,7 +700,8 @@ static void require_recovered(struct bytes image, const char *what)
     free(clean.data);
 }
 
-/* Compares what recovery reports about the blocks, in a file opened for writing. */
+/* Recovers a file opened for writing, and checks the number of differing blocks that recovery
+ * reports. */
 static void require_counted(struct bytes image, uint64_t differ, unsigned mode)
 {
     petal_error error;
@@ -753,7 +758,7 @@ static void a_clean_file_has_no_blocks_to_recover(void **state)
     free(image.data);
 }
 
-/* A map reports the content id in its header, without reading any block. */
+/* A map reports the content id stored in the header, without reading any block. */
 static void a_map_with_a_damaged_block_gives_the_recorded_content_id(void **state)
 {
     struct bytes image = large_image();
@@ -780,13 +785,13 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     (void)state;
     petal_error error;
     struct bytes image = dirty_image();
-    payload_of(image)[0] |= 4; /* changes a bit but not the sums */
+    payload_of(image)[0] |= 4; /* changes a bit but not the checksums */
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, 0, &error), error);
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
     unsigned flags =
-        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are stale */
+        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the checksums are stale */
     require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }
@@ -823,7 +828,8 @@ static void recovering_a_clean_file_changes_nothing(void **state)
     free(image.data);
 }
 
-/* A crash tore a header update: one slot is garbage, and the other is whole. */
+/* Tests a header update that was torn by a crash: one slot contains garbage, and the other slot is
+ * intact. */
 static void a_torn_slot_makes_a_file_dirty_and_the_other_one_can_be_recovered(void **state)
 {
     (void)state;

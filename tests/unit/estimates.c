@@ -1,10 +1,11 @@
-/* estimates.c - proves that what a filter computes from its bits is right: the number of distinct
- * keys, its interval, the rate, and whether the filter is full.
+/* estimates.c - proves that the values that a filter computes from its bits are right: the number
+ * of distinct keys with its interval, the rate, and whether the filter is full.
  *
- * Each case has 1,000 seeds. If an unbiased estimate has standard deviation s, the mean over 1,000
- * filters has standard error s / sqrt(1000), and must be within 4 standard errors of the true value
- * (a case fails by chance with probability 6e-5, but the seeds are fixed). The share of 1,000 95 %
- * intervals that contain the true value has standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
+ * Each case is tested with 1,000 seeds. If an unbiased estimate has standard deviation s, the mean
+ * over 1,000 filters has standard error s / sqrt(1000), and must be within 4 standard errors of the
+ * true value (a case fails by chance with probability 6e-5, but the seeds are fixed). The share of
+ * 1,000 95 % intervals that contain the true value has standard deviation sqrt(0.05 * 0.95 / 1000)
+ * = 0.7 %. */
 #include "../stat/statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -81,8 +82,8 @@ static void the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100(v
     require(coverage > 0.93 && coverage < 0.97, "%g of all intervals hold", coverage);
 }
 
-/* The standard deviation of a classic filter's estimate (Swamidass and Baldi) is sqrt(m (e^c - c -
- * 1)) / k, where c = kn/m. */
+/* According to Swamidass and Baldi, the standard deviation of a classic filter's estimate is sqrt(m
+ * (e^c - c - 1)) / k, where c = kn/m. */
 static void the_interval_is_as_wide_as_theory_says(void **state)
 {
     (void)state;
@@ -93,8 +94,8 @@ static void the_interval_is_as_wide_as_theory_says(void **state)
     require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
 }
 
-/* With 32 hashes in two lines, a key sets one bit in every word of both lines. That is as many bits
- * as two keys with 16 hashes set in one line. */
+/* With 32 hashes in two lines, a key sets one bit in every word of both lines. Two keys with 16
+ * hashes set the same number of bits in one line. */
 static void the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void the_interval_of_two_lines_is_that_of_one_line_with_twice_the_keys(vo
     require(fabs(width - wanted) < 0.005 * wanted, "width %g, wanted %g", width, wanted);
 }
 
-/* With so many bits, no two keys collide. Adding a key twice then changes nothing. */
+/* With this many bits, no two keys collide, so adding the keys again changes nothing. */
 static void repeats_do_not_change_the_estimate(void **state)
 {
     (void)state;
@@ -154,7 +155,7 @@ static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
     }
 }
 
-/* Adds keys until every bit is set. */
+/* Returns a filter to which keys were added until every bit was set. */
 static petal_filter *full(uint32_t scheme, uint64_t bits, uint32_t hashes)
 {
     petal_filter *filter = make(scheme, bits, hashes, 0);
@@ -190,7 +191,7 @@ static void one_bit_short_of_full_is_not_saturated(void **state)
 {
     (void)state;
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 2, 1, 0);
-    petal_add_hash(filter, 0); /* sets bit 0 of 2 */
+    petal_add_hash(filter, 0); /* sets one of the two bits */
     petal_stats info_stats = stats_of(filter);
     require_that(info_stats.bits_set, ==, 1);
     assert_true(!info_stats.saturated);
@@ -221,7 +222,8 @@ static void no_number_of_an_info_is_nan_but_those_documented(void **state)
         }
 }
 
-/* Measures the rate for the given bits. Among N random hashes, the number of hits is binomial. */
+/* Measures the rate for the given bits. The number of hits among N random hashes is binomially
+ * distributed. */
 static void the_rate_now_is_what_asking_finds(void **state)
 {
     (void)state;
@@ -237,7 +239,7 @@ static void the_rate_now_is_what_asking_finds(void **state)
         double expected = p * (double)asked, sd = sqrt(expected * (1 - p));
         require(fabs((double)hits - expected) <= 5 * sd + 3,
                 "case %zu: %llu hits, expected %g, sd %g", i, (unsigned long long)hits, expected,
-                sd); /* the 3 allows for cells that expect almost no hits */
+                sd); /* 3 more for cases that expect almost no hits */
         petal_free(filter);
     }
 }
@@ -264,7 +266,7 @@ static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
     petal_free(filter);
 }
 
-/* Compares the rate with a sum computed bit by bit. */
+/* Compares the reported rate with a rate computed bit by bit. */
 static void the_rate_now_is_that_of_the_very_bits(void **state)
 {
     (void)state;
@@ -284,18 +286,18 @@ static void the_rate_now_is_that_of_the_very_bits(void **state)
     }
 }
 
-/* Adds keys of this line until all bits of the line are set. */
+/* Adds hashes that belong to this line until all bits of the line are set. */
 static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint64_t *random)
 {
     static uint64_t hashes[300];
-    for (size_t i = 0; i < COUNT(hashes); i++) /* the line is mulhi64(hash, lines) */
+    for (size_t i = 0; i < COUNT(hashes); i++) /* a hash belongs to the line mulhi64(hash, lines) */
         hashes[i] = (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 |
                     next_random(random) >> 32;
     assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
 }
 
-/* The chosen keys fill the last 11.8 % of the lines. If the sample were fixed (the first 262,144 of
- * 297,208 lines), it would miss all of them. */
+/* The chosen keys fill the last 11.8 % of the lines. If the sample were always the first 262,144 of
+ * the 297,208 lines, it would miss all of these lines. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;
@@ -312,9 +314,10 @@ static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 }
 
 /* The filter has twice as many lines as the sample, so the sample contains one line of each pair.
- * If one line is full, the rate shows whether the sample contains it. In this way the test finds 24
- * lines outside the sample, and fills them all. If the sample did not depend on all bytes, it would
- * still contain none of the 24. (A fair sample misses all of them with probability 1 in 2^24.) */
+ * If a single line is full, the rate shows whether the sample contains this line. This way, the
+ * test finds 24 lines outside the sample, and then fills all of them. If the sample did not depend
+ * on all the bytes, it would still contain none of these 24 lines. (A fair sample misses all of
+ * them with a probability of 1 in 2^24.) */
 static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
 {
     (void)state;
@@ -334,8 +337,8 @@ static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
     petal_free(filter);
 }
 
-/* The attack in docs/security.md: the attacker tries each candidate key on a copy, and adds it only
- * if all its bits are clear. */
+/* Simulates the attack in docs/security.md: the attacker tries each candidate key on a copy, and
+ * adds the key only if all its bits are clear. */
 static void keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned(void **state)
 {
     (void)state;

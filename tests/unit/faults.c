@@ -1,9 +1,9 @@
-/* faults.c - proves that no failing system call and no power cut, at any moment, loses data that
- * petal.h promises to keep.
+/* faults.c - proves that neither a failing system call nor a power cut, at any moment, loses data
+ * that petal.h promises to keep.
  *
- * This test redefines the calls that write to disk. Each of them calls the C library unless it was
- * told to fail. After a power cut, each 512-byte sector written since the last msync may be old or
- * new; the test builds such files and opens them. */
+ * This test redefines the calls that write to disk. Each replacement calls the C library's function
+ * unless the test makes it fail. After a power cut, each 512-byte sector written since the last
+ * msync() may have its old or new contents. The test builds such files and opens them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64
 #include "support.h"
@@ -23,13 +23,13 @@
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static struct {
-    const char *call; /* the call that fails, or NULL */
-    int nth;          /* which of its calls fails, counted from now */
-    int error;        /* its errno; 0 to write only half (pwrite) */
+    const char *call; /* name of the call that fails, or NULL */
+    int nth;          /* the nth call from now fails */
+    int error;        /* errno to set; 0: pwrite() writes only half */
     int seen;
 } fault;
 
-static void (*before_msync)(const uint8_t *from, size_t size); /* see power cuts below */
+static void (*before_msync)(const uint8_t *from, size_t size); /* simulates a power cut */
 
 static bool is_to_fail(const char *call)
 {
@@ -48,7 +48,8 @@ static void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function. ISO C has no cast for that. */
+/* Sets a function pointer to the C library's function. ISO C doesn't allow a cast from void * to a
+ * function pointer. */
 #define FIND(next, name) \
     do { \
         void *address = next_of(name); \
@@ -118,7 +119,7 @@ int link(const char *from, const char *to)
 int close(int descriptor)
 {
     int (*next)(int);
-    /* Like the real call, closes the descriptor even if it fails. */
+    /* Closes the descriptor even if the call fails, as the real close() does. */
     bool fails = is_to_fail("close");
     int error = errno;
     FIND(next, "close");
@@ -128,7 +129,7 @@ int close(int descriptor)
     return -1;
 }
 
-static bool no_renameat2; /* simulates a kernel or file system that lacks it */
+static bool no_renameat2; /* simulates a system without renameat2() */
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
@@ -142,7 +143,7 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return next(from_folder, from, to_folder, to, flags);
 }
 
-/* Only calls that lock can fail. */
+/* Only fcntl() calls that lock a file can fail. */
 int fcntl(int descriptor, int command, ...)
 {
     int (*next)(int, int, ...);
@@ -172,7 +173,7 @@ static petal_filter *with_numbers(uint64_t count)
     return filter;
 }
 
-/* A folder that contains one file. */
+/* The paths of a temporary folder and of the file in it. */
 struct place {
     char folder[PATH_SIZE], path[PATH_SIZE + 16];
 };
@@ -199,7 +200,7 @@ static int files_in(const char *folder)
     require(dir != NULL, "cannot read %s", folder);
     while (readdir(dir)) count++; /* NOLINT(concurrency-mt-unsafe): no thread is running */
     closedir(dir);
-    return count - 2; /* not counting . and .. */
+    return count - 2; /* excluding . and .. */
 }
 
 static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags,
@@ -215,8 +216,9 @@ static petal_status save_failing(const petal_filter *filter, const char *path, u
     return status;
 }
 
-/* Replaces a file repeatedly; the nth time, the nth call of this name fails. Stops when there is no
- * such call. Returns the number of calls. */
+/* Saves over a file repeatedly. On the nth attempt, the nth call to the function `call` fails.
+ * Stops when a save makes fewer than n such calls. Returns the number of calls that a save
+ * makes. */
 static int sweep_save(const struct place *place, const char *call, int error_number,
                       const petal_filter *new)
 {
@@ -240,8 +242,8 @@ static int sweep_save(const struct place *place, const char *call, int error_num
         }
         require(status == PETAL_ERR_IO && error.system_errno == error_number,
                 "%s, call %d: %s (%s)", call, nth + 1, petal_status_name(status), error.message);
-        /* After the rename, only the folder is synced. If that fails, the new file is complete, but
-         * may be lost in a power cut. */
+        /* After the rename, only the folder is synced. If syncing the folder fails, the new file is
+         * complete, but a power cut may restore the old one. */
         bool renamed = strcmp(call, "fsync") == 0 && nth == 1;
         require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1,
                 kept ? "there" : "gone");
@@ -409,7 +411,7 @@ static void require_poisoned(petal_filter *map)
     petal_error error;
     petal_key key = {"later", 5};
     for (int i = 0; i < 3;
-         /* The disk works again, but its contents are unknown, so the library doesn't retry. */
+         /* Even if the disk works again, its contents are unknown, so the library doesn't retry. */
          i++) {
         assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
         assert_int_equal(add_key_batch(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
@@ -448,7 +450,7 @@ static void after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_d
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 2),
-                 *filter = NULL; /* the 1st msync marks the file dirty, the 2nd writes the bits */
+                 *filter = NULL; /* the 1st msync() marks the file dirty, the 2nd writes the bits */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     assert_int_equal(error.system_errno, EIO);
@@ -465,7 +467,7 @@ static void a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consisten
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 3),
-                 *filter = NULL; /* bits and sums are on disk, but not the header */
+                 *filter = NULL; /* only the header is not on disk yet */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     fault.call = NULL;
@@ -495,19 +497,20 @@ static void a_sync_that_fails_while_freeing_leaves_the_file_dirty(void **state)
 
 static struct {
     const char *path;
-    struct bytes durable; /* what msync has made durable */
+    struct bytes durable; /* contents that msync() has made durable */
     const uint8_t *base;  /* of the map */
-    uint64_t removed;     /* keys below this one have been removed */
-    uint64_t synced;      /* keys below this one were in the last successful sync */
+    uint64_t removed;     /* keys below this have been removed */
+    uint64_t synced;      /* the last successful sync included keys below this */
     uint64_t random;
     int states, clean, dirty;
 } power;
 
-/* A file that a power cut could leave: any selection of the sectors that differ. */
+/* Returns a file that a power cut could leave: a random selection of the changed sectors is new,
+ * and the others are old. */
 static struct bytes after_a_cut(struct bytes now)
 {
     struct bytes cut = copy_bytes(power.durable.data, power.durable.size);
-    uint64_t share = 1 + random_below(&power.random, 4); /* few sectors lost, or many */
+    uint64_t share = 1 + random_below(&power.random, 4); /* selects how many sectors are lost */
     for (size_t at = 0; at < cut.size; at += SECTOR) {
         size_t size = cut.size - at < SECTOR ? cut.size - at : SECTOR;
         if (random_below(&power.random, 5) < share) memcpy(cut.data + at, now.data + at, size);
@@ -515,7 +518,8 @@ static struct bytes after_a_cut(struct bytes now)
     return cut;
 }
 
-/* The file is never clean but wrong, and never lacks a key that was synced. */
+/* A file that claims to be clean must have the right bits, and every synced key must still be
+ * found. */
 static void require_survives(struct bytes cut)
 {
     petal_filter *filter = NULL;
@@ -540,7 +544,7 @@ static void require_survives(struct bytes cut)
 
 static void cut_the_power(int times)
 {
-    struct bytes now = read_file(power.path); /* what the map holds */
+    struct bytes now = read_file(power.path); /* the map's current contents */
     for (int i = 0; i < times; i++) {
         struct bytes cut = after_a_cut(now);
         require_survives(cut);
@@ -549,11 +553,11 @@ static void cut_the_power(int times)
     free(now.data);
 }
 
-/* A power cut just before msync starts, and right after it has finished. */
+/* Simulates a power cut just before msync() starts, and another one right after it has finished. */
 static void cut_around_msync(const uint8_t *from, size_t size)
 {
     if (!power.base)
-        power.base = from; /* the first msync is the header's, from the file's first byte */
+        power.base = from; /* the first msync writes the header, from the file's first byte on */
     cut_the_power(10);
     struct bytes now = read_file(power.path);
     size_t at = (size_t)(from - power.base), end = at + size < now.size ? at + size : now.size;
@@ -562,7 +566,7 @@ static void cut_around_msync(const uint8_t *from, size_t size)
     cut_the_power(5);
 }
 
-/* Adds keys at one end, and removes at the other if the filter can. */
+/* Adds keys at one end, and removes keys at the other if the filter supports that. */
 static void change_between_syncs(petal_filter *map, bool removes, uint64_t *added)
 {
     for (uint64_t more = 1 + random_below(&power.random, 60); more > 0; more--) {

@@ -1,6 +1,6 @@
 /* files.c - proves that saving is all or nothing and that a failed open gives the reason. A damaged
- * or unfinished map is never accepted as clean, even if a writer is killed, a second writer comes,
- * or the disk is full. */
+ * or incompletely written map is never accepted as clean, even if a writer is killed, a second
+ * writer opens the file, or the disk is full. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
 #define _GNU_SOURCE     /* unshare */
 #include "image.h"
@@ -38,8 +38,8 @@ static void save_numbers(const char *path, uint64_t count)
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if this process maps the file with huge pages (where the kernel can), 0 if not, and -1
- * if there is no way to know. */
+/* Returns 1 if this process maps the file with huge pages where possible, 0 if it doesn't, and -1
+ * if the system doesn't report it. */
 static int asks_for_huge_pages(const char *path)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");
@@ -73,8 +73,10 @@ static void a_map_of_which_all_is_read_asks_for_huge_pages(void **state)
     if (whole < 0 || access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
         skip_because("this machine does not show which maps ask for huge pages");
     require_that(whole, ==, 1);
-    require_that(some, ==, 0);     /* with huge pages, a query would read 2 MB instead of a page */
-    require_that(writable, ==, 0); /* with huge pages, a sync would write 2 MB instead of a page */
+    require_that(some, ==, 0);     /* with huge pages, a query would read 2 MB instead of one
+                                    * page */
+    require_that(writable, ==, 0); /* with huge pages, a sync would write 2 MB instead of one
+                                    * page */
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -121,7 +123,8 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     unlink(path);
 }
 
-/* The set-user-id bit and similar ones were granted to the old contents. */
+/* The set-user-id and set-group-id bits were granted to the old contents, so a new file must not
+ * inherit them. */
 static void a_save_drops_the_bits_that_lend_an_owner(void **state)
 {
     (void)state;
@@ -199,7 +202,7 @@ static void what_cannot_be_opened_says_why(void **state)
         require_status(PETAL_ERR_IO, open_as(".", mode, &filter, &error), error);
         assert_int_equal(error.system_errno, EISDIR);
         require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error),
-                       error); /* and the call doesn't wait */
+                       error); /* opening a FIFO doesn't block */
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(text, mode, &filter, &error), error);
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(none, mode, &filter, &error), error);
     }
@@ -226,8 +229,8 @@ static bool is_refused(petal_status status, const petal_error *error)
     return status == PETAL_ERR_IO && error->system_errno == EACCES;
 }
 
-/* Runs as another user, in someone else's folder, with one file that is readable and one that
- * isn't. */
+/* Runs as another user in a folder not owned by that user. The folder contains a readable file and
+ * an unreadable one. */
 static int try_without_leave(const char *folder)
 {
     petal_filter *filter = NULL;
@@ -353,7 +356,7 @@ static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **sta
         add_numbers(map, 100 * round, 100);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_BUSY);
         require_status(PETAL_UNCHECKED, petal_verify(map, &error),
-                       error); /* without checksums, nothing can confirm the bits */
+                       error); /* a file without checksums can't be verified */
         require_status(PETAL_OK, petal_sync(map, &error), error);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
         require_status(PETAL_OK, petal_verify(map, &error), error);
@@ -393,7 +396,7 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     petal_filter *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0);
     require_numbers(map, 0, 100);
     assert_int_equal(add_key_batch(map, NULL, 0, NULL, NULL),
-                     PETAL_OK); /* empty batches and refused keys don't either */
+                     PETAL_OK); /* empty batches and refused keys don't change the file either */
     assert_int_equal(add_number_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     assert_int_equal(add_hash_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     require_status(PETAL_ERR_UNSUPPORTED, petal_remove_hash(map, 1), error);
@@ -409,7 +412,8 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     free(before.data);
 }
 
-/* Makes every kind of change, syncs, and compares the file with the same change made in memory. */
+/* Makes each kind of change to a map, syncs it, and compares the file with a filter in memory that
+ * was changed in the same way. */
 static void every_kind_of_change_reaches_the_file(void **state)
 {
     (void)state;
@@ -491,7 +495,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
     struct stat about;
     const char *path = temporary("files.petal");
     petal_filter *filter =
-        make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all of it holes */
+        make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, one large hole */
     save(filter, path);
     petal_free(filter);
     assert_int_equal(stat(path, &about), 0);
@@ -507,7 +511,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
 
 /* ---- killed writers -------------------------------------------------------------------------- */
 
-/* What a child process does before SIGKILL. */
+/* What a child process does before it is killed with SIGKILL. */
 struct deeds {
     uint64_t synced, unsynced; /* keys */
 };
@@ -611,7 +615,8 @@ static void a_killed_writer_holds_no_lock(void **state)
 
 /* ---- no room --------------------------------------------------------------------------------- */
 
-/* Saves under `ulimit -f`. The signal is ignored, so writing fails with EFBIG. */
+/* Saves with a file-size limit, like that of `ulimit -f`. SIGXFSZ is ignored, so writing fails with
+ * EFBIG. */
 static int save_over_the_limit(const char *path)
 {
     struct rlimit limit = {50000, 50000};
@@ -655,8 +660,8 @@ static bool write_map(const char *path, unsigned id)
     return written;
 }
 
-/* Makes mounts private to this process. Root may do that directly; other users become root in a
- * user namespace. */
+/* Gives this process a mount namespace of its own. Root may create one directly; other users first
+ * become root in a user namespace. */
 static bool leave_namespace(void)
 {
     unsigned user = geteuid(), group = getegid();
@@ -670,7 +675,7 @@ static bool leave_namespace(void)
            write_map("/proc/self/gid_map", group);
 }
 
-/* Mounts a file system of 64 KiB on `folder`. */
+/* Mounts a 64 KiB file system on `folder`. */
 static bool mount_tiny(const char *folder)
 {
     if (!leave_namespace() || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0)
@@ -688,14 +693,14 @@ static int save_on_a_full_disk(const char *folder)
     if (!mount_tiny(folder)) return NO_MOUNT;
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
-    /* This fills the pages, so the file has no holes. */
+    /* These keys set bits in every page, so the file has no holes. */
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i);
     if (petal_save(a, path, NULL, &error) != PETAL_OK) return 2;
     struct bytes before = read_file(path);
     if (petal_save(b, path, NULL, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
     struct bytes after = read_file(path);
     if (!same_bytes(before, after)) return 4;
-    /* The earlier file's space is free again. */
+    /* Saving succeeds again because the failed save has freed its space. */
     if (petal_save(a, path, NULL, &error) != PETAL_OK) return 5;
     free(before.data);
     free(after.data);
@@ -704,8 +709,8 @@ static int save_on_a_full_disk(const char *folder)
     return 0;
 }
 
-/* The file is sparse, 1 MiB on a disk of 64 KiB. Mapping it for writing must fail. Otherwise a
- * store would raise SIGBUS. */
+/* The sparse file is 1 MiB long, on a 64 KiB disk. Mapping it for writing must fail, because a
+ * store to a page without disk space would raise SIGBUS. */
 static int write_on_a_full_disk(const char *folder)
 {
     char path[PATH_SIZE];
@@ -720,7 +725,7 @@ static int write_on_a_full_disk(const char *folder)
     writing.flags = PETAL_OPEN_WRITABLE;
     if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
         return 3;
-    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* the file is unchanged */
+    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* the file is intact */
     petal_free(map);
     petal_free(filter);
     return 0;

@@ -1,6 +1,6 @@
 /* fold.c - proves that a folded filter equals, byte for byte, a filter created at the small size,
- * and that folding chooses the smallest size that keeps the rate. If folding is refused, nothing
- * changes. */
+ * and that folding chooses the smallest size that keeps the rate. A refused fold changes
+ * nothing. */
 #include "kinds.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -37,7 +37,8 @@ static void add_mixed(petal_filter *filter, uint64_t count)
     }
 }
 
-/* Folds to `bits`, and compares the whole image with that of a filter created with `bits`. */
+/* Folds the filter to `bits` bits. The image must equal that of a filter created with `bits`
+ * bits. */
 static void require_fold_equals(const petal_filter *large, petal_options options, uint64_t bits,
                                 uint64_t keys)
 {
@@ -55,7 +56,7 @@ static void require_fold_equals(const petal_filter *large, petal_options options
     petal_free(small);
 }
 
-/* Every kind of line that folds, and its bits per line. */
+/* The schemes and shapes that can be folded, and the number of bits per line. */
 static const struct kind_of_line {
     uint32_t scheme, hashes, lines_per_key, line_bits;
 } line_kinds[] = {
@@ -203,8 +204,8 @@ static void it_is_the_smallest_divisor_that_keeps_the_rate(void **state)
             }
 }
 
-/* The bits give only an estimate of the number of keys, and it may be a few keys too high. If a
- * size is right for exactly the number of keys added, folding must choose it nevertheless. */
+/* The library estimates the number of keys from the bits, and the estimate may be a few keys too
+ * high. If a size is just large enough for the keys added, folding must still choose that size. */
 static void the_number_of_keys_is_exact_unless_the_bits_contradict_it(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void the_number_of_keys_is_exact_unless_the_bits_contradict_it(void **sta
     require_that(look_fuller, >, 0);
 }
 
-/* Repeats raise `items`, but the size depends on the bits. */
+/* Repeated keys raise `items`, but folding chooses the size based on the bits. */
 static void repeated_keys_count_once(void **state)
 {
     (void)state;
@@ -340,7 +341,7 @@ static void impossible_options_are_refused(void **state)
     petal_filter *filter = create(&making);
     add_numbers(filter, 0, 100);
     petal_fold_options none = PETAL_FOLD_OPTIONS_INIT;
-    require_refused(PETAL_ERR_ARGUMENT, filter, NULL); /* the filter records no rate */
+    require_refused(PETAL_ERR_ARGUMENT, filter, NULL); /* the filter doesn't record a rate */
     static const double rates[] = {-1, 1, 2, NAN, INFINITY};
     for (size_t i = 0; i < COUNT(rates); i++) {
         petal_fold_options options = none;
@@ -353,7 +354,7 @@ static void impossible_options_are_refused(void **state)
         options.bits = bits[i];
         petal_filter *folded = NULL;
         petal_error error;
-        if (bits[i] == 256 * 60) { /* divides the size, and is a whole number of lines */
+        if (bits[i] == 256 * 60) { /* a divisor of the size, in whole lines */
             require_status(PETAL_OK, petal_fold(filter, &options, &folded, &error), error);
             petal_free(folded);
             continue;

@@ -1,6 +1,6 @@
-/* forks.c - proves what is promised about fork(). A filter on a file belongs to the process that
- * opened it. A forked child can read the filter but not change it, and doesn't affect the file's
- * lock or state. A filter in memory becomes a private copy in the child. */
+/* forks.c - proves the promises about fork(). A filter on a file belongs to the process that opened
+ * it. A forked child can read such a filter but not change it, and doesn't affect the file's lock
+ * or state. A filter in memory becomes a private copy in the child. */
 #define _GNU_SOURCE
 #include "image.h"
 
@@ -11,7 +11,8 @@
 
 #define KEYS 5000u
 
-/* Used in the child: exits with the line number, since cmocka works only in the parent. */
+/* A child process uses this instead of cmocka's assertions, which work only in the parent. On
+ * failure the child exits with the line number. */
 #define must(condition) \
     do { \
         if (!(condition)) { \
@@ -29,7 +30,7 @@ static void save_numbers(const char *path, uint32_t scheme)
     petal_free(filter);
 }
 
-/* Runs `part` in a forked child and waits for it. */
+/* Runs `part` in a forked child process, and waits until the child exits. */
 static void in_fork(void (*part)(petal_filter *filter, const char *path), petal_filter *filter,
                     const char *path)
 {
@@ -45,7 +46,7 @@ static void in_fork(void (*part)(petal_filter *filter, const char *path), petal_
             (unsigned)status);
 }
 
-/* Returns the status that another process gets while the owner has the file open. */
+/* Opens the file in another process while the owner has it open, and returns the status. */
 static petal_status status_of_map(const char *path)
 {
     return status_of_opening(path, PETAL_OPEN_MAP);
@@ -67,7 +68,7 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
     struct bytes before = read_file(path);
     in_fork(free_it, filter, path);
     assert_true(file_is(path, before));
-    assert_int_equal(status_of_map(path), PETAL_ERR_BUSY); /* dirty, and its writer is alive */
+    assert_int_equal(status_of_map(path), PETAL_ERR_BUSY); /* dirty, and the writer is alive */
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     add_numbers(filter, 100 + KEYS, KEYS);
     petal_free(filter);
@@ -79,7 +80,7 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
 }
 
 /* The child frees the filter, and then the owner is killed. If the bits don't match their
- * checksums, the header must not be clean. */
+ * checksums, the header must not mark the file as clean. */
 static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state)
 {
     (void)state;
@@ -108,7 +109,7 @@ static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state
     petal_filter *filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
     petal_free(filter);
     filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-    require_numbers(filter, 0, 2000); /* a kill is not a power cut, so all keys are there */
+    require_numbers(filter, 0, 2000); /* a killed process loses no stores to a map */
     petal_free(filter);
     unlink(path);
 }
@@ -229,8 +230,8 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
 
 /* ---- reading in the fork --------------------------------------------------------------------- */
 
-/* The owner keeps adding while the child reads. Blocks that the owner changed must not be reported
- * as damaged. */
+/* The owner keeps adding while the child reads. Blocks that the owner has changed must not be
+ * reported as damaged. */
 static void a_fork_reads_while_the_owner_adds(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void the_lock_ends_with_its_owner_not_with_forks_of_it(void **state)
             _exit(0);
         }
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
-        if (way == 1) /* the new file is locked too, but the child can't hold that lock */
+        if (way == 1) /* the child has no lock on the new file */
             require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         petal_free(filter);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_OK);

@@ -1,10 +1,10 @@
 /* golden.c - proves that the library still writes exactly the bytes in vectors/petal, and refuses
  * vectors/reject.
  *
- * The table below is the only source of these files. A recipe makes each golden file; each rejected
- * file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files instead of
- * comparing them. If a golden file changes, the file format has changed for all users, so think
- * twice. */
+ * All of these files are generated from the tables below. A recipe makes each golden file, and each
+ * rejected file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files
+ * instead of comparing them. A changed golden file means that the file format has changed for all
+ * users, so think twice before committing one. */
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -80,15 +80,15 @@ static void add_100_days(petal_filter *filter)
     }
 }
 
-/* Adds all keys at the same time. */
+/* Adds all keys with the clock set to the same time. */
 static void add_burst(petal_filter *filter)
 {
     assert_int_equal(petal_set_clock(filter, 19723 * DAY, NULL), PETAL_OK);
     add_100_texts(filter);
 }
 
-/* Adds the strings: ten of them twice, and one so often that its counters saturate. Then removes
- * half of them once. */
+/* Adds the strings, ten of them twice, and one until its counters saturate. Then removes half of
+ * the strings, and the saturated one, once each. */
 static void add_and_remove_texts(petal_filter *filter)
 {
     char key[16];
@@ -113,7 +113,7 @@ struct recipe {
     const char *metadata;
     size_t metadata_bytes;
     void (*fill)(petal_filter *filter);
-    /* Sets the options of a layered filter; NULL means one layer. */
+    /* Sets the options of a layered filter. NULL means one layer. */
     void (*layer)(petal_options *options);
 };
 
@@ -134,7 +134,7 @@ static void keeps_60_keys(petal_options *options)
     options->window_keys = 60;
 }
 
-/* Sets a window of a week, in 8 generations. */
+/* Sets a window of one week with 8 generations. */
 static void keeps_a_week(petal_options *options)
 {
     options->window_keys = 70;
@@ -142,7 +142,7 @@ static void keeps_a_week(petal_options *options)
     options->generations = 8;
 }
 
-/* Sets a window of a day for 60 keys, in 4 generations of 20. */
+/* Sets a window of one day for 60 keys, with 4 generations of 20 keys. */
 static void keeps_a_day(petal_options *options)
 {
     options->window_keys = 60;
@@ -154,7 +154,7 @@ static void keeps_a_day(petal_options *options)
 #define CLASSIC PETAL_SCHEME_CLASSIC
 #define COUNTING PETAL_SCHEME_COUNTING
 
-/* vectors/README.md describes these filters. */
+/* The recipes of the golden files. vectors/README.md describes their filters. */
 static const struct recipe recipes[] = {
     {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
     {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b, NULL},
@@ -213,7 +213,7 @@ static const char *path_of(const char *folder, const char *name)
     return path;
 }
 
-/* Compares the file with the bytes, or rewrites it. */
+/* Compares the file with the expected bytes, or rewrites it if PETAL_UPDATE_VECTORS is set. */
 static void require_file(const char *path, struct bytes wanted)
 {
     if (updating()) {
@@ -278,7 +278,7 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     petal_info info = info_of(filter);
     petal_stats info_stats = stats_of(filter);
     uint64_t info_id = content_of(filter);
-    /* key-0 .. key-99, and key-980, which is always a false positive. */
+    /* Checks that key-0 .. key-99 are found, and key-980 as the only false positive. */
     assert_int_equal(hits, 101);
     assert_true(petal_contains(filter, "key-980", 7));
     require_that(info.items, ==, 100);
@@ -346,7 +346,7 @@ static void add_3_days(petal_filter *filter)
     }
 }
 
-/* NAME.patch turns NAME.petal into the filter that this function makes from it. */
+/* Changes NAME.petal's filter into the one that NAME.patch must produce. */
 static const struct {
     const char *name;
     void (*change)(petal_filter *filter);
@@ -408,8 +408,8 @@ static void the_library_makes_the_golden_patches_and_they_work(void **state)
 
 /* ---- rejected files -------------------------------------------------------------------------- */
 
-/* The changes to textbook.petal. That file is 1,152 bytes long, with two clean slots, one block,
- * and no metadata. */
+/* The changes to textbook.petal, a file of 1,152 bytes with two clean slots, one block, and no
+ * metadata. */
 #define SUMS 1024u
 #define PAYLOAD 1088u
 
@@ -421,7 +421,7 @@ struct rejected {
     uint64_t value;
 };
 
-/* Cuts the file at this offset. */
+/* Truncates the file at this offset. */
 static struct bytes cut(struct bytes image, const struct rejected *how)
 {
     image.size = how->at;
@@ -435,7 +435,7 @@ static struct bytes flip(struct bytes image, const struct rejected *how)
     return image;
 }
 
-/* Changes a field in both slots, and corrects the checksums. */
+/* Changes a field in both slots, and corrects the slots' checksums. */
 static struct bytes set_both(struct bytes image, const struct rejected *how)
 {
     for (unsigned slot = 0; slot < 2; slot++)
@@ -574,8 +574,8 @@ static void the_rejected_files_are_made_as_their_names_say(void **state)
     petal_free(filter);
 }
 
-/* expected.txt has lines of "NAME STATUS", for ports and for the tool's tests. messages.txt has the
- * complete errors of this library. */
+/* expected.txt contains lines of the form "NAME STATUS", for ports and the tool's tests.
+ * messages.txt contains this library's complete error messages. */
 static void every_rejected_file_is_refused_with_the_expected_error(void **state)
 {
     (void)state;

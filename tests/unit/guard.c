@@ -1,7 +1,7 @@
-/* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
- * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. An undamaged
- * file gives the same answers as without the flag. */
-#include "image.h" /* must be first: it requests POSIX */
+/* guard.c - proves the promise of PETAL_OPEN_VERIFY_ON_USE: no matter how a petal file was damaged,
+ * no call answers "certainly not" for a member, in any layer, scheme, kernel or thread. An
+ * undamaged file gives the same answers as without the flag. */
+#include "image.h" /* must be first: defines _POSIX_C_SOURCE */
 
 #include "../amount.h"
 #include "petal/petal_host.h"
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KEYS 120000u /* more than three blocks at 1 % */
+#define KEYS 120000u /* enough for more than three blocks at 1 % */
 #define ON_USE PETAL_OPEN_VERIFY_ON_USE
 
 static int64_t numbers[2 * KEYS];
@@ -100,7 +100,8 @@ static petal_batch numbers_of(size_t from, size_t count)
     return batch_of(PETAL_LAYOUT_I64, numbers + from, count);
 }
 
-/* The same numbers in each batch layout, in static storage. */
+/* Returns numbers[from] and the following ones as a batch in the given layout. The storage is
+ * static. */
 enum { LAYOUTS = 6, MAX_LAID = 1000 };
 static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t from, size_t count)
 {
@@ -128,7 +129,7 @@ static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t 
     return batch;
 }
 
-/* Queries one key alone, and returns the status. */
+/* Queries a single key, and returns the status. */
 static petal_status status_of_key(const petal_filter *filter, size_t i, bool *answer)
 {
     petal_batch batch = numbers_of(i, 1);
@@ -141,8 +142,8 @@ static petal_status status_of_key(const petal_filter *filter, size_t i, bool *an
 
 /* ---- what must hold for any file ------------------------------------------------------------- */
 
-/* Queries each key with each call. The keys starting at `members` are in the filter. Returns the
- * number of keys whose answer depends on damaged blocks. */
+/* Queries each key with every query call. The keys from index `members` on are in the filter.
+ * Returns the number of keys whose answer depends on damaged blocks. */
 static size_t ask_everything(const petal_filter *filter, size_t members, size_t from, size_t count,
                              const char *what)
 {
@@ -190,8 +191,8 @@ static size_t ask_everything(const petal_filter *filter, size_t members, size_t 
     return damaged;
 }
 
-/* contains_any() and contains_all() must answer from sound blocks, or return DAMAGED with the index
- * of a key. */
+/* contains_any() and contains_all() must answer from undamaged blocks, or return PETAL_ERR_DAMAGED
+ * with the index of a key. */
 static void ask_any_and_all(const petal_filter *filter, size_t count)
 {
     for (size_t i = 0; i < count; i += 3) {
@@ -212,8 +213,8 @@ static void ask_any_and_all(const petal_filter *filter, size_t count)
     }
 }
 
-/* Damages the payload: 0 flips a bit, 1 zeroes a byte, 2 zeroes 8 KiB, 3 fills a page with random
- * bytes. Returns the offset. */
+/* Damages the payload in one of four ways, chosen at random: flips a bit, zeroes a byte, zeroes
+ * 8 KiB, or fills a page with random bytes. Returns the offset. */
 static size_t damage(struct bytes image, uint64_t *random)
 {
     size_t payload = (size_t)(payload_of(image) - image.data), way = random_below(random, 4);
@@ -245,8 +246,8 @@ static size_t damage_and_ask(struct bytes sound, uint64_t seed, const char *leve
     return damaged;
 }
 
-/* Removes members and absent keys in turn, and compares with a loaded filter. In a map, the batch
- * stops at each key whose blocks have not been checked yet. */
+/* Removes members and absent keys alternately from a map and from a loaded filter, and compares the
+ * results. In a map, the batch stops at each key whose blocks have not been checked yet. */
 static void require_removed_as_from(petal_filter *loaded, petal_filter *map)
 {
     uint8_t wanted[1000], told[1000];
@@ -319,7 +320,7 @@ static void nor_of_the_schemes_of_other_libraries_in_petal_files(void **state)
     }
 }
 
-/* This shows that the tests above can fail. */
+/* Without the flag, damage makes members disappear, so the tests above are able to fail. */
 static void without_the_flag_members_are_missed(void **state)
 {
     (void)state;
@@ -333,7 +334,7 @@ static void without_the_flag_members_are_missed(void **state)
     free(image.data);
 }
 
-/* petal_key_ranges() shows which keys have lines in that block. */
+/* petal_key_ranges() tells which keys have lines in the damaged block. */
 static void exactly_the_keys_of_the_damaged_block_are_refused(void **state)
 {
     (void)state;
@@ -407,7 +408,7 @@ static void verifying_all_leaves_nothing_to_check(void **state)
     free(image.data);
 }
 
-/* A damaged checksum counts as damage too. */
+/* A damaged checksum also counts as damage. */
 static void lost_sums_and_lost_pages_are_damage(void **state)
 {
     (void)state;
@@ -421,7 +422,7 @@ static void lost_sums_and_lost_pages_are_damage(void **state)
         damaged += status_of_key(filter, i, &answer) == PETAL_ERR_DAMAGED;
     require(damaged > 900, "%zu damaged", damaged);
     petal_free(filter);
-    /* As if an extent were lost: everything from the sums to the end is zero. */
+    /* Simulates a lost extent: everything from the sums to the end is zero. */
     memset(sums, 0, image.size - (size_t)(sums - image.data));
     filter = viewed(image, ON_USE);
     for (size_t i = 0; i < 1000; i++) {
@@ -477,7 +478,7 @@ static void calls_that_read_all_bits_refuse_damaged_ones(void **state)
     free(image.data);
 }
 
-/* If another kind of failure came first, damage is still reported. */
+/* Damage is reported even if another failure was recorded earlier. */
 static void damage_is_kept_beside_other_failures(void **state)
 {
     (void)state;
@@ -515,7 +516,7 @@ static void a_writable_map_is_guarded_too(void **state)
             petal_status status = petal_add_i64(filter, numbers[i]);
             require(status >= 0 || status == PETAL_ERR_DAMAGED || status == PETAL_ERR_UNSUPPORTED,
                     "kind %d: %s", kind, petal_status_name(status));
-            if (status == PETAL_ERR_DAMAGED) break; /* the file accepts no further changes */
+            if (status == PETAL_ERR_DAMAGED) break; /* after damage, every change is refused */
             if (status == PETAL_OK) {
                 require_that(status_of_key(filter, i, &answer), ==, PETAL_OK);
                 assert_true(answer);
@@ -528,7 +529,7 @@ static void a_writable_map_is_guarded_too(void **state)
         }
         require(refused > 0, "kind %d", kind);
         petal_free(filter);
-        write_file(path, image.data, image.size); /* an undamaged file answers as before */
+        write_file(path, image.data, image.size); /* an undamaged file gives the usual answers */
         free(image.data);
         image = image_for(kind);
         write_file(path, image.data, image.size);
@@ -556,7 +557,8 @@ static void a_writable_map_is_guarded_too(void **state)
     unlink(path);
 }
 
-/* If a writer has changed a block, its checksum is outdated. That is not damage. */
+/* A block that a writer has just changed has an outdated checksum, which must not count as
+ * damage. */
 static void a_reader_beside_a_writer_sees_no_damage(void **state)
 {
     (void)state;
@@ -581,7 +583,7 @@ static void a_reader_beside_a_writer_sees_no_damage(void **state)
     free(image.data);
 }
 
-/* After a change to the open file has been synced, damage is reported as damage again. */
+/* As soon as the writer has synced its changes, damaged blocks must be reported again. */
 static void damage_after_a_sync_is_found(void **state)
 {
     (void)state;
@@ -619,7 +621,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
         uint8_t verifiable, verifies;
     } modes[] = {{PETAL_OPEN_MAP, 1, 0},
                  {PETAL_OPEN_MAP | ON_USE, 1, 1},
-                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* there is no writer */
+                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* no process is writing */
                  {PETAL_OPEN_WRITABLE | ON_USE, 1, 1},
                  {PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER, 1, 1}, /* clean */
                  {PETAL_OPEN_LOAD | ON_USE, 0, 0},
@@ -658,7 +660,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum { MAX_THREADS = 8 }; /* in ./dev nightly; half as many otherwise */
+enum { MAX_THREADS = 8 }; /* ./dev nightly uses 8, other runs 4 */
 
 struct job {
     pthread_t thread;

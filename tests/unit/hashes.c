@@ -1,7 +1,7 @@
 /* hashes.c - proves that keys are hashed by the published algorithms (XXH3 with a seed,
  * SipHash-2-4, the SHA family), and that numbers become the specified key bytes.
  *
- * The vectors are in vectors/hashes, so that ports can use them too. */
+ * The test vectors are in vectors/hashes, where ports of the library can use them too. */
 #include "support.h"
 
 #include "hash/foreign/sha.h"
@@ -55,7 +55,7 @@ static uint64_t little_endian(const uint8_t *bytes)
     return number;
 }
 
-/* Converts "310e.." to bytes. */
+/* Converts hexadecimal digits, such as "310e", to bytes. */
 static void bytes_of_hex(const char *text, uint8_t bytes[8])
 {
     char pair[3] = "";

@@ -1,13 +1,13 @@
 /* hosts.c - proves that a program which keeps a filter's bytes itself can store it layer by layer,
  * send it through a socket, load it in chunks, move all its arrays, query a file by ranges, and
- * lend bytes and get them back. Each test runs on every kind of filter. */
+ * lend bytes and take them back. Each test runs on every kind of filter. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
 #include <sys/resource.h>
 
-#define KEYS 12000 /* half of them are in the filter */
+#define KEYS 12000 /* the filter contains half of these keys */
 
 static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
 {
@@ -18,8 +18,8 @@ static petal_open_options header_options(enum kind kind, const petal_allocator *
     return options;
 }
 
-/* Opens the header as a program that knows nothing about the petal format would: it keeps reading
- * as many bytes as the call asks for until it has enough. */
+/* Opens the header as a program that doesn't know the petal format would. It reads as many bytes as
+ * the call requests, and repeats this until the call succeeds. */
 static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
                                  size_t *header_bytes)
 {
@@ -174,11 +174,11 @@ static void a_header_that_is_no_header_is_refused(void **state)
     options = header_options(KIND_KEYED, NULL);
     require_status(PETAL_ERR_NOT_A_FILTER,
                    petal_load("no filter at all", 16, &options, &header, &error), error);
-    image.data[1024 + 3] ^= 1; /* a byte of the metadata */
+    image.data[1024 + 3] ^= 1; /* damages the metadata */
     require_status(PETAL_ERR_DAMAGED, petal_load(image.data, image.size, &options, &header, &error),
                    error);
     assert_int_equal(error.offset, 1024);
-    memset(image.data + 16, 0xff, 4); /* claims a slot of 4 GiB */
+    memset(image.data + 16, 0xff, 4); /* now slot_bytes is 4 GiB */
     memset(image.data + 512, 0, 512);
     require_status(PETAL_ERR_TRUNCATED, petal_load(image.data, 1024, &options, &header, &error),
                    error);
@@ -203,7 +203,7 @@ static void a_header_that_is_no_header_is_refused(void **state)
     free(image.data);
 }
 
-/* Returns the size of the address space that this process uses, in bytes. */
+/* Returns the size of this process's address space, in bytes. */
 static rlim_t address_space(void)
 {
     unsigned long long pages = 0;
@@ -214,7 +214,8 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* This works even if the rest of the file would not fit into memory, since it is not mapped. */
+/* Opening a header doesn't map the rest of the file, so it works even if the file is larger than
+ * the address space. */
 static void the_header_of_a_file_is_opened_too(void **state)
 {
     (void)state;
@@ -254,14 +255,15 @@ static void the_header_of_a_file_is_opened_too(void **state)
 
 /* ---- layer by layer, as in an RDB file ------------------------------------------------------- */
 
-/* Writes a string with its length in front, as RedisModule_SaveStringBuffer() does. */
+/* Writes a string preceded by its length, as RedisModule_SaveStringBuffer() does. */
 static void put_string(FILE *file, const void *bytes, uint64_t size_bytes)
 {
     require(fwrite(&size_bytes, sizeof size_bytes, 1, file) == 1, "cannot write");
     require(size_bytes == 0 || fwrite(bytes, (size_t)size_bytes, 1, file) == 1, "cannot write");
 }
 
-/* Allocates the string with the filter's allocator, as for RedisModule_LoadStringBuffer(). */
+/* Reads a string into memory from the filter's allocator, as RedisModule_LoadStringBuffer()
+ * does. */
 static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *size_bytes)
 {
     require(fread(size_bytes, sizeof *size_bytes, 1, file) == 1, "cannot read");
@@ -325,7 +327,7 @@ static petal_filter *load_by_layers(enum kind kind, const petal_allocator *alloc
     allocator->release(allocator->context, header, (size_t)size_bytes);
     for (uint32_t i = 0; i < info_of(filter).layers; i++) {
         const void *bits = filter;
-        assert_true(petal_contains_i64(filter, -1)); /* the bits are incomplete */
+        assert_true(petal_contains_i64(filter, -1)); /* until the bits are complete: "maybe" */
         require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
         require_that(bits, ==, NULL);
         require_that(size_bytes, ==, 0);
@@ -354,7 +356,8 @@ static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
         fclose(file);
         require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
         require_same_answers(filter, loaded, kind_names[kind]);
-        /* The loaded filter must continue like the original: grow, rotate, count. */
+        /* From now on, the loaded filter must behave like the original: it must grow, rotate and
+         * count in the same way. */
         add_numbers(filter, 20000, 9000);
         add_numbers(loaded, 20000, 9000);
         require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
@@ -437,7 +440,7 @@ static void a_filter_is_loaded_in_chunks(void **state)
     }
 }
 
-/* The chunks are the same as from BF.SCANDUMP: the header, then the bits of all links. */
+/* The chunks equal those of BF.SCANDUMP: first the header, then the bits of all links. */
 static void a_redisbloom_filter_is_loaded_in_chunks(void **state)
 {
     (void)state;
@@ -502,7 +505,7 @@ static void a_header_that_promises_too_much_takes_no_memory(void **state)
     require_status(PETAL_ERR_LIMIT, petal_write_bits(loaded, 0, 0, "x", 1, &error), error);
     assert_int_equal(count.calls, calls);
     petal_free(loaded);
-    options.memory_limit = 4096; /* enough for the handle alone */
+    options.memory_limit = 4096; /* enough for the handle, but not for bits */
     require_status(PETAL_OK, petal_load(header.data, 1024, &options, &loaded, &error), error);
     petal_free(loaded);
     petal_free(filter);
@@ -599,8 +602,8 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* The block at this offset must match its checksum, and other bytes must not. The test works on
- * exact-size copies, so a sanitizer finds reads past the end. */
+/* Checks that the block at this offset matches its checksum, and that changed bytes don't. The
+ * block is copied to an allocation of exactly its size, so a sanitizer finds reads past the end. */
 static void require_compared(const petal_filter *header, const struct bytes image,
                              petal_range block, petal_range sum)
 {
@@ -639,7 +642,7 @@ static void require_compared(const petal_filter *header, const struct bytes imag
     free(recorded.data);
 }
 
-/* Each block must directly follow the previous one, and so must each checksum. Returns the number
+/* Checks that the blocks directly follow one another, and so do their checksums. Returns the number
  * of blocks. */
 static uint64_t require_blocks(const petal_filter *header, const struct bytes image,
                                const char *what)
@@ -670,8 +673,8 @@ static uint64_t require_blocks(const petal_filter *header, const struct bytes im
     return blocks;
 }
 
-/* Tests every kind with several blocks: one per layer, or one large layer with a short last
- * block. */
+/* Tests every kind of filter with several blocks: either one per layer, or several in one large
+ * layer whose last block is short. */
 static void every_block_is_compared_with_its_checksum(void **state)
 {
     (void)state;
@@ -701,7 +704,7 @@ static void every_block_is_compared_with_its_checksum(void **state)
         }
 }
 
-/* A block at another block's place is damage, even if both blocks are valid. */
+/* If two valid blocks are swapped, both must be reported as damaged. */
 static void a_block_in_the_place_of_another_is_damaged(void **state)
 {
     (void)state;
@@ -727,8 +730,8 @@ static void a_block_in_the_place_of_another_is_damaged(void **state)
 
 /* ---- memory that moves ----------------------------------------------------------------------- */
 
-/* A mover that gives each block a new address with a different alignment, and overwrites the old
- * block. */
+/* A mover that copies each block to a new address with a different alignment, and overwrites the
+ * old block. */
 struct moving {
     struct counting *count;
     uint64_t moves, leave_every;
@@ -755,7 +758,7 @@ static void require_moves(petal_filter *filter, struct counting *count, const ch
         struct moving moving = {count, 0, leave_every};
         uint64_t blocks = count->live_blocks;
         petal_filter *before = filter;
-        void *gap = malloc(16 + 16 * leave_every); /* makes the next distance different */
+        void *gap = malloc(16 + 16 * leave_every); /* varies the distance between blocks */
         require_status(PETAL_OK, petal_relocate(&filter, move_block, &moving, &error), error);
         free(gap);
         assert_int_equal(count->live_blocks, blocks);
@@ -914,7 +917,8 @@ static void a_host_that_counts_by_its_own_rule_sets_the_number_of_keys(void **st
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* Describes the filter's layers as a host would keep them. The filter still owns the bits. */
+/* Fills in descriptions of the filter's layers, as a host would keep them. The filter still owns
+ * the bits. */
 static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
 {
     uint32_t count = info_of(filter).layers;
@@ -937,8 +941,8 @@ static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
     return count;
 }
 
-/* Uses one handle to serve filters that a host keeps, and compares it with one handle per
- * filter. */
+/* Serves several of a host's filters with one handle, and compares its answers with those of one
+ * handle per filter. */
 static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
                                       petal_filter **alone, const char *what)
 {
@@ -973,7 +977,7 @@ static void require_handle_of(const petal_filter *pattern, const char *what)
         kept[i] = clone_of(alone[i]);
     }
     require_one_handle_serves(handle, kept, alone, what);
-    petal_free(handle); /* the filters keep their bits */
+    petal_free(handle); /* freeing the handle doesn't free lent bits */
     for (int i = 0; i < FILTERS; i++) {
         petal_free(alone[i]);
         petal_free(kept[i]);
@@ -1063,12 +1067,12 @@ static void one_handle_serves_filters_of_other_sizes(void **state)
         require(same_image(handle, alone), "%llu keys", (unsigned long long)keys);
         require_same_answers(handle, alone, "layers");
         require_status(PETAL_OK, petal_lend(handle, layers, 1, &error), error);
-        petal_free(alone); /* its first layer is still lent, but the handle no longer uses it */
+        petal_free(alone); /* the handle doesn't read its lent layer again */
     }
     petal_free(handle);
 }
 
-/* Only the host may add layers. */
+/* A handle must not add layers to bits that it was lent; only the host may do so. */
 static void a_handle_that_is_lent_layers_does_not_grow(void **state)
 {
     (void)state;
@@ -1080,7 +1084,7 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
         petal_error error;
         add_numbers(full, 0, 100);
         add_numbers(grown, 0, 150);
-        while (info_of(full).items < 100) /* some keys were false positives */
+        while (info_of(full).items < 100) /* false positives didn't count as new */
             add_numbers(full, 1000 + info_of(full).items, 1);
         require_status(PETAL_OK, petal_lend(handle, layers, layers_of(full, layers), &error),
                        error);
@@ -1098,7 +1102,8 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
     }
 }
 
-/* With such layers, positions would be wrong or past the end. */
+/* If the handle accepted such layers, it would compute bit positions that are wrong or past the
+ * end. */
 static void layers_that_no_filter_has_are_not_taken(void **state)
 {
     (void)state;
@@ -1166,7 +1171,7 @@ static void a_view_gives_its_bytes_back_once(void **state)
         options.format = formats[i];
         options.release = take_back;
         options.release_context = &lent;
-        /* On failure the caller still owns the bytes. */
+        /* If the call fails, the caller still owns the bytes. */
         require(petal_view(image.data, image.size - 1, &options, &view, &error) < 0, "%s: cut",
                 formats[i]);
         assert_int_equal(lent.times, 0);
@@ -1213,8 +1218,8 @@ static void a_view_that_finds_no_memory_does_not_give_back(void **state)
     petal_free(filter);
 }
 
-/* 1,000 bits or counters end within a byte or a line. If the bits after the end were set, the file
- * would be refused as damaged. */
+/* 1,000 bits or counters end in the middle of a byte or a line. If the bits after the end were set,
+ * the file would be refused as damaged. */
 static void bits_that_no_key_can_set_are_not_written(void **state)
 {
     (void)state;

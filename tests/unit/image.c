@@ -1,6 +1,6 @@
 /* image.c - proves that a petal file matches docs/format.md byte for byte: fields, checksums,
- * content id, the worked example, several layers. This file computes the expected bytes from the
- * specification, without using the library. */
+ * content id, the worked example, and files of several layers. This file computes the expected
+ * bytes from the specification without calling the library. */
 #include "image.h"
 
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
@@ -59,7 +59,7 @@ static uint64_t round_up(uint64_t x, uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-/* Compares every byte before the bits in this filter's fresh image. */
+/* Compares every byte before the bits in a new image of this filter with the specification. */
 static void require_image(const petal_filter *filter)
 {
     struct bytes image = serialized(filter);
@@ -141,14 +141,14 @@ static void every_field_is_where_the_specification_has_it(void **state)
     {
         petal_options options = options_of(scheme, 5000, 7, 0);
         petal_filter *filter = create(&options);
-        require_image(filter); /* no metadata, capacity or rate */
+        require_image(filter); /* without metadata, capacity or rate */
         add_numbers(filter, 0, 321);
         require_image(filter);
         petal_free(filter);
         options = PETAL_OPTIONS_INIT;
         options.scheme = scheme;
         options.capacity = 100000;
-        options.rate = 1e-5; /* blocked uses two lines per key, and there are several blocks */
+        options.rate = 1e-5; /* two lines per key in blocked; several blocks */
         options.seed = 0x0123456789abcdefu;
         options.metadata = "of 13 bytes..";
         options.metadata_bytes = 13;
@@ -220,8 +220,8 @@ static petal_filter *worked_example(void)
     return filter;
 }
 
-/* If the line names a golden file, as "(`growing.petal`)" or "`textbook.patch`," do, reads that
- * file into *image. */
+/* If the line contains the name of a golden file, such as "(`growing.petal`)" or
+ * "`textbook.patch`,", reads that file into *image. */
 static void take_named_file(const char *line, struct bytes *image)
 {
     char path[PATH_SIZE];
@@ -351,7 +351,7 @@ static void a_buffer_that_is_too_small_is_refused_and_not_overrun(void **state)
     size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     for (size_t room = 0; room < size; room += room < 16 ? 1 : 101) {
         struct bytes small =
-            new_bytes(room); /* exactly that size, so that a sanitizer finds a write past the end */
+            new_bytes(room); /* exact size: a sanitizer finds writes past the end */
         require_status(PETAL_ERR_ARGUMENT, petal_serialize(filter, NULL, small.data, room, &error),
                        error);
         free(small.data);
@@ -388,8 +388,7 @@ static void an_image_may_lie_anywhere_in_memory(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* Builds the image of a filter with several layers from one-layer filters, following the
- * specification. */
+/* Follows the specification to build the image of a layered filter from one-layer filters. */
 static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count)
 {
     struct bytes parts[64];

@@ -1,6 +1,6 @@
-/* image.h - reads and forges petal files by the specification (docs/format.md, section 3), for
- * tests. It defines the offsets itself, so the tests compare the library with the specification and
- * not with itself. */
+/* image.h - reads and forges petal files according to the specification (docs/format.md, section
+ * 3), for tests. It defines the offsets itself, so that the tests compare the library with the
+ * specification, not with the library's own constants. */
 #ifndef PETAL_TESTS_IMAGE_H
 #define PETAL_TESTS_IMAGE_H
 
@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 enum {
-    SLOT = 512, /* S, for files of up to four layers */
+    SLOT = 512, /* slot size S of files with up to four layers */
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_FEATURES = 12,
@@ -43,7 +43,7 @@ enum {
     AT_WINDOW_MS = 216,
     AT_CLOCK_MS = 224,
     AT_ZEROS_2 = 232,
-    AT_LAYER = 256, /* the first layer's entry, followed by its fields */
+    AT_LAYER = 256, /* offset of the first layer's entry; its fields follow */
     AT_HASHES = 256,
     AT_LINES_PER_KEY = 260,
     AT_BITS = 264,
@@ -111,7 +111,7 @@ static inline uint8_t *slot_of(struct bytes image, unsigned number)
     return image.data + number * SLOT;
 }
 
-/* Returns the active slot, which has the higher sequence number. */
+/* Returns the active slot, the one with the higher sequence number. */
 static inline uint8_t *current_slot(struct bytes image)
 {
     return slot_of(image,
@@ -133,7 +133,7 @@ static inline uint64_t slot_sum(const uint8_t *slot, unsigned number)
     return XXH3_64bits_withSeed(slot, AT_SUM, number);
 }
 
-/* Recomputes the slot's checksum, as a forger would. */
+/* Recomputes the slot's checksum after a change, as a forger would. */
 static inline void seal(struct bytes image, unsigned number)
 {
     uint8_t *slot = slot_of(image, number);

@@ -1,6 +1,7 @@
 /* index.c - proves that an index gives the same answers as its filters, for groups of any width,
- * and keeps the filters bit for bit. Its size classes keep the rates and need no more than the
- * promised space. It refuses damaged or truncated files, and filters that don't fit. */
+ * and preserves the filters bit for bit. Its size classes keep the rates within the promised space.
+ * The library refuses damaged or truncated index files, and filters that can't be part of an
+ * index. */
 #include "kinds.h"
 
 #include "petal/petal_index.h"
@@ -72,8 +73,8 @@ static struct bytes image_of(const petal_index *index)
 
 #define KEYS 3000
 
-/* Compares the index with each of its filters, for numbers from 0 up. The bits after the last
- * filter of a row must be 0. */
+/* Compares the index's answers with those of each of its filters, for the numbers from 0 on. The
+ * bits after a row's last filter must be 0. */
 static void require_answers(const petal_index *index, petal_filter *const *filters, size_t count)
 {
     static int64_t numbers[KEYS];
@@ -93,7 +94,7 @@ static void require_answers(const petal_index *index, petal_filter *const *filte
     free(rows);
 }
 
-/* Tests the index in all forms: as made, mapped, viewed, and mapped with verification on use. */
+/* Tests the index in all forms: as built, mapped, viewed, and mapped with verification on use. */
 static void require_answers_in_all_forms(const petal_index *made, petal_filter *const *filters,
                                          size_t count)
 {
@@ -153,7 +154,8 @@ static void groups_of_every_width_answer_as_their_filters_do(void **state)
     }
 }
 
-/* Each combination of size, hash and seed makes a group, and so does a keyed filter. */
+/* Filters with the same size, hash and seed form a group. A keyed filter forms a group of its
+ * own. */
 static void filters_of_many_kinds_answer_as_they_do_alone(void **state)
 {
     enum { FILTERS = 250 };
@@ -185,7 +187,8 @@ static void filters_of_many_kinds_answer_as_they_do_alone(void **state)
     petal_index_free(index);
 }
 
-/* Groups of few filters, some larger than the cache, are queried in special ways. */
+/* The library has special code for querying groups of a few filters, and for groups that exceed the
+ * cache. */
 static void groups_of_few_filters_answer_as_they_do_at_every_level(void **state)
 {
     static const char *const levels[] = {"generic", "sse4", "avx2", "avx512", "neon"};
@@ -296,13 +299,13 @@ static void an_opened_index_can_be_taken_apart_and_gives_the_same_bytes(void **s
     petal_index_free(index);
 }
 
-/* An independent program wrote these files, using only the format's specification; see
- * vectors/README.md. */
+/* These files were written by an independent program derived only from the format's specification;
+ * see vectors/README.md. */
 static void golden_files_are_read_and_written_anew_byte_for_byte(void **state)
 {
     static const struct {
         const char *path;
-        uint64_t filters, found; /* found: filters that have "key-7" */
+        uint64_t filters, found; /* number of filters that contain "key-7" */
     } golden[] = {{"vectors/index/mixed.petals", 13, 8},
                   {"vectors/index/keyed.petals", 2, 2},
                   {"vectors/index/wide.petals", 520, 1}};
@@ -390,7 +393,8 @@ static void what_is_known_of_a_filter_stays_known(void **state)
 
 /* ---- size classes ---------------------------------------------------------------------------- */
 
-/* The sets have 10 to 10^5 keys, and their sizes are evenly distributed on a logarithmic scale. */
+/* The sets contain 10 to 10^5 keys each. Their sizes are evenly distributed on a logarithmic
+ * scale. */
 static void indexes_of_keys_miss_none_and_take_an_eighth_more_at_most(void **state)
 {
     enum { SETS = 160 };
@@ -438,7 +442,7 @@ static void indexes_of_keys_miss_none_and_take_an_eighth_more_at_most(void **sta
     petal_index_free(index);
 }
 
-/* The order of keys and repeats don't matter. The empty set works too. */
+/* Neither the keys' order nor repeated keys affect the result. An empty set is valid. */
 static void equal_sets_of_keys_give_equal_filters(void **state)
 {
     petal_index *a = new_index(NULL), *b = new_index(NULL);
@@ -463,7 +467,8 @@ static void equal_sets_of_keys_give_equal_filters(void **state)
     petal_index_free(b);
 }
 
-/* Filters of 720,720 lines with few keys are folded to the sizes that are used for sets of keys. */
+/* Nearly empty filters of 720,720 lines are folded to the size classes that an index uses for sets
+ * of keys. */
 static void foldable_filters_come_to_share_sizes_and_keep_their_rates(void **state)
 {
     petal_index_options index_options = PETAL_INDEX_OPTIONS_INIT;
@@ -549,8 +554,8 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void **state)
     petal_index_free(index);
 }
 
-/* With locked_path, no other handle can replace the file between reading it and saving its
- * successor. The lock follows the name to the new file, and ends with the index. */
+/* With locked_path, no other handle can replace the file between reading the index and saving its
+ * successor. Saving moves the lock to the new file, and freeing the index releases it. */
 static void an_index_that_will_be_replaced_stays_as_it_was_read(void **state)
 {
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 512, 3, 1);
@@ -678,7 +683,7 @@ static void every_cut_off_file_is_refused(void **state)
     struct bytes file = image_of(made);
     (void)state;
     for (size_t size = 0; size < file.size; size++) {
-        /* Tools find a read past the end of this copy. */
+        /* A separate copy with one spare byte, so that sanitizers find reads past its end. */
         uint8_t *copy = malloc(size + 1);
         memcpy(copy, file.data, size);
         petal_status status = open_bytes(copy, size, 0, &index);
@@ -705,14 +710,14 @@ static void seal(uint8_t *file)
     put64(file + 120, XXH3_64bits_withSeed(file, 120, 0));
 }
 
-/* Recomputes the checksums of forged tables, up to the first row. */
+/* Recomputes the checksums of all forged tables before the first row. */
 static void seal_tables(uint8_t *file, size_t rows_at)
 {
     put64(file + 112, XXH3_64bits_withSeed(file + 128, rows_at - 128, 1));
     seal(file);
 }
 
-/* A rate is a number between 0 and 1, or it is not recorded. */
+/* A recorded rate must be between 0 and 1. The field may also say that no rate is recorded. */
 static void impossible_rates_are_refused(void **state)
 {
     static const double rates[] = {NAN, -NAN, INFINITY, 1, -0.0, -0.5, 0x1p-1074, 0.999, 0};
@@ -773,8 +778,8 @@ static void sizes_that_contradict_the_file_are_refused_before_they_are_used(void
     petal_index_free(made);
 }
 
-/* A map that checks blocks on use gives the filters' answers or fails. If it fails, the keys before
- * the failing one have answers, from the other group too. */
+/* A batch on a map that checks blocks on use returns the same answers as the filters, or it fails.
+ * If it fails, the keys before the failing one have answers from both groups. */
 static void require_no_answer_from_damage(size_t count, uint64_t lines)
 {
     petal_index *made = new_index(NULL), *index = NULL;
@@ -909,8 +914,8 @@ static void a_query_allocates_nothing_and_an_open_index_no_more_for_larger_filte
     require_that(held[0], ==, held[1]);
 }
 
-/* The limit covers everything that is allocated for a file. If a file is refused, nothing stays
- * allocated. */
+/* The limit covers all memory that opening a file allocates. After a file has been refused, no
+ * memory stays allocated. */
 static void the_memory_limit_is_kept(void **state)
 {
     struct counting count = {0};

@@ -1,6 +1,6 @@
-/* index_many.c - tests an index of 10^4 sets of 1 to 10^4 keys. It must miss no key, and give the
- * same answers for each set as a single filter of the same size, including false positives. It may
- * need at most 1.15 times the space of the planned filters. */
+/* index_many.c - tests an index of 10^4 sets of 1 to 10^4 keys. The index must miss no key, and its
+ * answers for each set must equal those of a single filter of the same size, including false
+ * positives. The index may be at most 1.15 times as large as the planned filters. */
 #include "../amount.h"
 #include "kinds.h"
 
@@ -10,13 +10,13 @@
 
 enum { ABSENT = 500, MEMBERS = 20, RATE_PERCENT = 1 };
 
-/* A set consists of `count` numbers, starting with `first`. */
+/* A set of `count` consecutive numbers, starting with `first`. */
 struct set {
     int64_t first;
     uint64_t count;
 };
 
-/* The sizes are evenly distributed on a logarithmic scale, and not sorted. */
+/* The sets' sizes are evenly distributed on a logarithmic scale, and in no particular order. */
 static struct set *make_sets(uint64_t count)
 {
     struct set *sets = malloc(count * sizeof *sets);
@@ -61,7 +61,8 @@ static uint64_t planned_bytes(struct set set)
     return plan.bytes;
 }
 
-/* Makes a filter of the set's keys, with the size that the index chose for the set. */
+/* Creates a filter that contains the set's keys and has the size that the index chose for the
+ * set. */
 static petal_filter *make_alone(const petal_index *index, uint64_t number, struct set set)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -145,7 +146,7 @@ static void an_index_of_ten_thousand_sets_answers_as_filters_of_its_sizes_do(voi
         planned += planned_bytes(sets[f]);
         petal_free(alone);
     }
-    /* This shows that the comparison included false positives. */
+    /* Requires false positives, because a comparison without them would prove little. */
     require_that(positives, >, count * ABSENT / 1000);
     require_that(petal_index_get_info(index, &info, NULL), ==, PETAL_OK);
     require_that((double)info.bytes, <=, 1.15 * (double)planned);

@@ -1,6 +1,6 @@
 /* inline.c - proves that petal_inline.h gives the same answers and sets the same bits as petal.h,
- * in the variant for which this file is compiled. inline_avx2.c and inline_avx512.c compile the
- * same file for other variants. */
+ * in the variant of the inline code that this file is compiled for. inline_avx2.c and
+ * inline_avx512.c compile the same file for other variants. */
 #include "support.h"
 
 #include "petal/petal_inline.h"
@@ -12,7 +12,8 @@
 
 #define KEYS 20000
 
-/* The loops are separate functions, so that they can be compiled for the variant's target. */
+/* The loops are separate functions, so that an attribute can have them compiled for the variant's
+ * instruction set. */
 static PETAL_INLINE_TARGET size_t add_all(petal_inline *hot, int64_t from, uint8_t *was_new)
 {
     size_t sum = 0;
@@ -43,7 +44,7 @@ static petal_filter *make_seeded(uint32_t hashes, uint64_t seed)
     return create(&options);
 }
 
-/* Adds the same keys to one filter with calls of petal.h and to another with the inline loop. */
+/* Adds the same keys to one filter with calls from petal.h and to another with the inline loop. */
 static void compare(uint32_t hashes, uint64_t seed)
 {
     static uint8_t got[KEYS], wanted[KEYS];
@@ -56,7 +57,7 @@ static void compare(uint32_t hashes, uint64_t seed)
     require(add_all(&hot, -KEYS, got) == wanted_new && memcmp(got, wanted, KEYS) == 0, "k %u",
             hashes);
     petal_inline_end(by_loop, &hot);
-    assert_true(same_image(by_call, by_loop)); /* bits and item count */
+    assert_true(same_image(by_call, by_loop)); /* equal bits and item count */
     begin(by_loop, false, &hot);
     for (int64_t i = 0; i < KEYS; i++)
         wanted_in += wanted[i] = petal_contains_i64(by_call, i - 100);
@@ -115,8 +116,8 @@ static void other_filters_are_refused(void **state)
     petal_free(two_lines);
 }
 
-/* The loop writes whole lines. It would overwrite bits that another thread set after the loop read
- * the line. */
+/* The inline loop must refuse shared filters. It writes whole lines, so it would overwrite bits
+ * that another thread set after the loop had read the line. */
 static void filters_that_threads_share_are_refused(void **state)
 {
     (void)state;

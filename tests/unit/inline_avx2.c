@@ -1,4 +1,4 @@
-/* inline.c compiled with the AVX2 variant of petal_inline.h, which a program gets with -mavx2. */
+/* Compiles inline.c with the AVX2 variant of petal_inline.h, selected by -mavx2. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))

@@ -1,5 +1,4 @@
-/* inline.c compiled with the AVX-512 variant of petal_inline.h, which a program gets with
- * -mavx512f. */
+/* Compiles inline.c with the AVX-512 variant of petal_inline.h, selected by -mavx512f. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
 #define PETAL_INLINE_TARGET __attribute__((target("avx512f,bmi2")))

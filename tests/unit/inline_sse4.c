@@ -1,5 +1,4 @@
-/* inline.c compiled with the SSE4.1 variant of petal_inline.h, which a program gets with
- * -msse4.1. */
+/* Compiles inline.c with the SSE4.1 variant of petal_inline.h, selected by -msse4.1. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))

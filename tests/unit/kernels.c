@@ -1,7 +1,7 @@
 /* kernels.c - proves that every kernel that this CPU can run sets and tests exactly the same bits
  * as the generic kernel: for every scheme, key by key and in batches, for every number of hashes,
- * with one and with two lines per key. It must also compute the same rate from given bits. The
- * remainders that foreign schemes need must be exact too. */
+ * with one and with two lines per key. Every kernel must also compute the same rate from the same
+ * bits. The fast remainders that foreign schemes use must be exact. */
 #include "../amount.h"
 #include "base/cpu.h"
 #include "base/divide.h"
@@ -13,8 +13,8 @@
 
 #define KEYS 4000u
 
-/* Filters ranging from crowded to nearly empty. The largest exceeds the cache sizes at which
- * batches change. */
+/* Filter sizes for these keys, from crowded to nearly empty. The largest filter exceeds the cache
+ * sizes at which batches switch to another method. */
 static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
 
 static const struct kernel *generic_of(const struct scheme_def *scheme)
@@ -32,8 +32,8 @@ static uint8_t *lines_for(const struct shape *shape)
     return bytes;
 }
 
-/* Splits the same keys into parts, as the build by regions does. They must set the same bits, and
- * each part must name the line of its bits. */
+/* Splits keys into parts, as a builder does for the regions of a filter. All parts together must
+ * set the same bits as the keys, and each part must contain the number of its line. */
 static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted,
                           const uint64_t *hashes)
 {
@@ -48,7 +48,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
             kernel->name);
     for (uint32_t kind = 0; kind < parts->kinds(shape); kind++) {
         parts->split(&array, kind, hashes, KEYS, words, lines);
-        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one key alone, in its own line */
+        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* clears the line, and adds a single part */
             uint8_t line[64], rest = 0;
             uint8_t *at = array.bytes + lines[i] * 64;
             memcpy(line, at, 64);
@@ -65,7 +65,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
     free(array.bytes);
 }
 
-/* Adds the same keys with both kernels. Then queries them and other keys. */
+/* Adds the same keys with both kernels, and then queries these keys and absent ones. */
 static void compare(const struct kernel *kernel, const struct kernel *generic,
                     const struct shape *shape, uint64_t seed)
 {
@@ -127,8 +127,9 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
-/* The sum, over all patterns of words and half of the strides, of the product of the words' fills.
- * blocked.c explains the formula. */
+/* Computes the line's false-positive rate by definition: the products of the fill rates of a
+ * pattern's words, summed over all patterns with half of the strides. blocked.c explains the
+ * formula. */
 static double rates_by_definition(const uint8_t *line, uint32_t hashes)
 {
     double sum = 0;
@@ -161,7 +162,7 @@ static void require_rates(const struct kernel *kernel, const struct kernel *gene
                 "%s, k %u: %.17g is no sum of %.17g", kernel->name, hashes, got[i], wanted[i]);
 }
 
-/* The lines are empty to full, at any address, and are tested with each number of hashes. */
+/* Tests lines from empty to full, at any address, with each number of hashes. */
 static void every_kernel_finds_the_rate_of_given_bits(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
@@ -188,8 +189,8 @@ static void every_kernel_finds_the_rate_of_given_bits(void **state)
     }
 }
 
-/* The number of keys per kernel, for all numbers of hashes together: 100 million in ./dev nightly,
- * otherwise 2 million. Sanitised builds use a hundredth of that. */
+/* The total number of keys per kernel, for all numbers of hashes together: 100 million in ./dev
+ * nightly, otherwise 2 million. Builds with sanitizers use a hundredth of that number. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define BULK ((uint64_t)1000000)
 #else
@@ -197,7 +198,7 @@ static void every_kernel_finds_the_rate_of_given_bits(void **state)
 #endif
 #define BULK_PIECE 1024u
 
-/* Adds half of the hashes with both kernels, and queries all. */
+/* Adds half of the hashes with both kernels, and queries all of them. */
 static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic,
                             const struct shape *shape, uint64_t keys, uint64_t *state)
 {
@@ -228,14 +229,14 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
     uint64_t seed = 2026, each = (is_nightly() ? BULK : BULK / 50) / 47 +
-                                 1; /* shapes: 16 of one line, 31 of two */
+                                 1; /* there are 47 shapes: 16 with one line, 31 with two */
     (void)state;
     for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme);
          kernel++) {
         if (!kernel_is_usable(*kernel)) continue;
         for (uint32_t lines = 1; lines <= 2; lines++)
             for (uint32_t k = lines; k <= 16 * lines; k++) {
-                uint64_t bits = each * k * 3 / 4 / 512 * 512 + 512; /* about half full at the end */
+                uint64_t bits = each * k * 3 / 4 / 512 * 512 + 512; /* half full at the end */
                 struct shape shape = {PETAL_SCHEME_BLOCKED, k, lines, bits};
                 compare_in_bulk(*kernel, generic_of(scheme), &shape, each, &seed);
             }
@@ -245,16 +246,16 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* Arrays with unused memory between them, so their distance differs from their size, as in a
- * filter. */
+/* The arrays have unused memory between them. So their distance differs from their size, as in a
+ * real filter. */
 struct padded {
     struct bit_array array;
     uint64_t other[3];
 };
-#define MOST_LAYERS 70u /* more than a file can have */
+#define MOST_LAYERS 70u /* more than a file may contain */
 
-/* Each layer has its own keys, and a higher k than the previous layer; the first has `hashes`. Keys
- * of the last layer use `lines_of_last` lines. */
+/* Each layer contains its own keys, and uses more hashes than the previous layer; the first layer
+ * uses `hashes`. Keys of the last layer use `lines_of_last` lines. */
 static void make_layers(struct padded *layers, uint32_t count, uint64_t lines, uint32_t hashes,
                         uint32_t lines_of_last, const uint64_t *keys)
 {
@@ -283,7 +284,7 @@ static void compare_layers(const struct kernel *kernel, const struct padded *mad
         require(kernel->any_contains(&layers, &keys[i]) == wanted[i], "%s: key %zu in %u layers",
                 kernel->name, i, count);
     }
-    for (size_t at = 0, part = 1; at < KEYS; at += part++) { /* pieces of 1, 2, 3 ... keys */
+    for (size_t at = 0, part = 1; at < KEYS; at += part++) { /* queries 1, 2, 3 ... keys */
         size_t sum = 0;
         if (part > KEYS - at) part = KEYS - at;
         for (size_t i = at; i < at + part; i++) sum += wanted[i];
@@ -302,7 +303,7 @@ static void every_kernel_finds_keys_in_several_layers_as_in_each_of_them(void **
     (void)state;
     for (size_t i = 0; i < KEYS; i++) keys[i] = next_random(&random);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        for (uint32_t form = 0; form < 4; form++) { /* near and far, with one line and two */
+        for (uint32_t form = 0; form < 4; form++) { /* small or large; one line or two */
             uint32_t count = counts[i];
             make_layers(layers, count, form % 2 ? 9000 : 2, count + 3 * form, form / 2 + 1, keys);
             const struct kernel *const *kernel = petal_scheme_find(PETAL_SCHEME_BLOCKED)->kernels;
@@ -354,8 +355,8 @@ static void a_line_at_any_address_works_as_well(void **state)
 
 /* ---- batches of schemes that use walk.inc; each foreign scheme is its own generic kernel ----- */
 
-/* Adds and queries keys one by one and in a batch. The filter is crowded, so answers differ, and
- * large enough for batches to prefetch. */
+/* Adds and queries keys one by one and in a batch. The filter is crowded enough that some keys are
+ * new and others are not, and large enough that batches prefetch. */
 static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words,
                             uint64_t seed)
 {
@@ -372,13 +373,13 @@ static void compare_batches(const struct scheme_def *scheme, struct shape shape,
     b.bytes = new_bytes(size).data;
     for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
     memcpy(hashes + (KEYS - 7) * words, hashes,
-           7 * words * sizeof *hashes); /* if a key repeats in the batch, it is new only once */
+           7 * words * sizeof *hashes); /* only the first of equal keys is new */
     size_t sum = kernel->add_many(&b, hashes, KEYS, many), wanted = 0;
     for (size_t i = 0; i < KEYS; i++) wanted += one[i] = kernel->add(&a, hashes + i * words);
     require(sum == wanted && memcmp(one, many, KEYS) == 0 && memcmp(a.bytes, b.bytes, size) == 0,
             "%s: adding, m %llu, k %u", scheme->name, (unsigned long long)shape.bits, shape.hashes);
-    /* One half or three quarters of the bits are set, so that queries stop after different numbers
-     * of bits. */
+    /* One half or three quarters of the bits are set, so that the number of bits that a query tests
+     * varies. */
     memset(a.bytes, seed % 2 ? 0x55 : 0x77, size);
     sum = kernel->contains_many(&a, hashes, 2 * KEYS, many), wanted = 0;
     for (size_t i = 0; i < 2 * KEYS; i++)
@@ -426,7 +427,7 @@ static int in_order(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sorts the first `count` hashes, and solves every page for them. */
+/* Sorts the first `count` hashes, and solves every page's equations. */
 static void solve(const struct bit_array *array, uint64_t *hashes, uint64_t count)
 {
     uint32_t rows = static_page_rows(&array->pages.full);
@@ -451,7 +452,7 @@ static void require_turns(const struct kernel *kernel, const struct bit_array *a
 {
     uint8_t *many = malloc(count + 1);
     assert_non_null(many);
-    for (size_t at = 0, part = 1; at < count; at += part++) { /* pieces of 1, 2, 3 ... keys */
+    for (size_t at = 0, part = 1; at < count; at += part++) { /* adds 1, 2, 3 ... keys */
         if (part > count - at) part = count - at;
         many[part] = 9;
         kernel->take_turns(array, hashes + at, part, many);
@@ -466,7 +467,7 @@ static void require_turns(const struct kernel *kernel, const struct bit_array *a
     free(many);
 }
 
-/* Queries present keys and as many absent ones, in a layer whose buckets are all full. */
+/* Queries equal numbers of present and absent keys in a layer whose buckets are all full. */
 static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, uint64_t seed)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -499,7 +500,7 @@ static void compare_static(uint32_t columns, uint32_t wide, uint64_t buckets, ui
     free(wanted);
 }
 
-/* A list of hashes longer than a block is read block by block. */
+/* The kernel reads a list of hashes block by block if the list is longer than a block. */
 static void stretches_of_a_long_list_are_its_blocks(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_STATIC);
@@ -547,8 +548,8 @@ static void check_rests(uint64_t by, uint64_t x)
             (long long)as_signed, (unsigned long long)by);
 }
 
-/* Checks values next to every power of two and next to multiples of the divisor, where a quotient
- * that is off by one shows. */
+/* Checks values next to every power of two and next to multiples of the divisor, where an
+ * off-by-one quotient would show. */
 static uint64_t check_near_multiples(uint64_t by)
 {
     uint64_t checked = 0;
@@ -614,8 +615,8 @@ static void compare_counts(const uint8_t *bytes, uint64_t size_bytes)
     }
 }
 
-/* Tests every length around each level's step size, at every alignment and at the end of readable
- * memory. Then tests long arrays: random, full and empty. */
+/* Tests lengths around each SIMD level's step size, at every alignment and at the end of readable
+ * memory. Then tests long arrays of random bits, ones and zeros. */
 static void every_level_counts_the_same_bits(void **state)
 {
     static uint8_t bytes[70000];

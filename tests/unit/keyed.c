@@ -144,10 +144,10 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     require_status(PETAL_ERR_SECRET_MISSING,
                    petal_contains_in_ranges(header, "key", 3, bits, 64, &answer, &error), error);
     petal_free(header);
-    options.secret = other_secret; /* a given secret is compared with the file's */
+    options.secret = other_secret; /* a secret is optional, but must be right */
     require_status(PETAL_ERR_SECRET_WRONG,
                    petal_load(image.data, image.size, &options, &header, &error), error);
-    image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, which has a checksum */
+    image.data[image.size > 100 ? 100 : 0] ^= 1; /* a byte that the header's checksum covers */
     options.secret = NULL;
     assert_int_not_equal(petal_load(image.data, image.size, &options, &header, &error), PETAL_OK);
     free(image.data);
@@ -164,7 +164,7 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
     for (int i = 0; i < 10000; i++) {
         uint8_t wrong[PETAL_SECRET_BYTES];
         memcpy(wrong, secret, sizeof wrong);
-        if (i < 128) { /* the first ones differ by a single bit */
+        if (i < 128) { /* the first 128 differ by one bit */
             wrong[i / 8] ^= (uint8_t)(1u << i % 8);
         } else {
             put64(wrong, next_random(&random));
@@ -193,8 +193,8 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     free(image.data);
 }
 
-/* Two secrets may have the same id, by chance or by forgery. The check value still distinguishes
- * them. */
+/* Two secrets may have the same id, by chance or by forgery. The check value distinguishes such
+ * secrets. */
 static void the_id_of_a_secret_proves_nothing(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void a_secret_for_a_filter_without_one_is_an_error(void **state)
     free(image.data);
 }
 
-/* Returns true if these bytes contain any 4 consecutive bytes of the secret, as they are, reversed,
+/* Returns true if these bytes contain any 4 consecutive bytes of the secret, unchanged, reversed,
  * or in hexadecimal. */
 static bool gives_away(const uint8_t *bytes, size_t size)
 {
@@ -260,7 +260,7 @@ static void no_four_bytes_of_the_secret_are_in_the_file_or_a_message(void **stat
     petal_error error;
     petal_filter *filter = keyed(secret, PETAL_SCHEME_CLASSIC), *opened = NULL;
     petal_filter *other = keyed(other_secret, PETAL_SCHEME_CLASSIC);
-    assert_true(gives_away(secret, sizeof secret)); /* shows that this test can fail */
+    assert_true(gives_away(secret, sizeof secret)); /* gives_away() can find a secret */
     petal_add(filter, "key", 3);
     struct bytes image = serialized(filter);
     assert_false(gives_away(image.data, image.size));
@@ -291,7 +291,8 @@ static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
     petal_free(twin);
 }
 
-/* Records the contents of the handle's memory, which held the secret, when the memory is freed. */
+/* Records the contents of the handle's memory at the moment it is freed. The memory contained the
+ * secret until then. */
 struct spy {
     bool seen_secret;
 };
@@ -352,9 +353,9 @@ static void a_clone_keeps_the_secret(void **state)
     petal_free(copy);
 }
 
-/* An attacker who knows the hash can choose keys whose bits are all clear. Each of them sets k new
+/* An attacker who knows the hash can choose keys whose bits are all clear. Each such key sets k new
  * bits, so the filter fills up early. If the hash is keyed, a chosen key sets no more bits than a
- * random one. */
+ * random key. */
 static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle,
                                         uint64_t keys)
 {
@@ -363,7 +364,7 @@ static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t best = candidate, max = 0;
         for (int tries = 0; tries < 8;
-             tries++, candidate++) { /* the first of eight keys that is new to the oracle */
+             tries++, candidate++) { /* picks a key that the attacker's copy doesn't contain */
             bool fresh = !petal_contains_i64(shadow, (int64_t)candidate);
             if (fresh && !max) best = candidate, max = 1;
         }
@@ -389,7 +390,7 @@ keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(vo
     double sd = sqrt(m * exp(-c) * (1 - (1 + c) * exp(-c)));
     assert_int_equal(
         by_choice,
-        keys); /* the attack works: if the hash is known, every chosen key sets a new bit */
+        keys); /* the attack works: if the hash is known, each chosen key sets a new bit */
     require(fabs((double)keyed_set - expected) < 5 * sd, "%llu bits set, expected %.0f, sd %.1f",
             (unsigned long long)keyed_set, expected, sd);
     petal_free(open_target);

@@ -1,5 +1,5 @@
-/* kinds.h - makes a filter of each kind, with keys in it, for tests that must hold for all kinds:
- * native schemes, keyed filters, growing filters, windows by keys and by time. */
+/* kinds.h - makes filters that contain keys, one of each kind, for tests that must hold for all
+ * kinds: native schemes, keyed filters, growing filters, and windows by keys or by time. */
 #ifndef PETAL_TESTS_KINDS_H
 #define PETAL_TESTS_KINDS_H
 
@@ -23,7 +23,7 @@ static const char *const kind_names[KIND_COUNT] = {
     "blocked, 1 line", "blocked, 2 lines", "classic",        "counting",
     "keyed",           "growing",          "window of keys", "window of time"};
 
-/* Returns the secret of the kind. It is NULL for all kinds but the keyed one. */
+/* Returns the secret for this kind of filter, or NULL if the kind isn't keyed. */
 static inline const void *kind_secret(enum kind kind)
 {
     return kind == KIND_KEYED ? kinds_secret : NULL;
@@ -49,7 +49,7 @@ static inline petal_options kind_options(enum kind kind)
     return options;
 }
 
-/* Adds 6000 numbers, starting with 0. A window keeps only the newest of them. */
+/* Adds the numbers 0 .. 5999. A window keeps only the newest of them. */
 static inline petal_filter *kind_filter(enum kind kind, const petal_allocator *allocator)
 {
     petal_options options = kind_options(kind);

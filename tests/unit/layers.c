@@ -1,6 +1,6 @@
-/* layers.c - proves what is promised for filters of several layers. Growing filters keep every key
- * at any size. Windows keep the newest keys and forget the rest. This must hold for batches, copies
- * and files, after crashes, and if the clock is wrong. */
+/* layers.c - tests the guarantees for filters with several layers. Growing filters keep every key
+ * at any size. Windows keep the newest keys and forget older ones. These promises must hold for
+ * batches, copies and files, after crashes, and if the clock is wrong. */
 #include "image.h"
 
 #include "../amount.h"
@@ -96,7 +96,7 @@ static void a_growing_filter_adds_layers_as_its_policy_says(void **state)
             sum += layer_stats(filter, i).estimated_rate;
         }
         require(info_stats.estimated_rate <= sum && sum < 0.03, "%g, sum %g",
-                info_stats.estimated_rate, sum); /* a layer of 100 keys varies a lot */
+                info_stats.estimated_rate, sum); /* small layers deviate widely */
         petal_free(filter);
     }
 }
@@ -116,8 +116,8 @@ static void repeats_do_not_make_it_grow(void **state)
     petal_free(filter);
 }
 
-/* Adds keys to `batched` in batches of random sizes and to `single` one at a time. Answers and
- * bytes must be equal. */
+/* Adds the same keys to `batched` in batches of random sizes, and to `single` one at a time. The
+ * answers and the images must be equal. */
 static void require_batches_equal_singles(const petal_options *options, uint64_t seed)
 {
     static int64_t keys[5000];
@@ -266,7 +266,8 @@ static void a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full(
     petal_free(filter);
 }
 
-/* Returns the image of a filter whose only layer claims to be full with `capacity` keys. */
+/* Returns the image of a filter whose only layer claims to contain `capacity` keys and to be
+ * full. */
 static struct bytes full_image(uint64_t capacity)
 {
     petal_options options = growing(100, 0.01);
@@ -282,8 +283,8 @@ static struct bytes full_image(uint64_t capacity)
     return image;
 }
 
-/* Returns a filter with a full layer of `capacity` keys. A test can't add so many, so the file
- * claims them without having their bits. */
+/* Returns a filter with a full layer of `capacity` keys. Adding that many keys would take too long,
+ * so the file claims that they are present although their bits are not set. */
 static petal_filter *full_layer(uint64_t capacity)
 {
     struct bytes image = full_image(capacity);
@@ -292,7 +293,7 @@ static petal_filter *full_layer(uint64_t capacity)
     return filter;
 }
 
-/* Refuses large allocations, and records how large they were. */
+/* An allocator that refuses large requests, and records the largest one. */
 static void *alloc_small(void *context, size_t size_bytes)
 {
     *(size_t *)context = size_bytes > *(size_t *)context ? size_bytes : *(size_t *)context;
@@ -305,8 +306,8 @@ static void release_small(void *context, void *memory, size_t size_bytes)
     free(memory);
 }
 
-/* Opens a full filter with this limit and adds a key. Returns the status, and the largest
- * allocation requested. */
+/* Opens a full filter with this memory limit, and adds a key. Returns the status, and stores the
+ * size of the largest requested allocation. */
 static petal_status grow_within(struct bytes image, uint64_t limit, size_t *largest)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -340,7 +341,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     free(image.data);
 }
 
-/* The limit is 64 times the size of the present layers, if that is more than 1 GiB. */
+/* The limit is the larger of 1 GiB and 64 times the size of the existing layers. */
 static void a_large_filter_grows_beyond_a_gibibyte(void **state)
 {
     petal_options options = growing(16000000, 0.01);
@@ -354,7 +355,8 @@ static void a_large_filter_grows_beyond_a_gibibyte(void **state)
     petal_free(filter);
     for (unsigned slot = 0; slot < 2; slot++) put64(slot_of(image, slot) + AT_ITEMS, 16000000);
     seal_both(image);
-    /* The library requested the memory, and the test's allocator refused. */
+    /* The limit allowed this allocation, so the library requested it, but the test's allocator
+     * refused. */
     assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_MEMORY);
     require_that(largest, >, (size_t)1 << 30);
     free(image.data);
@@ -387,7 +389,7 @@ static void files_of_twenty_layers_grow_on(void **state)
     for (petal_status status = PETAL_OK; status >= 0 && layers < 20; layers++) {
         struct bytes image = serialized(filter);
         for (unsigned slot = 0; slot < 2;
-             slot++) { /* S depends on the number of layers, and seal() doesn't know that */
+             slot++) { /* not seal(), which assumes the smallest slots */
             uint64_t slot_bytes = get32(image.data + AT_SLOT_BYTES);
             uint8_t *at = image.data + slot * slot_bytes;
             put64(at + AT_ITEMS + (uint64_t)LAYER_ENTRY * (layers - 1),
@@ -406,8 +408,8 @@ static void files_of_twenty_layers_grow_on(void **state)
 
 /* ---- rotating -------------------------------------------------------------------------------- */
 
-/* A window by keys always has G generations. A window by time has at most 2G - 1, and the planned
- * size allows for that many. */
+/* A window by keys always consists of G generations. A window by time consists of at most 2G - 1,
+ * and the planned size allows for that number. */
 static void the_planner_chooses_the_generations_that_need_nearly_the_least_memory(void **state)
 {
     (void)state;
@@ -446,8 +448,7 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
-/* In a small window, a generation is only a few lines, so one line more or less is a large
- * share. */
+/* In a small window, a generation consists of only a few lines, so a single line matters. */
 static void small_windows_need_less_than_twice_the_least_memory(void **state)
 {
     (void)state;
@@ -459,7 +460,7 @@ static void small_windows_need_less_than_twice_the_least_memory(void **state)
             petal_options options = window_of_keys(keys, rates[i / 3]);
             petal_info chosen = PETAL_INFO_INIT, other = PETAL_INFO_INIT;
             options.scheme = scheme;
-            options.hashes = (uint32_t)(4 * (i % 3)); /* 0: the planner chooses this too */
+            options.hashes = (uint32_t)(4 * (i % 3)); /* 0: the planner chooses */
             if (petal_plan(&options, &chosen, NULL, NULL) != PETAL_OK) continue;
             for (options.generations = 2; options.generations <= 16; options.generations++) {
                 if (petal_plan(&options, &other, NULL, NULL) != PETAL_OK) continue;
@@ -473,7 +474,7 @@ static void small_windows_need_less_than_twice_the_least_memory(void **state)
     require_that(worst[1], >, 0);
 }
 
-/* One layer can't hold all these keys, but half of them fit. */
+/* One layer is too small for all of these keys, but large enough for half of them. */
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
     (void)state;
@@ -491,9 +492,10 @@ static void a_number_of_generations_that_is_impossible_is_passed_over(void **sta
     require_that(how.generations, >, 2);
 }
 
-/* rotating.c relies on this: if G shares of keys are spread over generations in any way, the rate
- * is highest when G generations are full. It is true if -ln(1 - rate) of a generation, from no keys
- * up to its share, stays below its chord. */
+/* rotating.c relies on the following claim: however G shares of keys are spread over generations,
+ * the rate is highest if G generations are full. The claim is true if -ln(1 - rate) of a
+ * generation, as a function of its number of keys, lies below the chord between no keys and a full
+ * share. */
 static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
 {
     (void)state;
@@ -510,7 +512,7 @@ static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
             one.capacity = keys / (generations - 1) + (keys % (generations - 1) != 0);
             one.rate = rates[i % COUNT(rates)] / generations;
             if (petal_plan(&one, &plan, NULL, NULL) != PETAL_OK)
-                continue; /* these rates need more bits */
+                continue; /* too many bits for one generation */
             double full = -log1p(-petal_predict_rate(&plan, one.capacity));
             for (uint64_t part = 1; part <= 32; part++, checked++) {
                 uint64_t some = one.capacity * part / 32;
@@ -535,7 +537,7 @@ static void a_window_of_keys_drops_a_generation_at_the_very_key(void **state)
     add_numbers(filter, 40, 1);
     for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
     require_numbers(filter, 10, 31);
-    /* The key was added again, so it stays for another window. */
+    /* A key that is added again stays for another window. */
     assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN);
     add_numbers(filter, 1000, 38);
     assert_true(petal_contains_i64(filter, 10));
@@ -556,13 +558,13 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     uint64_t now = 20000 * DAY + 13 * HOUR;
     assert_int_equal(info_of(filter).layers, 1);
     assert_int_equal(layers_info_of(filter, PETAL_ALL_LAYERS).generations, 8);
-    add_numbers(filter, 0, 10); /* before the clock is set */
+    add_numbers(filter, 0, 10); /* added before the clock is set */
     require_that(layers_info_of(filter, 0).latest_ms, ==, 0);
     require_that(layers_info_of(filter, PETAL_ALL_LAYERS).clock_ms, ==, 0);
     tell_time(filter, now);
     require_numbers(filter, 0, 10);
     tell_time(filter, now + 7 * DAY);
-    require_numbers(filter, 0, 10); /* they stay for a week */
+    require_numbers(filter, 0, 10); /* the first keys stay for a week */
     struct bytes before = serialized(filter);
     tell_time(filter, now + 6 * DAY);
     tell_time(filter, 0);
@@ -595,8 +597,9 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     free(after.data);
 }
 
-/* At any time, past or future, single queries and batches must answer like a copy whose clock was
- * set to that time. They must not change any bit, item count or time. */
+/* A query for a given time, past or future, must answer like a copy whose clock was set to that
+ * time, both for single keys and in batches. Queries must not change any bit, item count or
+ * time. */
 static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
 {
     petal_options options = window_of_time(3000, 400, 0.01);
@@ -610,7 +613,7 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     options.generations = 4;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
     require_status(PETAL_OK, petal_set_query_clock(filter, 5, &error),
-                   error); /* its clock was never set */
+                   error); /* the filter's clock was never set */
     for (uint64_t now = 10000; now < 20000; now += 177) {
         tell_time(filter, now);
         add_numbers(filter, (int64_t)(now % 1931), 20);
@@ -639,8 +642,8 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     petal_free(filter);
 }
 
-/* Generations have dates once the clock is at least 1 ms. After the end of the first window, some
- * are too old. */
+/* Generations have dates as soon as the clock is at least 1 ms. After the end of the first window,
+ * some generations are too old. */
 static void the_first_clock_and_the_end_of_a_window_are_exact(void **state)
 {
     static const struct {
@@ -677,7 +680,7 @@ static bool has_any(const petal_filter *filter, int64_t from, int64_t count)
     return any;
 }
 
-/* A share is 10 keys, and a span is one second. */
+/* Each generation holds a share of 10 keys, for a span of one second. */
 static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(void **state)
 {
     (void)state;
@@ -695,11 +698,11 @@ static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(v
     }
     require_that(layers_info_of(filter, 0).latest_ms, ==, 5000);
     require_that(layers_info_of(filter, 2).latest_ms, ==, 5999);
-    tell_time(filter, 8000); /* the window of 5000 may still need them */
+    tell_time(filter, 8000); /* keys from 5000 ms on are in the window */
     require_numbers(filter, 0, 30);
     tell_time(filter, 8001);
     assert_false(has_any(filter, 0, 20));
-    require_numbers(filter, 20, 10); /* all of these keys may date from 5999 */
+    require_numbers(filter, 20, 10); /* their generation's latest time is 5999 */
     tell_time(filter, 8999);
     require_numbers(filter, 20, 10);
     tell_time(filter, 9000);
@@ -727,8 +730,8 @@ static void repeats_use_up_nothing_and_idle_generations_cost_nothing(void **stat
     petal_free(filter);
 }
 
-/* A window for 1,000 keys and the generation before it hold at most four shares of 334 keys. Up to
- * that number, the rate is not exceeded. */
+/* A window for 1,000 keys and the generation before it contain at most four shares of 334 keys. The
+ * filter keeps its rate up to that number. */
 static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped(void **state)
 {
     (void)state;
@@ -749,15 +752,15 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     require_that(layers_info_of(filter, PETAL_ALL_LAYERS).generations, ==, 4);
     require_that(info.capacity, ==, 1000);
     require_that(layer_of(filter, 6).items, >,
-                 10 * layer_of(filter, 6).capacity); /* the keys that set at least one new bit */
+                 10 * layer_of(filter, 6).capacity); /* counts keys that set a new bit */
     tell_time(filter, 20000 * DAY + 3000);
-    add_numbers(filter, 10000, 5); /* its time is up too, but it is the newest generation */
+    add_numbers(filter, 10000, 5); /* the newest generation stays, although it has expired */
     require_numbers(filter, 0, 10005);
     assert_int_equal(info_of(filter).layers, 7);
     tell_time(filter, 20000 * DAY + 3001);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 20000, 5);
-    tell_time(filter, 20000 * DAY + 6000); /* one window after the last keys */
+    tell_time(filter, 20000 * DAY + 6000); /* one window after the newest keys */
     require_numbers(filter, 6 * 334, 10005 - 6 * 334);
     tell_time(filter, 20000 * DAY + 6001);
     assert_false(petal_contains_i64(filter, 10001));
@@ -767,9 +770,9 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     petal_free(filter);
 }
 
-/* When there can be no more generations, the newest receives all further keys, and outlives the
- * others. The window then has far fewer keys than planned, yet the rate is higher than
- * requested. */
+/* At the maximum number of generations, the newest generation receives all further keys, and
+ * outlives the others. The window then contains far fewer keys than planned, but its rate is higher
+ * than requested. */
 static void one_generation_with_more_than_its_share_is_overfull_while_it_is_there(void **state)
 {
     (void)state;
@@ -815,7 +818,7 @@ a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(v
     }
 }
 
-/* The next layer or generation can't be allocated. Dropping an expired generation needs none. */
+/* Allocating the next layer or generation fails. Dropping an expired generation needs no memory. */
 static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
 {
     (void)state;
@@ -853,9 +856,9 @@ static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(voi
     }
 }
 
-/* Random bursts add as many keys as the window may hold, and never more. So there are at most 2G -
- * 1 generations and G shares of keys, the filter is never overfull, and no key of the window is
- * missing. After a window and a span, every key is gone. */
+/* Random bursts add as many keys as the window may contain, and never more. So the filter has at
+ * most 2G - 1 generations with G shares of keys, it is never overfull, and it contains every key in
+ * the window. One window and one span after the last burst, no key is left. */
 struct schedule {
     petal_filter *filter;
     petal_options options;
@@ -941,7 +944,7 @@ static void a_window_that_never_holds_more_than_planned_is_never_overfull(void *
 }
 
 /* Simulates half a year, hour by hour. Each hour adds a random number of keys; sometimes the filter
- * is saved and reopened. The keys are found for 7 days, and are gone after 7 days and one
+ * is saved and reopened. Each key is found for 7 days, and is gone after 7 days and one
  * generation. */
 static void months_of_a_week_s_window_miss_nothing(void **state)
 {
@@ -1090,10 +1093,10 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
     }
 }
 
-/* The time at which all keys were added to the filter with a window by time. */
+/* When all keys were added to the filter with a window by time. */
 #define HOSTILE_NOW (20000 * DAY)
 
-/* Impossible values for the fields of a policy. */
+/* Impossible values for the fields that define a policy. */
 static const struct hostile {
     const char *name;
     size_t at, size;
@@ -1165,7 +1168,8 @@ static const struct hostile {
     {"an origin", AT_ORIGIN, 4, 2, ALL(PETAL_ERR_DAMAGED)},
 };
 
-/* Uses a filter that opened: makes it grow and rotate, and sets its clock. */
+/* Uses a filter that was opened from a forged file: makes it grow and rotate, and sets its
+ * clock. */
 static void use(petal_filter *filter)
 {
     petal_status status = PETAL_OK;
@@ -1179,8 +1183,8 @@ static void use(petal_filter *filter)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
 }
 
-/* The content id also covers some fields. A dirty file has no content id, so only their own checks
- * can refuse it. */
+/* The content id also covers some of the fields. A dirty file has no content id, so only the checks
+ * of the fields themselves can refuse it. */
 static void use_unsealed(struct bytes forged, const char *name)
 {
     petal_filter *filter = NULL;
@@ -1204,8 +1208,8 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
         kinds[k].generations = k ? 4 : 0; /* 10 keys each */
         petal_filter *filter = create(&kinds[k]);
         if (kinds[k].window_ms) tell_time(filter, HOSTILE_NOW);
-        /* The growing filter gets layers of 10 and 20 keys, the window by keys has four of 10, and
-         * the window by time has three of 10. */
+        /* The growing filter consists of layers for 10 and 20 keys, the window by keys of four
+         * generations of 10, and the window by time of three generations of 10. */
         add_numbers(filter, 0, 25);
         struct bytes image = serialized(filter);
         petal_free(filter);
@@ -1231,17 +1235,18 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
 
 enum { UNIVERSE = 20000 };
 
-/* A filter and its model. The model knows whether each key is present, or when it was last
+/* A filter and its model. The model records whether each key is present, or when it was last
  * added. */
 struct life {
     const char *name;
     petal_filter *filter;
     petal_info start;
     petal_layers_info how;
-    uint64_t span; /* rotating: span of a generation, in keys or ms */
+    uint64_t span; /* for a rotating filter, the span of a generation, in keys or ms */
     uint64_t now_ms, adds;
     bool added[UNIVERSE];
-    /* In a window by keys, the key's generation; in a window by time, when it was last added. */
+    /* The key's generation in a window by keys; the time when the key was last added in a window by
+     * time. */
     uint64_t last[UNIVERSE];
     uint64_t random, operations, absent, passed, overfull;
 };
@@ -1253,7 +1258,7 @@ static uint64_t generation_of(const struct life *life, uint64_t adds)
     return adds ? (adds - 1) / life->span : 0;
 }
 
-/* Says whether the filter must find the key, must have forgotten it, or may do either. */
+/* Determines whether the filter must find the key, must have forgotten it, or may do either. */
 static enum memory memory_of(const struct life *life, uint64_t key)
 {
     if (!life->added[key]) return FORGOTTEN;
@@ -1267,7 +1272,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
                                                     : FORGOTTEN;
 }
 
-/* If there are more keys than planned, the rate is higher and keys are forgotten later. */
+/* With more keys than planned, the rate is higher, and keys are forgotten later. */
 static void judge(struct life *life, uint64_t key, bool found)
 {
     enum memory memory = memory_of(life, key);
@@ -1281,7 +1286,8 @@ static void judge(struct life *life, uint64_t key, bool found)
     life->passed += found;
 }
 
-/* `was_new` is the filter's answer. The filter may have dropped a generation just now. */
+/* Records an added key in the model. `was_new` is the filter's answer. Adding the key may have
+ * dropped a generation. */
 static void note_added(struct life *life, uint64_t key, bool was_new)
 {
     life->adds++;
@@ -1328,7 +1334,7 @@ static void let_time_pass(struct life *life)
     uint64_t step = random_below(&life->random,
                                  random_below(&life->random, 200) ? life->span : 40 * life->span);
     if (random_below(&life->random, 3) == 0) {
-        /* This sets the clock back, which has no effect. */
+        /* Tries to set the clock back, which must have no effect. */
         tell_time(life->filter, life->now_ms - step % life->now_ms);
         return;
     }
@@ -1372,7 +1378,8 @@ static void live(const char *name, const petal_options *options, uint64_t operat
     printf("# %s: %llu operations, %llu while overfull, %llu of absent keys, %.4f %% passed\n",
            name, (unsigned long long)life.operations, (unsigned long long)life.overfull,
            (unsigned long long)life.absent, 100 * rate);
-    /* the same 20,000 keys are queried repeatedly, so allow 5 sd of that many trials */
+    /* Only 20,000 different keys are queried, so the bound is 5 standard deviations for that many
+     * trials. */
     require(rate <= options->rate * 1.02 + 5 * sqrt(options->rate / UNIVERSE), "%s: %g", name,
             rate);
     petal_free(life.filter);
@@ -1390,7 +1397,7 @@ static void random_lives_agree_with_exact_sets(void **state)
     grow.growth_step = 5;
     keys.generations = 2;
     time.generations = 31;
-    time.window_keys = 100000; /* spans are short, and some get many times as many keys as others */
+    time.window_keys = 100000; /* short spans, unevenly filled */
     live("growing, classic", &grow, 300000, 4);
     live("window of keys, classic", &keys, 300000, 5);
     live("window of time, classic", &time, 300000, 6);
@@ -1400,8 +1407,8 @@ static void random_lives_agree_with_exact_sets(void **state)
 
 enum { BETWEEN_SAVES = 997 };
 
-/* Adds one number after another and saves. After each save, reports how many numbers are in the
- * file. Runs until killed. */
+/* Adds numbers and saves the filter repeatedly. After each save, reports how many numbers the file
+ * contains. Runs until it is killed. */
 static void add_and_save(const petal_options *options, const char *path, int report)
 {
     petal_filter *filter = NULL;
@@ -1416,7 +1423,8 @@ static void add_and_save(const petal_options *options, const char *path, int rep
     }
 }
 
-/* Reads reports until one is at least `enough`. Then kills the child. Returns the last report. */
+/* Reads the child's reports until one is at least `enough`, and then kills the child. Returns the
+ * last report. */
 static uint64_t kill_after(pid_t child, int reports, uint64_t enough)
 {
     uint64_t saved = 0, report;

@@ -1,5 +1,5 @@
-/* levels.c - proves that every SIMD level of this CPU, selected with PETAL_KERNEL, makes the same
- * filters and gives the same answers, through every call of petal.h. */
+/* levels.c - proves that every SIMD level of this CPU, selected with PETAL_KERNEL, creates the same
+ * filters and returns the same answers, through every call in petal.h. */
 #include "support.h"
 
 #define KEYS 3000u
@@ -17,7 +17,7 @@ static int make_keys(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * KEYS; i++) {
         numbers[i] = (int64_t)next_random(&seed);
-        /* The strings have every short length. */
+        /* The strings vary in length, from 5 to 154 bytes. */
         snprintf(texts[i], TEXT_BYTES, "%0*zu", (int)(5 + i % 150), i);
         keys[i] = (petal_key){texts[i], strlen(texts[i])};
     }
@@ -51,8 +51,8 @@ static void add_by_every_door(petal_filter *filter)
     add_hash_batch(filter, hashes, KEYS / 3, NULL, NULL);
 }
 
-/* Queries all keys, added or not, with every call. `answers` has one byte per key, with one bit per
- * call. */
+/* Queries all keys, added or not, with every call. `answers` receives one byte per key, with one
+ * bit per call. */
 static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * KEYS])
 {
     uint8_t text_batch[2 * KEYS], number_batch[2 * KEYS];
@@ -70,7 +70,7 @@ static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * 
     }
 }
 
-/* A change, made to some keys as a batch and to each of them individually. */
+/* A call that queries or adds keys, for a batch and for a single key. */
 struct doing {
     void (*batch)(petal_filter *filter, size_t from, size_t count, uint8_t *results);
     bool (*one)(petal_filter *filter, size_t i);
@@ -119,8 +119,8 @@ static bool put_text(petal_filter *filter, size_t i)
     return petal_add(filter, mixed_keys[i].data, mixed_keys[i].size_bytes) == PETAL_OK;
 }
 
-/* Adds batches of 1, 2, 3 ... keys, both old and new: a kernel processes eight keys at a time and
- * then the rest. */
+/* Queries and adds batches of 1, 2, 3 ... keys, both old and new: a kernel processes eight keys at
+ * a time and then the rest. */
 static void compare_small_batches(petal_filter *filter, petal_filter *reference)
 {
     static const struct doing doings[] = {{ask_numbers, ask_number},

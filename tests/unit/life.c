@@ -1,5 +1,5 @@
-/* life.c - proves what each call does to a filter in memory (create, clone, clear, merge,
- * intersect, metadata), and what it leaves unchanged. */
+/* life.c - proves what effects each call has on a filter in memory (create, clone, clear, merge,
+ * intersect, metadata), and what each call leaves unchanged. */
 #include "support.h"
 
 #include "petal/petal_build.h"
@@ -255,7 +255,7 @@ static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void *
         require_status(PETAL_OK, petal_intersect(common, b, &error), error);
         require_numbers(common, 600, 400);
         assert_int_equal(info_of(common).items, 1000);
-        for (int64_t i = 0; i < 20000; i++) /* the keys in both filters */
+        for (int64_t i = 0; i < 20000; i++) /* a common key must be in both filters */
             require(!petal_contains_i64(common, i) ||
                         (petal_contains_i64(a, i) && petal_contains_i64(b, i)),
                     "key %lld", (long long)i);
@@ -304,7 +304,8 @@ static void items_stop_at_the_top_instead_of_starting_from_0(void **state)
     petal_free(filter);
 }
 
-/* Tries both calls. The message must name the field and give both filters' values. */
+/* Tries to merge and to intersect the filters. The message must contain the field's name and both
+ * filters' values. */
 static void require_mismatch(petal_filter *a, petal_filter *b, const char *field)
 {
     petal_error error;
@@ -407,7 +408,7 @@ static void metadata_of_65536_bytes_are_kept_and_one_more_is_refused(void **stat
     petal_filter *filter = create(&options), *other;
     require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES);
     require_status(PETAL_ERR_LIMIT, petal_set_metadata(filter, max.data, max.size, &error), error);
-    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* the old metadata is kept */
+    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* old metadata is kept */
     options.metadata_bytes++;
     require_status(PETAL_ERR_LIMIT, petal_create(&options, &other, &error), error);
     assert_null(other);
@@ -449,7 +450,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     require_kept(other, PETAL_ERR_UNSUPPORTED, "counting");
     petal_free(other);
     other = clone_of(filter);
-    require_kept(other, PETAL_OK, NULL); /* a copy has no recorded failure */
+    require_kept(other, PETAL_OK, NULL); /* cloning doesn't copy the recorded failure */
     assert_int_equal(petal_set_clock(other, 1, NULL), PETAL_ERR_UNSUPPORTED);
     require_kept(other, PETAL_ERR_UNSUPPORTED, "clock");
     petal_free(other);
@@ -469,7 +470,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     free(image.data);
 }
 
-/* Guava needs a 128-bit hash, so a 64-bit hash can't stand for a key. */
+/* Guava needs a 128-bit hash, so a 64-bit hash can't replace a key. */
 static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* locks.c - proves what is promised for files that several processes use: locks exclude other
+/* locks.c - proves the promises about files that several processes use: locks exclude other
  * writers, readers may read while a writer changes the file, a save holds the lock across the
  * rename, temporary files are removed, and damaged bits never get valid checksums. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
@@ -65,7 +65,7 @@ static void a_file_that_is_changed_in_place_is_not_replaced(void **state)
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP),
-                     PETAL_OK); /* nothing has changed yet */
+                     PETAL_OK); /* the writer hasn't changed the file yet */
     petal_free(writer);
     require_status(PETAL_OK, petal_save(other, path, NULL, &error), error);
     petal_free(other);
@@ -122,7 +122,7 @@ static void a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_lo
     save_numbers(path, 10);
     save_numbers(other_path, 20);
     petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
-    assert_int_equal(rename(other_path, path), 0); /* mv takes no lock */
+    assert_int_equal(rename(other_path, path), 0); /* like mv, which ignores locks */
     struct bytes before = read_file(path);
     require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, &error), error);
     assert_true(file_is(path, before));
@@ -151,7 +151,7 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
         require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
     struct bytes before = read_file(path);
     require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, &error),
-                   error); /* the other file is unchanged */
+                   error); /* saving leaves the other file intact */
     assert_true(file_is(path, before));
     require_status(PETAL_OK, petal_save(writer, other_path, NULL, &error),
                    error); /* saving to another path is allowed */
@@ -175,7 +175,7 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
                    petal_save(writer, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error), error);
     require_status(PETAL_OK, petal_save(writer, path, NULL, &error), error);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
-    add_numbers(writer, 20, 10); /* the map still refers to that file */
+    add_numbers(writer, 20, 10); /* the map still uses the saved file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     petal_free(writer);
     require_that(stat(path, &after), ==, 0);
@@ -186,8 +186,8 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     unlink(path);
 }
 
-/* Several processes create the same file. One of them succeeds, and its keys are in the file; the
- * others are refused. */
+/* Several processes create the same file. One process succeeds, and the file contains its keys; all
+ * other processes are refused. */
 static void of_several_makers_of_one_file_the_first_wins(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     petal_filter *reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     require_numbers(reader, 0, 200);
     add_numbers(writer, 200, 100);
-    require_numbers(reader, 0, 300); /* a writer sets bits while it reads */
+    require_numbers(reader, 0, 300); /* the reader sees the writer's bits */
     petal_info info = info_of(reader);
     uint64_t id;
     assert_true(file_info_of(reader).live);
@@ -247,7 +247,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     assert_int_equal(access(elsewhere, F_OK), -1);
     petal_free(writer);
     petal_free(reader);
-    /* The writer is gone, so this is an ordinary map. */
+    /* The writer has closed the file, so the live map is an ordinary map. */
     reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     assert_true(!file_info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);
@@ -283,7 +283,8 @@ static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
     }
 }
 
-/* A child process performs `deed` on a writable map of the file, and dies before it syncs. */
+/* Runs `deed` on a writable map of the file, in a child process that dies before it syncs the
+ * map. */
 static void die_after(const char *path, petal_status (*deed)(petal_filter *filter))
 {
     int status;
@@ -355,9 +356,9 @@ static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void
     assert_int_equal(status, PETAL_ERR_DAMAGED);
     assert_int_equal(petal_last_error(writer, &error), PETAL_ERR_DAMAGED);
     assert_int_equal(error.offset, payload + 3 * BLOCK);
-    assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* and every later call */
+    assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* stops all changes */
     require_status(PETAL_ERR_DAMAGED, petal_clear(writer, &error), error);
-    require_status(PETAL_OK, petal_sync(writer, &error), error); /* writes what was added before */
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* keeps earlier keys */
     petal_free(writer);
     petal_filter *reader = opened(path, PETAL_OPEN_MAP);
     require_numbers(reader, 1000000, (uint64_t)(key - 1 - 1000000));
@@ -431,8 +432,8 @@ static petal_status put_into_memory(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* Before a call computes new sums for a file's bits, it compares the bits with the old sums. This
- * holds for maps and views. */
+/* Before a call computes new checksums for a file's bits, it compares the bits with the old
+ * checksums, in maps and in views. */
 static void nothing_seals_damaged_bits(void **state)
 {
     (void)state;
@@ -496,8 +497,8 @@ static void damaged_bits_are_not_loaded(void **state)
     unlink(path);
 }
 
-/* Another process clears the file while a copy allocates memory. The copy's bits had already been
- * verified. */
+/* Another process clears the file while a copy allocates memory. The bits had already been verified
+ * at that time, so the copy must check them again. */
 struct meddler {
     petal_filter *writer;
     bool is_armed;
@@ -545,7 +546,7 @@ static void a_copy_of_bits_that_were_cleared_meanwhile_is_refused(void **state)
     unlink(path);
 }
 
-/* Changes the file at each allocation. */
+/* Adds a key to the file at each allocation. */
 static void *add_and_allocate(void *context, size_t size)
 {
     petal_filter *writer = context;
@@ -600,7 +601,7 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, &error), error);
     assert_true(file_is(second, before));
     require_status(PETAL_OK, petal_save(holder, first, NULL, &error),
-                   error); /* its lock is on this file */
+                   error); /* the holder's lock is on this file */
     petal_free(holder);
     free(before.data);
     unlink(first);
@@ -635,8 +636,8 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* Counts the names in a folder that start with the prefix of temporary files. Copies the last one
- * to `name`. */
+/* Counts the files in a folder whose names start with the prefix of temporary files. Copies the
+ * last such name to `name`. */
 static int count_temporaries(const char *folder, char name[PATH_SIZE])
 {
     int count = 0;
@@ -658,7 +659,8 @@ struct watch {
     int calls, seen;
 };
 
-/* An allocator that looks into the folder during a save. The format must allocate while saving. */
+/* An allocator that inspects the folder during a save. It works only with a format that allocates
+ * memory while saving. */
 static void *watch_and_allocate(void *context, size_t size)
 {
     struct watch *watch = context;
@@ -692,7 +694,7 @@ static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
         struct watch watch = {folder, 0, 0, 0};
         petal_allocator allocator = {watch_and_allocate, release_watched, &watch};
         petal_options options = PETAL_OPTIONS_INIT;
-        options.format = "redisbloom-dump"; /* it compresses, so it allocates */
+        options.format = "redisbloom-dump"; /* compresses, so saving allocates */
         options.capacity = 1000;
         options.rate = 0.01;
         options.allocator = &allocator;

@@ -1,4 +1,4 @@
-/* memory.c - proves that all memory comes from the caller's allocator and is returned to it. If any
+/* memory.c - proves that all memory is allocated and released by the caller's allocator. If any
  * allocation fails, the call returns an error and leaks nothing; the filter stays usable and the
  * file unchanged. */
 #ifndef _DEFAULT_SOURCE
@@ -112,17 +112,17 @@ static void memory_of_any_alignment_will_do(void **state)
 
 /* ---- the Nth allocation fails ---------------------------------------------------------------- */
 
-/* The objects that the calls use. They come from the standard allocator, so that only the tested
- * call runs out of memory. */
+/* The objects that the tested calls use. They are created while allocations succeed, so that only
+ * the tested call runs out of memory. */
 struct world {
     const petal_allocator *allocator;
-    petal_filter *filter;      /* uses the counting allocator */
+    petal_filter *filter;      /* allocated by the counting allocator */
     petal_filter *later;       /* a copy with additional keys */
-    struct bytes image, patch; /* from `filter` to `later` */
+    struct bytes image, patch; /* image of `filter`; patch from `filter` to `later` */
     const char *path;
 };
 
-/* A tested call. Returns its status, and frees everything it made. */
+/* A tested call. Returns its status, and frees whatever the call created. */
 typedef petal_status (*trial)(struct world *world);
 
 static petal_status freed(petal_status status, petal_filter *filter)
@@ -150,7 +150,7 @@ static petal_status try_clone(struct world *world)
 
 static petal_status try_metadata(struct world *world)
 {
-    static const char *const texts[] = {"metadata", "METADATA"}; /* of the same length */
+    static const char *const texts[] = {"metadata", "METADATA"}; /* equal lengths */
     size_t size;
     bool lower = memcmp(petal_metadata(world->filter, &size), texts[0], 8) == 0;
     petal_status status = petal_set_metadata(world->filter, texts[lower], 8, NULL);
@@ -246,8 +246,8 @@ static petal_status try_diff(struct world *world)
     return petal_diff(world->filter, world->later, swallow, NULL, NULL);
 }
 
-/* Works on a copy, because a patch applies only once. If patching fails, none of the new keys may
- * be present. */
+/* Applies the patch to a copy, because a patch applies only once. If patching fails, the copy must
+ * contain none of the new keys. */
 static petal_status try_patch(struct world *world)
 {
     petal_filter *copy = NULL;
@@ -314,7 +314,7 @@ static petal_status try_share(struct world *world)
     return status;
 }
 
-/* The filter grows during the batch. The outcome says how many keys were added. */
+/* The filter grows during the batch. The outcome records how many keys were added. */
 static petal_status try_batch(struct world *world)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -335,8 +335,9 @@ static petal_status try_batch(struct world *world)
     return status;
 }
 
-/* Repeats the call. In the nth run, the nth allocation fails; if `for_ever`, so do all later ones.
- * Stops when a run makes fewer than n allocations. Returns the number of failures. */
+/* Repeats the call. In the nth run, the nth allocation fails, and if `for_ever` is set, all later
+ * allocations fail too. Stops when a run makes fewer than n allocations. Returns the number of
+ * failures. */
 static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name,
                       bool for_ever)
 {
@@ -504,7 +505,8 @@ static void a_size_that_no_memory_has_is_a_clean_error(void **state)
     require_that(count.live_blocks, ==, 0);
 }
 
-/* Large blocks get their own pages, so the test can make them read-only or inaccessible. */
+/* An allocator that maps large blocks as separate pages, so that the test can make them read-only
+ * or inaccessible. */
 #define BIG_BYTES ((size_t)8 << 20)
 struct pages {
     void *last; /* the last large block */
@@ -528,7 +530,8 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Writing to an empty page, or reading one unnecessarily, crashes in this test. */
+/* The pages are protected, so that writing to an empty page, or reading one unnecessarily, crashes
+ * the test. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;
@@ -557,7 +560,7 @@ static void untouched_pages_stay_untouched(void **state)
         require_status(PETAL_OK, petal_serialize(filter, NULL, image.data, image.size, &error),
                        error);
         free(image.data);
-        add_numbers(filter, 0, 1000); /* everywhere in the pages */
+        add_numbers(filter, 0, 1000); /* keys whose bits are in all pages */
         require_status(PETAL_OK, petal_clear(filter, &error), error);
         require_that(stats_of(filter).bits_set, ==, 0);
         petal_free(copy);

@@ -1,10 +1,11 @@
-/* model.c - proves that the planner's models of the false-positive rate are as exact as documented.
+/* model.c - proves that the planner's models of the false-positive rate are as accurate as
+ * documented.
  *
- * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is
- * compared with full enumeration where that is feasible (k = 1; one line with one or two keys), and
- * otherwise with simulations of the specification. The simulations throw random patterns and
- * compute the exact rate of each outcome, so they test the model and not the hash.
- * tests/stat/rates.c tests both together. */
+ * The model of classic is compared with the distribution of occupied bins, computed ball by ball.
+ * The model of blocked is compared with full enumeration where enumeration is feasible (k = 1; one
+ * line with one or two keys), and otherwise with simulations of the specification. The simulations
+ * throw random patterns and compute the exact rate of each outcome, so they test the model and not
+ * the hash. tests/stat/rates.c tests both together. */
 #include "../amount.h"
 #include "support.h"
 
@@ -23,10 +24,10 @@ static double predicted(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lin
 
 /* ---- classic: bins and balls ----------------------------------------------------------------- */
 
-#define MAX_BINS 4096 /* the largest that a test uses */
+#define MAX_BINS 4096 /* maximum number of bins in a test */
 
-/* Computes E[(X/m)^k], where X is the number of occupied bins after `balls` balls. p[x] is the
- * probability that X = x. */
+/* Computes E[(X/m)^k], where X is the number of occupied bins after throwing `balls` balls. p[x] is
+ * the probability that X = x. */
 static long double occupancy_rate(uint32_t bins, uint32_t k, uint64_t balls)
 {
     static long double p[MAX_BINS + 1];
@@ -58,7 +59,7 @@ static void classic_is_exact_up_to_1024_bits(void **state)
     static const uint32_t bins[] = {1, 2, 3, 11, 64, 100, 511, 512, 1024};
     for (size_t i = 0; i < COUNT(bins); i++)
         for (size_t j = 0; j < COUNT(few_k); j++)
-            for (size_t l = 0; l <= COUNT(loads); l++) { /* the last one is a single key */
+            for (size_t l = 0; l <= COUNT(loads); l++) { /* the last load is a single key */
                 uint64_t keys =
                     l < COUNT(loads) ? (uint64_t)(loads[l] * bins[i] / few_k[j]) + 1 : 1;
                 double off = off_by(bins[i], few_k[j], keys);
@@ -67,7 +68,7 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             }
 }
 
-/* With so many hashes, a sum with alternating signs would lose all digits. */
+/* With this many hashes, a sum with alternating signs would lose all significant digits. */
 static void classic_is_exact_with_up_to_64_hashes(void **state)
 {
     (void)state;
@@ -82,8 +83,8 @@ static void classic_is_exact_with_up_to_64_hashes(void **state)
             }
 }
 
-/* A line has 512 bits, and a key throws k balls into it. The rate is the mean over the number of
- * keys in a line. */
+/* A line consists of 512 bits, and each key throws k balls into it. The rate is the mean over the
+ * possible numbers of keys in a line. */
 static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void lines_are_bins_and_balls_for_each_number_of_keys(void **state)
         uint32_t lines, k, keys;
     } cases[] = {{7, 6, 200}, {2, 1, 30}, {40, 13, 500}, {9, 30, 90}, {300, 20, 60}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        /* `weight` is the probability that the line has j keys. It starts with j = 0. */
+        /* `weight` is the probability that the line has j keys, starting with j = 0. */
         long double n = cases[i].keys, others = cases[i].lines - 1, rate = 0,
                     weight = powl(others / cases[i].lines, n);
         for (uint32_t j = 0; j <= cases[i].keys && (weight > 1e-20L || j < n / (others + 1)); j++) {
@@ -135,7 +136,7 @@ static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_h
                                     (long double)keys * 0x1p-64L;
                 double rate = predicted(PETAL_SCHEME_CLASSIC, bins[i], all_k[j], 0, keys);
                 double off = (double)(fabsl(rate - exact) / exact);
-                if (exact < 1e-12L) continue; /* too few keys to compare such a rate */
+                if (exact < 1e-12L) continue; /* doubles are not precise enough */
                 require(off < max_off(all_k[j], loads[l]), "m = %u, k = %u, load %g: off by %g",
                         bins[i], all_k[j], loads[l], off);
             }
@@ -194,7 +195,7 @@ static double passes(uint32_t words, const double *fill)
 static double enumerate(uint32_t k, int keys)
 {
     double sum = 0;
-    for (uint32_t a = 0; a < STRIDES; a++) /* rotation doesn't matter, so start at word 0 */
+    for (uint32_t a = 0; a < STRIDES; a++) /* by symmetry, the start doesn't matter */
         for (uint32_t b = 0; b < (keys == 2 ? PATTERNS : 1); b++) {
             uint32_t first = words_of(a, k), second = keys == 2 ? words_of(b, k) : 0;
             double fill[WORDS];
@@ -216,8 +217,8 @@ static void blocked_with_one_or_two_keys_is_what_enumeration_gives(void **state)
             double rate = enumerate(k, keys),
                    wanted = rate + (1 - rate) * keys * 0x1p-32 + keys * 0x1p-64;
             double got = predicted(PETAL_SCHEME_BLOCKED, 512, k, 1, (uint64_t)keys);
-            /* inclusion-exclusion adds and subtracts terms of up to 12,870, so it is exact to
-             * 1e-12 */
+            /* inclusion-exclusion adds and subtracts terms of up to 12,870, so the result is
+             * accurate to 1e-12 */
             require(fabs(got - wanted) < 1e-9 * wanted + 1e-12, "k = %u, %d keys: %g, wanted %g", k,
                     keys, got, wanted);
         }
@@ -257,7 +258,7 @@ static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t
         for (uint32_t w = 0; w < WORDS; w++)
             fill[w] = __builtin_popcount(lines[i * WORDS + w]) / 32.0;
         for (uint32_t pattern = 0; pattern < PATTERNS;
-             pattern += 2) /* strides s and 16 - s touch mirrored sets, so half of them suffice */
+             pattern += 2) /* strides s and 16 - s touch mirrored sets */
             sum += passes(words_of(pattern, k), fill);
     }
     return sum / (PATTERNS / 2.0) / line_count;
@@ -331,9 +332,9 @@ static void blocked_with_one_line_a_key_is_what_simulation_gives(void **state)
                 require_model_fits(lines[i], all_k[j], 1, bits_per_key[l], 0);
 }
 
-/* The model treats the two lines of a key as independent. But they are in the same filter, and in a
- * small filter all lines tend to be fuller or emptier together. So the model is too low by less
- * than 0.6 / lines, which is 0.9 % at the 64 lines that the planner requires. */
+/* The model treats the two lines of a key as independent. But in a small filter all lines tend to
+ * be fuller or emptier together. So the model is too low by less than 0.6 / lines, which is 0.9 %
+ * at the 64 lines that the planner requires. */
 static void blocked_with_two_lines_a_key_is_what_simulation_gives(void **state)
 {
     (void)state;

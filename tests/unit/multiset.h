@@ -12,19 +12,19 @@ struct workload {
     uint64_t counters; /* m */
     uint32_t hashes;
     uint64_t keys;     /* integers, starting with 0 */
-    unsigned max_each; /* how many times a key may be present at most */
-    uint64_t steady;   /* about how many keys are present, with repeats */
+    unsigned max_each; /* the maximum number of times a key may be present */
+    uint64_t steady;   /* approximate number of present keys, with repeats */
     uint64_t steps, seed;
 };
 
 struct multiset {
     const struct workload *work;
     petal_filter *filter;
-    uint8_t *times;    /* how many times each key is present */
+    uint8_t *times;    /* number of times each key is present */
     uint8_t *counters; /* one byte each */
     uint64_t in, random;
     uint64_t added, removed, refused,
-        passed; /* numbers of steps; passed: absent keys that were false positives */
+        passed; /* numbers of steps; `passed` counts the false positives */
 };
 
 /* ---- counters by the specification ----------------------------------------------------------- */
@@ -58,7 +58,7 @@ static inline void count_by(uint8_t *counters, const uint64_t *positions, uint32
             counters[positions[i]] = (uint8_t)(counters[positions[i]] + step);
 }
 
-/* Fails the test unless the filter's bytes equal those counters. */
+/* Fails the test unless the filter's bytes equal the expected counters. */
 static inline void require_counters(const petal_filter *filter, const uint8_t *counters, uint64_t m)
 {
     struct bytes image = serialized(filter);
@@ -126,13 +126,13 @@ static inline void step(struct multiset *set)
     else if (set->times[key] > 0 || !found)
         step_remove(set, key, positions, count);
     else
-        set->passed++; /* a false positive: removing it would damage other keys */
+        set->passed++; /* a false positive: removing the key would damage other keys */
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
-/* Every present key must be found. The counters, and what the filter reports about them, must be
- * exact. */
+/* Requires that every present key is found, and that the counters and the filter's reports about
+ * them are exact. */
 static inline void require_whole(const struct multiset *set)
 {
     const struct workload *work = set->work;
@@ -155,7 +155,7 @@ static inline void require_whole(const struct multiset *set)
 static inline uint8_t *zeros(uint64_t count)
 {
     uint8_t *bytes = calloc((size_t)count, 1);
-    if (!bytes) abort(); /* the analyser knows no other exit */
+    if (!bytes) abort(); /* the static analyzer recognizes only this */
     return bytes;
 }
 
@@ -192,8 +192,8 @@ static inline void set_free(struct multiset *set)
     free(set->counters);
 }
 
-/* If no counter saturated, removed keys leave no trace: the filter equals one to which only the
- * remaining keys were added. */
+/* Unless a counter has saturated, the filter must equal one to which only the remaining keys were
+ * added, because removed keys leave no trace. */
 static inline void require_no_trace(const struct multiset *set)
 {
     petal_filter *fresh = make(PETAL_SCHEME_COUNTING, set->work->counters, set->work->hashes, 0);

@@ -1,12 +1,13 @@
-/* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed, and
- * that its size is close to the entropy of the change. A patch that is damaged, forged or has
- * another base must not change the filter. docs/format.md, "Patches", specifies the format. */
+/* patch.c - proves that a patch turns one filter into another, byte for byte, whatever the
+ * difference, and that a patch's size is close to the entropy of the change. A patch that is
+ * damaged or forged, or that was made from another filter, must not change the filter.
+ * docs/format.md, "Patches", specifies the format. */
 #include "image.h"
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
-/* Offsets in a patch. The pieces come after the slot, the metadata and the origin. */
+/* Offsets in a patch. The slot is followed by the metadata, the origin, and the pieces. */
 enum {
     P_VERSION = 8,
     P_FEATURES = 12,
@@ -64,8 +65,9 @@ static petal_status apply(petal_filter *filter, struct bytes patch, petal_error 
     return petal_apply_patch(filter, patch.data, patch.size, 0, error);
 }
 
-/* Makes a patch from one filter to the other. It must apply, give the same file, and change neither
- * filter. Returns the patch's size. */
+/* Makes a patch from one filter to the other. The patch must apply to a copy of `from`, and the
+ * result must be equal to `to`, byte for byte. Neither filter may change. Returns the patch's
+ * size. */
 static size_t require_patch(const petal_filter *from, const petal_filter *to, const char *what)
 {
     petal_error error;
@@ -78,7 +80,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
     assert_int_equal(petal_content_id(to, &wanted, NULL), PETAL_OK);
     require_that(id, ==, wanted);
-    /* Afterwards the handle must behave like `to`. */
+    /* After a patch, the handle must behave like `to`. */
     petal_filter *twin = clone_of(to);
     for (int64_t i = 0; i < 3000; i++)
         require(petal_add_i64(copy, 500000 + i) == petal_add_i64(twin, 500000 + i), "%s: key %lld",
@@ -154,7 +156,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     uint64_t bytes;
     (void)state;
     assert_int_equal(petal_set_metadata(to, "of another day", 14, NULL), PETAL_OK);
-    add_numbers(to, 0, 10); /* already present: only `items` changes */
+    add_numbers(to, 0, 10); /* present keys: only `items` changes */
     struct bytes patch = diff(from, to);
     require_that(patch.size, ==, P_SLOT + SLOT + 16 + PIECE_HEAD);
     free(patch.data);
@@ -164,7 +166,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     require_that(petal_metadata(to, &bytes), ==, NULL);
     require_that(bytes, ==, 0);
     petal_free(to);
-    options.bits = info_of(from).bits; /* the planned size, but no capacity or rate is recorded */
+    options.bits = info_of(from).bits; /* same size, but no capacity or rate */
     options.hashes = info_of(from).hashes;
     options.capacity = 0;
     options.rate = 0;
@@ -218,8 +220,8 @@ static void a_filter_that_grew_brings_its_new_layers(void **state)
     petal_free(to);
 }
 
-/* Closed generations are equal in both filters. Only the newest generation of the old filter and
- * later ones need bytes. */
+/* Closed generations are equal in both filters, so the patch contains only the old filter's newest
+ * generation and all later ones. */
 static void generations_that_went_cost_nothing(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -259,8 +261,8 @@ static double log2_choose(double n, double k)
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2);
 }
 
-/* The entropy of the choice of newly set bits among the clear ones. No encoding needs fewer
- * bytes. */
+/* Returns the entropy of choosing the newly set bits among the clear bits, in bytes. No encoding
+ * can be shorter. */
 static double entropy_bytes(const petal_filter *from, const petal_filter *to)
 {
     double bits = 0;
@@ -280,8 +282,9 @@ static double entropy_bytes(const petal_filter *from, const petal_filter *to)
     return bits / 8;
 }
 
-/* For 1 % more keys the bound is 1.15 times the entropy. Even a nearly empty patch has a head, a
- * slot and one piece, at least 608 bytes. Its codes are within 3 % of the entropy. */
+/* For 1 % more keys, the bound is 1.15 times the entropy. Even a nearly empty patch has a header, a
+ * slot and one piece, which take at least 608 bytes. The codes in the piece are within 3 % of the
+ * entropy. */
 static const struct growth {
     const char *name;
     uint32_t scheme, lines_per_key;
@@ -341,8 +344,8 @@ static void patches_are_close_to_the_entropy(void **state)
 
 /* ---- wrong patches --------------------------------------------------------------------------- */
 
-/* The filter must refuse the patch with this status, and stay unchanged. Returns the error's
- * offset. */
+/* Requires that the patch is refused with this status and that the filter stays unchanged. Returns
+ * the error's offset. */
 static uint64_t require_refusal(petal_filter *filter, struct bytes patch, petal_status wanted,
                                 const char *what)
 {
@@ -424,14 +427,14 @@ static void seal_patch(struct bytes patch)
     put64(piece, XXH3_64bits_withSeed(piece + 8, size < room ? size : room, 0));
 }
 
-#define PIECE (P_SLOT + SLOT) /* if there is no metadata and no origin */
+#define PIECE (P_SLOT + SLOT) /* without metadata and origin */
 
 static const struct forgery {
     const char *what;
     size_t at, size;
     uint64_t value;
     petal_status status;
-    const char *said; /* part of the message */
+    const char *said; /* words of the message */
 } forgeries[] = {
     {"version 0", P_VERSION, 4, 0, PETAL_ERR_DAMAGED, "byte 8 (version)"},
     {"version 2", P_VERSION, 4, 2, PETAL_ERR_NEWER,
@@ -565,8 +568,8 @@ static void a_forged_patch_is_refused_whatever_it_says(void **state)
     petal_free(to);
 }
 
-/* Random bytes get random values, and the sums are corrected. The patch must be refused unless it
- * makes the same filter. */
+/* Random bytes of the patch are set to random values, and the checksums are corrected. The patch
+ * must be refused unless it still produces the right bits. */
 static void random_forgeries_change_nothing(void **state)
 {
     uint64_t random = 11;
@@ -606,7 +609,7 @@ static void random_forgeries_change_nothing(void **state)
     }
 }
 
-/* Replaces the pieces of the patch by one piece with these codes. */
+/* Replaces the patch's pieces with a single piece that contains these codes. */
 static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes, unsigned r,
                                const void *bytes, uint32_t size)
 {
@@ -651,7 +654,7 @@ static void bits_beyond_the_last_stay_clear(void **state)
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "whole");
         free(forged.data);
         whole[bit / 8] = 0;
-        uint64_t bits = (uint64_t)bit << 1; /* a zero bit, then r = 9 low bits */
+        uint64_t bits = (uint64_t)bit << 1; /* code: a zero bit, then r = 9 low bits */
         uint8_t code[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
         forged = with_piece(patch, RISEN, 1, 9, code, 2);
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "risen");
@@ -662,7 +665,7 @@ static void bits_beyond_the_last_stay_clear(void **state)
     petal_free(to);
 }
 
-/* One code is longer than the bytes left, and one points past the end. */
+/* Tests two invalid codes: one is longer than the bytes left, and the other points past the end. */
 static void codes_lead_nowhere(void **state)
 {
     uint8_t ones[1000];
@@ -723,7 +726,7 @@ static void new_layers_are_within_the_memory_limit(void **state)
     petal_free(opened);
     petal_free(from);
     petal_free(to);
-    /* A patch of one kilobyte requests 2^48 more bits. */
+    /* The one-kilobyte patch requests 2^48 more bits. */
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 8, (uint64_t)1 << 48);
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 40, (uint64_t)1 << 45);
     uint64_t blocks = 1 + ((uint64_t)1 << 29), sums = 1024, payload;
@@ -740,8 +743,8 @@ static void new_layers_are_within_the_memory_limit(void **state)
     free(patch.data);
 }
 
-/* Applying needs 64 KiB, the new layers, and a description of the result. If an allocation fails,
- * nothing may change. */
+/* Applying a patch allocates 64 KiB, the new layers, and a description of the result. If an
+ * allocation fails, the filter must not change. */
 static void without_memory_nothing_changes(void **state)
 {
     (void)state;
@@ -787,7 +790,7 @@ static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
     petal_error error;
     (void)state;
     petal_filter *from = make(PETAL_SCHEME_CLASSIC, 8000000, 3, 0), *to = clone_of(from);
-    add_numbers(to, 0, 1000000); /* 31 % of the clear bits */
+    add_numbers(to, 0, 1000000); /* sets 31 % of the bits */
     struct bytes patch = diff(from, to);
     require_that(patch.size, >, 800000);
     struct sunk out = {{NULL, 0}, 1, 0};
@@ -844,7 +847,7 @@ static void a_patch_holds_no_secret(void **state)
     petal_free(other);
 }
 
-/* Tests filters of other libraries too, in their own format and as petal files. */
+/* Also tests filters of other libraries, in their own format and as petal files. */
 static void filters_of_every_format_have_patches(void **state)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
@@ -898,7 +901,7 @@ static void maps_views_and_shared_filters(void **state)
     assert_true(petal_contains_i64(map, 4711));
     petal_free(map);
     petal_free(view);
-    /* Damaged blocks must never get into a patch. */
+    /* A patch must never contain data from damaged blocks. */
     file.data[file.size - 1 - 64 + 5] ^= 1;
     require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
     struct sunk out = {{NULL, 0}, 0, 0};
@@ -906,7 +909,7 @@ static void maps_views_and_shared_filters(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
     require_that(out.bytes.size, ==, 0);
     petal_free(view);
-    /* A shared filter keeps its item count elsewhere. */
+    /* A shared filter keeps its item count separately, for its threads. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));
@@ -918,8 +921,8 @@ static void maps_views_and_shared_filters(void **state)
     petal_free(to);
 }
 
-/* Patches and clients use the content id of their handle. After a sync it must equal the file's,
- * for every scheme. */
+/* Patches and clients use the content id that the handle reports. After a sync, this id must equal
+ * the file's, in every scheme. */
 static void a_synced_map_has_the_content_id_of_its_file(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,5 +1,5 @@
 /* plan.c - proves that the planner finds the fewest bits for the requested rate, or else refuses
- * and gives the reason. */
+ * the request and gives the reason. */
 #include "../amount.h"
 #include "support.h"
 
@@ -76,7 +76,8 @@ static void the_predicted_rate_is_at_most_the_asked_one(void **state)
             }
 }
 
-/* Planned sizes have 16 significant bits, so the next smaller choice is at least 2^-15 smaller. */
+/* Returns the next smaller size that the planner can choose. Planned sizes have at most 16
+ * significant bits. */
 static uint64_t next_smaller(const petal_info *info)
 {
     uint64_t step = info->scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = info->bits / step,
@@ -89,8 +90,7 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++)
-        for (size_t i = 3; i < COUNT(many_keys);
-             i++) /* with fewer keys, even a single line may be larger than needed */
+        for (size_t i = 3; i < COUNT(many_keys); i++) /* fewer keys may not fill a single line */
             for (size_t j = 0; j < COUNT(many_rates); j++) {
                 petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]),
                            smaller = info;
@@ -161,10 +161,10 @@ static void no_other_number_of_hashes_needs_fewer_bits(void **state)
             }
 }
 
-/* The cost of a plan, compared with the textbook's m = -n ln p / (ln 2)^2. classic pays for
- * rounding k to an integer, which matters most for small k (3.7 % at p = 0.35), and for the
- * variance of small filters. blocked pays for uneven lines. Below 2e-4 it uses two lines per
- * key. */
+/* Compares a plan's size with the textbook's m = -n ln p / (ln 2)^2. classic needs more bits
+ * because k is rounded to an integer, which matters most for small k (3.7 % at p = 0.35), and
+ * because small filters vary. blocked needs more bits because its lines fill unevenly. Below 2e-4
+ * it uses two lines per key. */
 static double max_over_textbook(uint32_t scheme, uint64_t keys, double rate)
 {
     if (scheme == PETAL_SCHEME_CLASSIC) return keys < 100 ? 1.12 : rate >= 0.01 ? 1.05 : 1.01;
@@ -207,8 +207,8 @@ static void more_keys_never_need_fewer_bits(void **state)
         }
 }
 
-/* If two programs plan with the same keys and rate, their filters can be merged, whatever versions
- * of the library they use. */
+/* If two programs plan with the same keys and rate, their filters can be merged, no matter which
+ * versions of the library they use. */
 static void plans_never_change(void **state)
 {
     (void)state;
@@ -237,8 +237,8 @@ static void plans_never_change(void **state)
             (unsigned long long)all);
 }
 
-/* The exception is at 2e-4: from there on, blocked uses two lines per key, which need fewer
- * bits. */
+/* A lower rate never needs fewer bits, except at 2e-4, where blocked switches to two lines per
+ * key. */
 static void a_lower_rate_never_needs_fewer_bits(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
     require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line per key");
 }
 
-/* Parses the number after "lowest it reaches is". */
+/* Parses the number after "lowest it reaches is" in an error message. */
 static double floor_in(const char *message)
 {
     const char *at = strstr(message, "lowest it reaches is ");
@@ -341,7 +341,7 @@ static void the_floor_that_is_named_is_true(void **state)
                 double lowest = floor_in(error.message);
                 require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate,
                         error.message);
-                options.rate = 1.1 * lowest; /* the message rounds the rate to two digits */
+                options.rate = 1.1 * lowest; /* the rate in the message has two digits */
                 require(try_plan(&options, &info, &error) == PETAL_OK,
                         "%llu keys, %u lines, asked %g of %g: %s", (unsigned long long)keys[i],
                         lines[j], options.rate, lowest, error.message);
@@ -362,7 +362,7 @@ static void rates_outside_0_to_1_are_refused(void **state)
             options.rate = wrong[i];
             snprintf(what, sizeof what, "rate %g", wrong[i]);
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
-            options.bits = 1024; /* even if the rate doesn't determine the size */
+            options.bits = 1024; /* even if the number of bits is given */
             options.hashes = 4;
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
             options.bits = 0;
@@ -371,7 +371,7 @@ static void rates_outside_0_to_1_are_refused(void **state)
     }
 }
 
-/* Flags for the given options: capacity, rate, memory_bytes, bits and hashes. */
+/* Flags that tell which options are set: capacity, rate, memory_bytes, bits and hashes. */
 enum { KEYS = 1, RATE = 2, MEMORY = 4, BITS = 8, HASHES = 16, EVERY_SIZE = 31 };
 
 static petal_options sized(unsigned given)
@@ -446,7 +446,7 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
     }
 }
 
-/* An earlier version created a 64-byte filter, for one key. */
+/* An earlier version accepted a rate alone, and created a 64-byte filter for one key. */
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;
@@ -511,7 +511,8 @@ static void options_without_an_effect_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
 }
 
-/* An earlier version continued with whatever the failed call had left behind. */
+/* After the failure, an earlier version continued with the state that the failed call had left
+ * behind. */
 static void growing_to_a_rate_out_of_reach_is_refused(void **state)
 {
     (void)state;
@@ -570,7 +571,7 @@ static void sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped(void
             petal_options options = options_of(schemes[s], big[i], 4, 0);
             snprintf(what, sizeof what, "%llu bits", (unsigned long long)big[i]);
             require_refused(PETAL_ERR_LIMIT, &options, what);
-            options.hashes = 0; /* the planner chooses the number of hashes */
+            options.hashes = 0; /* 0: chosen by the planner */
             options.capacity = 1000;
             require_refused(PETAL_ERR_LIMIT, &options, what);
         }
@@ -643,8 +644,7 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
             options.memory_bytes = 8192;
             petal_info info = plan(&options), other = info;
             for (other.hashes = 1; other.hashes <= 64; other.hashes++) {
-                double rate =
-                    petal_predict_rate(&other, keys); /* NaN if the scheme doesn't use this field */
+                double rate = petal_predict_rate(&other, keys); /* NAN if unused */
                 require(!(rate < info.predicted_rate),
                         "%s, %llu keys: k = %u gives %g, the chosen %u %g", info.scheme_name,
                         (unsigned long long)keys, other.hashes, rate, info.hashes,
@@ -653,7 +653,7 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
         }
 }
 
-/* Slightly more keys, but enough to change the planned size. */
+/* Returns slightly more keys, but enough of them to change the planned size. */
 static uint64_t a_little_more(uint64_t keys)
 {
     return keys + keys / 16384 + 1;
@@ -661,7 +661,7 @@ static uint64_t a_little_more(uint64_t keys)
 
 /* A plan from memory and rate must equal the plan for its number of keys and that rate. Slightly
  * more keys must not fit, or must exceed the maximum for which the other library can size a filter;
- * above that, its filters miss the rate by any factor. */
+ * above that maximum, its filters may miss the rate by any factor. */
 static void check_largest_capacity(const petal_options *options)
 {
     petal_info full = plan(options), same, more;
@@ -709,7 +709,7 @@ static void rate_and_memory_give_the_largest_capacity_of_every_format_that_is_ma
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
     for (uint32_t place = 0; petal_format_at(place, &format); place++)
         for (size_t i = 0; i < COUNT(many_memories); i++) {
-            if (!is_nightly() && (place + i) % 2 != 0) continue; /* skipped to save time */
+            if (!is_nightly() && (place + i) % 2 != 0) continue; /* saves time */
             petal_options options = rated(PETAL_SCHEME_DEFAULT, 0, 0.01);
             options.format = format.name;
             options.memory_bytes = many_memories[i];
@@ -803,7 +803,7 @@ static void an_overfilled_filter_is_predicted_to_be_as_bad_as_the_textbook_says(
     (void)state;
     static const double times[] = {1.25, 1.5, 2, 3, 4, 8};
     static const double textbook[] = {0.028, 0.058, 0.158,
-                                      0.436, 0.679, 0.98}; /* sized for 1 %, k = 7 */
+                                      0.436, 0.679, 0.98}; /* 1 % needs k = 7 */
     petal_info info = plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 0.01);
     for (size_t i = 0; i < COUNT(times); i++) {
         double rate = petal_predict_rate(&info, (uint64_t)(1e6 * times[i]));

@@ -1,7 +1,7 @@
 /* reader.c - proves that reading a filter from a stream gives the same bits, or the same error, as
  * loading it from memory, no matter how the stream is split, and that the reader stays within the
- * memory limit. It tests every file in vectors and in the corpora of fuzz/, and damaged, truncated
- * and extended copies of them. */
+ * memory limit. This file tests every file in vectors and in the corpora of fuzz/, and damaged,
+ * truncated and extended copies of these files. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
@@ -19,8 +19,8 @@ struct outcome {
     petal_filter *filter;
 };
 
-/* Feeds the reader pieces of `piece` bytes, or of random sizes if that is 0. After a failure,
- * nothing may stay allocated. */
+/* Feeds the reader pieces of `piece` bytes, or of random sizes if `piece` is 0. After a failure, no
+ * memory may stay allocated. */
 static struct outcome read_pieces(const struct bytes bytes, const petal_open_options *options,
                                   size_t piece, uint64_t expected_bytes)
 {
@@ -93,7 +93,7 @@ static void require_same_as_loaded(const struct bytes bytes, const petal_open_op
     petal_free(loaded.filter);
 }
 
-/* Feeds the reader pieces of all sizes, with the total size known in advance and unknown. */
+/* Feeds the reader pieces of all sizes, both with and without the total size known in advance. */
 static petal_status require_same_in_all_pieces(const struct bytes bytes,
                                                const petal_open_options *options, const char *what)
 {
@@ -101,7 +101,7 @@ static petal_status require_same_in_all_pieces(const struct bytes bytes,
     struct outcome loaded = load(bytes, options);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         require_same_outcome(bytes, options, &loaded, pieces[i], 0, what);
-        if (pieces[i] != 1) /* the same code in the reader, but slow */
+        if (pieces[i] != 1) /* single bytes are slow; one test of them is enough */
             require_same_outcome(bytes, options, &loaded, pieces[i], bytes.size, what);
     }
     petal_free(loaded.filter);
@@ -166,7 +166,8 @@ static void try_folder(const char *folder, struct tally *tally)
     closedir(list);
 }
 
-/* Tests this for every format. The undefined-behaviour build checks the pointers. */
+/* Reads an empty stream in every format. The build with UndefinedBehaviorSanitizer checks the
+ * pointers. */
 static void no_bytes_at_all_are_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -213,7 +214,8 @@ static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
 
 /* ---- petal files whose bits are stored as they arrive ---------------------------------------- */
 
-/* Larger than the header's buffer, so that bits are allocated as they arrive. */
+/* Returns a filter larger than the header's buffer, so that the reader allocates bits as they
+ * arrive. */
 static petal_filter *large_filter(enum kind kind)
 {
     petal_options options = kind_options(kind);
@@ -249,7 +251,7 @@ static void every_kind_is_streamed(void **state)
     }
 }
 
-/* Another library's array may end within a line. The padding then contains bits that no key
+/* Another library's array may end within a line, and its padding may contain bits that no key
  * sets. */
 static struct bytes carried(const char *format, uint64_t capacity)
 {
@@ -264,7 +266,7 @@ static struct bytes carried(const char *format, uint64_t capacity)
     return image;
 }
 
-/* Damages the image at one place after another, as a bad stream would. */
+/* Damages the image at one place after another, as a faulty connection would. */
 static void damage(const struct bytes image, const petal_open_options *options, uint64_t count,
                    const char *what)
 {
@@ -355,7 +357,8 @@ static void a_header_alone_comes_in_pieces_too(void **state)
     free(image.data);
 }
 
-/* Which error is right for such a header depends on the number of bytes after it. */
+/* If the header claims an impossible slot size, the right error depends on the number of bytes that
+ * follow. */
 static void a_slot_of_impossible_size_is_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -429,7 +432,7 @@ static void bits_go_straight_into_the_filter(void **state)
         options.allocator = &allocator;
         struct outcome got = read_pieces(image, &options, 4096, 0);
         require_status(PETAL_OK, got.status, got.error);
-        /* for the filter, the first bytes, and the reader itself */
+        /* memory for the filter, the stream's first bytes and the reader itself */
         require(peak.peak < image.size + 65536, "%s: %llu bytes for a file of %zu",
                 kind_names[kind], (unsigned long long)peak.peak, image.size);
         petal_free(got.filter);
@@ -458,7 +461,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     assert_int_equal(peak.live, before);
     petal_reader_free(reader);
     assert_int_equal(peak.live, 0);
-    /* memory_limit bounds the buffer, and max_bytes the stream. */
+    /* memory_limit limits the buffer, and max_bytes limits the stream. */
     options.memory_limit = 50000;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, bytes.data, 50000, &error), error);
@@ -476,7 +479,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     free(bytes.data);
 }
 
-/* The first bytes that petal_write() wrote. */
+/* A sink that keeps the first bytes that petal_write() writes. */
 struct front {
     uint8_t bytes[400000];
     size_t used;
@@ -492,7 +495,8 @@ static int32_t take_front(void *context, const void *bytes, size_t size_bytes)
     return front->used == sizeof front->bytes;
 }
 
-/* Bytes beyond the limit are dropped, not stored. */
+/* If the filter that the header promises exceeds memory_limit, the reader drops the bits instead of
+ * storing them. */
 static void a_promise_takes_no_memory(void **state)
 {
     (void)state;
@@ -508,7 +512,7 @@ static void a_promise_takes_no_memory(void **state)
     options.allocator = &allocator;
     require_status(PETAL_ERR_IO, petal_write(promise, NULL, take_front, &front, &error), error);
     petal_free(promise);
-    /* With a limit, bytes above it are dropped, and the end of the stream reports that. */
+    /* The reader drops the bits, and reports an error only at the end of the stream. */
     options.memory_limit = (uint64_t)1 << 20;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, front.bytes, front.used, &error), error);
@@ -532,8 +536,8 @@ static void a_promise_takes_no_memory(void **state)
     assert_int_equal(peak.live, 0);
 }
 
-/* Without a limit, 400 KB of input must not make the reader allocate 2 GiB, whatever size was
- * announced. */
+/* Without a limit, 400 KB of input must not make the reader allocate 2 GiB, whatever size the
+ * header or the caller declares. */
 static void a_promise_is_believed_in_proportion(void **state)
 {
     (void)state;
@@ -567,7 +571,7 @@ static int32_t feed_piece(void *context, const void *bytes, size_t size_bytes)
 }
 
 /* The filter exceeds the default limit, but is less than 64 times the bytes received. Nearly all of
- * it is zeros, which take no memory. */
+ * the stream is zeros, which take no memory. */
 static void a_large_promise_is_kept_in_the_end(void **state)
 {
     (void)state;
@@ -632,8 +636,8 @@ static void bytes_after_the_end_are_refused_at_once(void **state)
     free(longer.data);
 }
 
-/* If the format is another library's, the reader keeps the whole stream until it ends, and frees it
- * then. */
+/* For another library's format, the reader keeps the whole stream until its end, and then frees
+ * it. */
 static void what_was_kept_is_released_when_the_stream_has_ended(void **state)
 {
     struct counting count = {0};

@@ -1,5 +1,6 @@
 /* reference.h - a second implementation of the native schemes, written from docs/format.md. Tests
- * compare the library with it. It is meant to be readable, not fast, and uses no code from src. */
+ * compare the library with it. The code is meant to be readable, not fast, and uses nothing from
+ * src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 
@@ -31,8 +32,8 @@ static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_
     }
 }
 
-/* Computes the k bit positions of hash h; in classic they may repeat. `lines` is 0 for classic and
- * counting, which use the same positions. */
+/* Computes the k bit positions of hash h. In classic, positions may repeat. `lines` is 0 for
+ * classic and counting, which use the same positions. */
 static inline void reference_positions(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines,
                                        uint64_t h, uint64_t *positions)
 {
@@ -53,7 +54,7 @@ static inline bool bit_at(const uint8_t *bytes, uint64_t position)
     return bytes[position / 8] >> position % 8 & 1;
 }
 
-/* Sets the bits. Returns true if any of them was clear. */
+/* Sets the bits at these positions. Returns true if any bit was clear. */
 static inline bool reference_add(uint8_t *bytes, const uint64_t *positions, uint32_t k)
 {
     bool changed = false;
@@ -73,7 +74,7 @@ static inline bool reference_contains(const uint8_t *bytes, const uint64_t *posi
 
 /* ---- the vectors ----------------------------------------------------------------------------- */
 
-/* A row of vectors/schemes/positions.txt: the distinct positions of a hash, ascending. */
+/* A row of vectors/schemes/positions.txt: a hash's distinct positions, in ascending order. */
 struct row {
     uint32_t scheme;
     uint64_t bits, hash, positions[MAX_POSITIONS];
@@ -103,8 +104,8 @@ static inline void read_row(const char *line, struct row *row)
     read_positions(at, row);
 }
 
-/* Calls `check` for every row of more than `min` and up to `max` bits. Returns the number of
- * rows. */
+/* Calls `check` for every row whose filter has more than `min` and at most `max` bits. Returns the
+ * number of such rows. */
 static inline int for_each_row(uint64_t min, uint64_t max, void (*check)(const struct row *row))
 {
     char line[2048];

@@ -1,9 +1,9 @@
 /* schemes.c - proves that in every scheme a hash sets and tests exactly the bits that the
  * specification requires.
  *
- * There are three references: the positions in vectors/schemes, which a Python program computed; a
- * readable implementation in C (reference.h); and the textbook's 11-bit filter, computed by
- * hand. */
+ * The tests compare the library with three references: the positions in vectors/schemes, computed
+ * by a Python program; a readable implementation in C (reference.h); and the textbook's 11-bit
+ * filter, computed by hand. */
 #include "image.h"
 #include "reference.h"
 
@@ -38,7 +38,7 @@ static void require_reference_agrees(const struct row *row)
             (unsigned long long)row->hash);
 }
 
-/* After one hash, the filter's bits must equal those of the row. */
+/* After a hash is added to an empty filter, exactly the row's bits must be set. */
 static void require_library_agrees(const struct row *row)
 {
     petal_filter *filter = make(row->scheme, row->bits, row->hashes, row->lines);
@@ -65,12 +65,12 @@ static void the_library_sets_the_published_positions(void **state)
 {
     (void)state;
     assert_int_equal(for_each_row(0, 1 << 24, require_library_agrees),
-                     192); /* tests/unit/width.c tests wide ones */
+                     192); /* larger: tests/unit/width.c */
 }
 
 /* ---- the reference, at many sizes ------------------------------------------------------------ */
 
-/* Batch calls have their own kernels, and must find the same bits. */
+/* Batch calls use their own kernels, which must find the same bits. */
 static void require_batches_agree(const petal_filter *filter, struct bytes bits, struct row shape,
                                   uint64_t seed)
 {
@@ -97,8 +97,8 @@ static void require_batches_agree(const petal_filter *filter, struct bytes bits,
     petal_free(one_by_one);
 }
 
-/* Adds hashes to the library's filter and to the reference, and queries both, until about half of
- * the bits are set. */
+/* Adds hashes to the library's filter and to the reference, and queries both filters, until about
+ * half of the bits are set. */
 static void compare(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines, uint64_t seed)
 {
     uint64_t positions[MAX_POSITIONS], state = seed, keys = m / k + 1 < 300 ? m / k + 1 : 300;
@@ -111,7 +111,7 @@ static void compare(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines, uin
         require(petal_contains_hash(filter, hash) == found,
                 "m = %llu, k = %u, %u lines, seed %llu: hash %016llx", (unsigned long long)m, k,
                 lines, (unsigned long long)seed, (unsigned long long)hash);
-        if (i % 2) continue; /* only queries every other hash */
+        if (i % 2) continue; /* adds only every other hash */
         bool changed = reference_add(bits.data, positions, k);
         require(petal_add_hash(filter, hash) == (changed ? PETAL_OK : PETAL_SEEN) &&
                     changed == !found,
@@ -219,7 +219,8 @@ static petal_filter *textbook_filter(void)
     return create(&options);
 }
 
-/* Returns the two bits of a one-letter key, in the order of the rule. */
+/* Computes the two bit positions of a one-letter key, in the order in which the scheme generates
+ * them. */
 static void textbook_bits(const petal_filter *filter, char letter, uint64_t bits[2])
 {
     reference_positions(PETAL_SCHEME_CLASSIC, 11, 2, 0, petal_hash_key(filter, &letter, 1), bits);

@@ -1,5 +1,5 @@
 /* sharing.c - proves that threads adding to one filter concurrently don't lose any bits, and that
- * threads querying it meanwhile find every key that was already present. Run it under
+ * threads that query it at the same time find every key that was already present. Run it under
  * ThreadSanitizer too (`./dev tsan unit/sharing`). */
 #include "support.h"
 
@@ -16,7 +16,7 @@
 struct job {
     pthread_t thread;
     petal_filter *filter;
-    uint64_t first; /* the first of its KEYS keys */
+    uint64_t first; /* the thread adds KEYS numbers from here on */
     size_t told_new;
     uint64_t failures, misses;
 };
@@ -50,7 +50,7 @@ static void *add_in_batches(void *argument)
 }
 
 /* Runs all threads concurrently; `apart` is the distance between the first keys of two threads.
- * Returns how many keys were reported as new. */
+ * Returns the number of keys that were reported as new. */
 static size_t add_from_all_threads(petal_filter *filter, void *(*add)(void *), uint64_t apart)
 {
     struct job jobs[THREADS];
@@ -89,7 +89,7 @@ static void require_same_as_serial(uint32_t scheme, uint32_t lines_per_key, void
     share(shared);
     add_from_all_threads(shared, add, KEYS);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
-    assert_true(same_image(shared, serial)); /* every bit, and the item count */
+    assert_true(same_image(shared, serial)); /* equal bits and item count */
     require_numbers(shared, 0, (uint64_t)THREADS * KEYS);
     petal_free(shared);
     petal_free(serial);
@@ -119,10 +119,10 @@ static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
     petal_free(shared);
 }
 
-/* In each round the threads start together: one marks the file dirty, and the others wait for it.
- * An earlier version lost counts in some rounds. There, one thread held the stripe of these hashes
- * to mark the file, while threads that had finished marking counted in it. It took 500 rounds on a
- * busy two-core machine to find that. */
+/* In each round all threads start at the same time: one marks the file dirty, and the others wait
+ * for it. An earlier version lost counts if one thread held these hashes' stripe to mark the file
+ * while threads that had finished marking counted keys in the same stripe. It took 500 rounds on a
+ * busy two-core machine to find this bug. */
 #define ROUNDS 300u
 #define ROUND_KEYS 40u
 
@@ -244,7 +244,7 @@ static void a_shared_map_is_marked_dirty_once_and_saved_whole(void **state)
     share(map);
     add_from_all_threads(map, add_in_batches, KEYS);
     require_status(PETAL_OK, petal_sync(map, &error), error);
-    add_from_all_threads(map, add_singly, KEYS); /* one of them marks it dirty again */
+    add_from_all_threads(map, add_singly, KEYS); /* marks the file dirty again */
     petal_free(map);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
@@ -264,7 +264,7 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     petal_filter *shared = make_rated(PETAL_SCHEME_BLOCKED, 1),
                  *other = make_rated(PETAL_SCHEME_BLOCKED, 1);
     share(shared);
-    share(shared); /* sharing twice changes nothing */
+    share(shared); /* the second call changes nothing */
     add_numbers(shared, 0, 1000);
     add_numbers(other, 500, 1000);
     petal_filter *copy = clone_of(shared);
@@ -285,7 +285,8 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     petal_free(shared);
 }
 
-/* Summing the threads' counts is expensive, so only hashes that are a multiple of 64 do it. */
+/* Summing the threads' counts is expensive, so the library does it only for hashes that are
+ * multiples of 64. */
 static void an_overfull_shared_filter_refuses_keys(void **state)
 {
     (void)state;
@@ -308,11 +309,11 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
     (void)state;
     petal_error error;
     petal_options options = PETAL_OPTIONS_INIT;
-    options.format = "redisbloom"; /* a format that grows by layers */
+    options.format = "redisbloom"; /* grows by layers */
     options.capacity = 100;
     options.rate = 0.01;
     petal_filter *chain = create(&options);
-    options.format = "dcso"; /* counts new keys only */
+    options.format = "dcso"; /* counts only new keys */
     petal_filter *dcso = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1),
                  *map = NULL;
     const char *path = temporary("shared-read.petal");

@@ -3,10 +3,11 @@
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define OLD_OPTIONS offsetof(petal_options, growth) /* a header without growing filters */
+#define OLD_OPTIONS offsetof(petal_options, growth) /* a header from before growing filters */
 #define OLD_INFO offsetof(petal_info, seed)
 
-/* A struct from a later header: ours, followed by fields that this library doesn't know. */
+/* A struct from a later header: today's struct, followed by fields that this library doesn't
+ * know. */
 struct longer_options {
     petal_options known;
     uint64_t later[4];

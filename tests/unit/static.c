@@ -1,7 +1,7 @@
 /* static.c - proves that a static filter can be built from any set of keys and misses none of them.
- * Its bytes depend only on the set, and not on order, repeats, batches or threads. The files in
- * vectors/static are rebuilt and compared. Every call that such a filter doesn't support is refused
- * with a reason.
+ * The filter's bytes depend only on the set, not on order, repeats, batches or threads. The files
+ * in vectors/static are rebuilt and compared. Every call that such a filter doesn't support is
+ * refused with a reason.
  *
  * `PETAL_UPDATE_VECTORS=1` rewrites the files in vectors/static instead of comparing them. */
 #define _POSIX_C_SOURCE 200809L
@@ -93,14 +93,14 @@ static uint64_t from_the_top(uint64_t i)
     return ~i;
 }
 
-/* All of these keys have the same start in the first layer. */
+/* All of these keys have the same starting bucket in the first layer. */
 static uint64_t one_start(uint64_t i)
 {
     return UINT64_C(0x123456789a) << 24 | i;
 }
 
-/* In the first layer, half of the keys are in one bucket and one page. In later layers they are
- * spread. */
+/* In the first layer, half of the keys are in one bucket of one page. In later layers, these keys
+ * are evenly distributed. */
 static uint64_t crowded(uint64_t i)
 {
     return i % 2 ? mix(i) : mix(i) >> 20;
@@ -149,7 +149,7 @@ static void no_set_of_keys_fails_or_misses_one(void **state)
         }
 }
 
-/* Each rate makes a different share of the buckets a column wider. */
+/* Depending on the rate, a different share of the buckets is one column wider. */
 static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(void **state)
 {
     static const double wanted[] = {0.9, 0.4, 0.3, 0.07, 0.0156, 0.01, 0.008, 0.0078};
@@ -172,8 +172,8 @@ static void the_predicted_rate_is_what_asking_finds_and_at_most_the_wanted_one(v
     }
 }
 
-/* Builds 10^6 sets in ./dev nightly, otherwise 10^4, of 0 to 16,383 keys. Every order of magnitude
- * is equally frequent. */
+/* Builds 10^6 sets of 0 to 16,383 keys in ./dev nightly, and otherwise 10^4. Every order of
+ * magnitude is equally frequent. */
 static void no_random_set_of_any_size_fails_or_misses_one(void **state)
 {
     uint64_t count = is_nightly() ? 1000000 : 10000;
@@ -230,7 +230,7 @@ static void run_in_threads(void *context, petal_task task, void *argument, uint3
     for (uint32_t i = 0; i < workers; i++) pthread_join(threads[i].thread, NULL);
 }
 
-/* A runner that gives all work to one worker. */
+/* A runner that assigns all work to one worker. */
 static void run_lazily(void *context, petal_task task, void *argument, uint32_t workers)
 {
     (void)context;
@@ -370,8 +370,8 @@ static void saved_and_opened_in_every_way_it_is_the_same(void **state)
     petal_free(filter);
 }
 
-/* Damages the byte at this offset, counted from the first layer. Counts how many queries for the
- * keys of two_pages are answered, and how many fail. */
+/* Damages the byte at this offset, counted from the first layer. Counts the answered and the failed
+ * queries for the keys of two_pages. */
 static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
 {
     const char *path = temporary("damaged.petal");
@@ -400,8 +400,8 @@ static void query_damaged(uint64_t offset, uint64_t *sound, uint64_t *damaged)
     petal_free(filter);
 }
 
-/* A page is a block. Damage in one page affects neither queries of the other page nor queries that
- * an earlier layer answers. */
+/* Each page is a block with a checksum. Damage in one page affects neither queries in the other
+ * page nor queries that an earlier layer answers. */
 static void damage_of_a_page_is_found_and_leaves_the_others(void **state)
 {
     petal_info first = PETAL_INFO_INIT;
@@ -431,8 +431,8 @@ static petal_filter *open_header(const char *path, const struct recipe *recipe)
     return header;
 }
 
-/* Reads the bytes of the ranges, each of which is in a block with a sum. Returns their number of
- * bytes. */
+/* Copies the bytes in the key's ranges, and checks that each range is in a block with a checksum.
+ * Returns the number of bytes. */
 static size_t take_ranges(const petal_filter *header, const struct bytes file, int64_t number,
                           uint8_t *bytes)
 {
@@ -464,7 +464,7 @@ static void require_in_ranges(const petal_filter *header, const petal_filter *fi
     petal_error error;
     size_t size = take_ranges(header, file, number, bytes);
     petal_encode_i64(number, key);
-    /* An own copy, so that a sanitizer finds reads past the end. */
+    /* A separate copy, so that a sanitizer finds reads past the end. */
     struct bytes own = copy_bytes(bytes, size);
 #define CONTAINS(size_bytes) \
     petal_contains_in_ranges(header, key, 8, own.data, size_bytes, &answer, &error)
@@ -517,7 +517,8 @@ static void a_query_by_ranges_reads_only_the_layers_up_to_the_one_that_answers(v
         once += size <= 1 + 16 * ((uint64_t)info.hashes + 1);
         sum += size;
     }
-    /* 95.5 % of the keys are not bumped; the bound is 6 sd lower. */
+    /* 95.5 % of the keys are not bumped to the next layer; the bound is 6 standard deviations
+     * lower. */
     require_that(once, >=, count * 94 / 100);
     require_that(sum, <=, count * 130);
     free(file.data);
@@ -542,8 +543,8 @@ static void ranges_of_the_file_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* At 1 %, a query needs a byte of codes and 7 columns of two blocks, whatever the size of the
- * layer. */
+/* At 1 %, a query reads one byte of codes and 7 columns of two blocks, regardless of the layer's
+ * size. */
 static void a_query_by_ranges_reads_113_bytes_of_a_layer(void **state)
 {
     const char *path = temporary("ranges.petal");
@@ -698,7 +699,8 @@ static petal_filter *create_unbuilt(const struct recipe *recipe, const petal_all
     return filter;
 }
 
-/* Adds the keys of a recipe one by one, and its integers in halves, with every call that adds. */
+/* Adds a recipe's keys one by one, and its integers in two halves, with every call that adds
+ * keys. */
 static void add_recipe(petal_filter *filter, const struct recipe *recipe)
 {
     char key[16];
@@ -743,7 +745,7 @@ static void require_unbuilt(petal_status status, const petal_error *error, const
             "%s: %s: %s", call, petal_status_name(status), error->message);
 }
 
-/* Until it is frozen, every query returns true, and calls that need bits are refused. */
+/* Until the filter is frozen, every query returns true, and calls that need bits are refused. */
 static void until_it_is_frozen_it_has_no_bits(void **state)
 {
     petal_filter *filter = create_unbuilt(two_pages, NULL), *made;
@@ -786,7 +788,7 @@ static void until_it_is_frozen_it_has_no_bits(void **state)
     for (int64_t i = 0; i < 1000; i++) assert_true(petal_contains_i64(filter, i));
     uint64_t positive = 0;
     for (int64_t i = -100000; i < 0; i++) positive += petal_contains_i64(filter, i);
-    require_that(positive, <, 1200); /* 1,000 are expected, plus six standard deviations */
+    require_that(positive, <, 1200); /* 1,000 expected, plus six standard deviations */
     petal_free(filter);
 }
 
@@ -816,7 +818,8 @@ static void moved_while_it_collects_keys_it_is_built_all_the_same(void **state)
     require_that(counts.bad_releases, ==, 0);
 }
 
-/* Fails each allocation in turn. A filter that could not be built must still find every key. */
+/* Makes each allocation fail in turn. A filter that could not be built must still find every
+ * key. */
 static void a_freeze_that_fails_leaves_no_wrong_answer_and_no_leak(void **state)
 {
     petal_status status = PETAL_ERR_MEMORY;
@@ -884,7 +887,8 @@ static void options_that_have_no_effect_are_refused(void **state)
 
 /* ---- ways to query --------------------------------------------------------------------------- */
 
-/* A seventh of the keys are present. At this rate, many others are false positives. */
+/* One in seven numbers is present. The rate is so high that many absent keys are false
+ * positives. */
 static petal_filter *build_numbers(const int64_t *numbers, uint64_t count, const char *level)
 {
     petal_error error;
@@ -933,7 +937,7 @@ static void one_key_or_many_by_bytes_number_or_hash_the_answers_are_equal(void *
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Fails each allocation in turn. Each failure must be an error without a leak. */
+/* Makes each allocation fail in turn. Each failure must return an error and leak nothing. */
 static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 {
     petal_error error;

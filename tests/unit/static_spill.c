@@ -1,7 +1,7 @@
-/* static_spill.c - proves that a static filter of more keys than fit into memory has the same bytes
- * as one built in memory, for any limit, set and number of threads; that if the temporary file or
- * an allocation fails, the build returns an error and leaks nothing; and that the temporary file
- * has no name. */
+/* static_spill.c - proves that a static filter with more keys than fit in memory has the same bytes
+ * as one built in memory, for any limit, set and number of threads. If the temporary file or an
+ * allocation fails, the build returns an error and leaks nothing. The temporary file has no
+ * name. */
 #include "image.h"
 
 #include "petal/petal_build.h"
@@ -31,7 +31,7 @@ static uint64_t itself(uint64_t i)
     return i;
 }
 
-/* Repeats are far apart, so they are in different runs. */
+/* Repeated keys are so far apart that they are in different sorted runs. */
 static uint64_t repeated(uint64_t i)
 {
     return mix(i % 50021);
@@ -43,13 +43,13 @@ static uint64_t the_same(uint64_t i)
     return 5;
 }
 
-/* All of these keys have the same start in the first layer. */
+/* All of these keys have the same starting bucket in the first layer. */
 static uint64_t one_start(uint64_t i)
 {
     return UINT64_C(0x123456789a) << 24 | i;
 }
 
-/* At first, half of these keys are in one page. */
+/* In the first layer, half of these keys are in one page. */
 static uint64_t crowded(uint64_t i)
 {
     return i % 2 ? mix(i) : mix(i) >> 20;
@@ -91,7 +91,7 @@ static petal_static_builder *begin(double rate, uint32_t workers, const petal_al
     return builder;
 }
 
-/* Adds the keys in pieces, which the workers get in turn. */
+/* Adds the keys in pieces, which are assigned to the workers in turn. */
 static petal_status add(petal_static_builder *builder, uint64_t count, uint32_t workers,
                         petal_error *error)
 {
@@ -203,7 +203,7 @@ static void the_bytes_are_those_of_a_build_in_memory(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Bytes currently allocated, and their peak. */
+/* Number of bytes currently allocated, and its peak. */
 static struct {
     uint64_t held, peak;
 } bytes;
@@ -229,8 +229,8 @@ static void memory_stays_within_the_limit(void **state)
     static const struct set *const honest[] = {&sets[0], &sets[2]};
     static const uint64_t limits[] = {1300, 1600, 2500};
     (void)state;
-    /* 200,000 keys take 3.2 MB in memory, or 168 KB as a filter at 1 %; a page, its rows and what
-     * belongs to a page of the count take up to 1.2 MB each. */
+    /* 200,000 keys take 3.2 MB in memory, and their filter takes 168 KB at 1 %. A page, its rows,
+     * and its share of the count take up to 1.2 MB each. */
     for (size_t s = 0; s < COUNT(honest); s++)
         for (size_t i = 0; i < COUNT(limits); i++) {
             fill(honest[s], 200000);
@@ -243,7 +243,7 @@ static void memory_stays_within_the_limit(void **state)
         }
 }
 
-/* Fails each allocation in turn. */
+/* Makes each allocation fail in turn. */
 static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 {
     petal_status status = PETAL_ERR_MEMORY;
@@ -272,7 +272,8 @@ static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Makes every write fail in turn: no file may become larger than `limit`. */
+/* Builds the filter while no file may become larger than `limit`, so writing fails at that
+ * point. */
 static petal_status build_with_files_up_to(uint64_t limit, uint32_t workers, petal_error *error)
 {
     struct rlimit old, small;
@@ -310,11 +311,11 @@ static void every_write_that_fails_is_an_error_that_names_the_folder(void **stat
                         "%s", error.message);
         }
         require_status(PETAL_OK, status, error);
-        require_that(limit, >, 60000 * 8); /* so many writes have failed */
+        require_that(limit, >, 60000 * 8); /* some writes have failed */
     }
 }
 
-/* Returns the descriptor of the temporary file, which is open and has no name. */
+/* Returns the descriptor of the open temporary file, which has no name. */
 static int find_file(void)
 {
     struct stat about;

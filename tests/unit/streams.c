@@ -1,5 +1,5 @@
-/* streams.c - proves that petal_write() writes the same image as petal_serialize(), in pieces, with
- * the same memory for any size of filter, and stops if the sink asks it to. */
+/* streams.c - proves that petal_write() writes the same image as petal_serialize(), in pieces, uses
+ * the same amount of memory for any filter, and stops if the sink requests it. */
 #include "kinds.h"
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static void a_sink_can_stop_the_stream_at_any_piece(void **state)
         assert_int_equal(to.calls, at);
         assert_int_equal(to.differences, 0);
     }
-    /* the caller's sink stopped the call, so nothing failed */
+    /* a stop by the caller's sink isn't recorded as a failure */
     assert_int_equal(petal_last_error(filter, NULL), PETAL_OK);
     free(to.expected.data);
     petal_free(filter);
@@ -181,8 +181,8 @@ static void writing_refuses_what_it_cannot_do(void **state)
     petal_free(filter);
 }
 
-/* All four calls take the same options. They accept a longer struct if its additional bytes are
- * 0. */
+/* All four calls that save accept the same options. They also accept a longer struct if its
+ * additional bytes are 0. */
 static void the_options_of_saving_are_checked_by_every_call(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void the_options_of_saving_are_checked_by_every_call(void **state)
     require_that(petal_serialized_bytes(filter, &newer.known), ==, image.size);
     require_status(PETAL_OK, petal_serialize(filter, &newer.known, image.data, image.size, &error),
                    error);
-    /* The flags concern the file that is replaced. If there is none, they have no effect. */
+    /* The flags apply to the file that is replaced. Calls that write no file ignore the flags. */
     require_status(PETAL_OK,
                    petal_write(filter, SAVE_WITH(PETAL_SAVE_NO_REPLACE), drop, &written, &error),
                    error);

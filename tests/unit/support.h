@@ -1,9 +1,9 @@
-/* support.h - what the tests share: cmocka, seeded random numbers, short functions that make
- * filters, files in a private folder.
+/* support.h - helpers that the tests share: cmocka, seeded random numbers, short functions that
+ * make filters, files in a private folder.
  *
- * Tests include only the public header, as users do. They run at the top of the tree, where the
- * vectors are. The name of a test function is the sentence that it proves. If a require() fails, it
- * prints the input or seed. */
+ * Tests include only the public header, as users do. They run from the top of the tree, where the
+ * vectors are. A test function's name is the statement that the test proves. If a require() fails,
+ * it prints the input or seed. */
 #ifndef PETAL_TESTS_SUPPORT_H
 #define PETAL_TESTS_SUPPORT_H
 
@@ -30,7 +30,7 @@
 
 #include <cmocka.h>
 
-/* Ends the test as skipped. The runner reads the reason from the line printed before. */
+/* Ends the test as skipped. The runner reads the reason from the preceding line of output. */
 #define skip_because(...) \
     do { \
         print_message(__VA_ARGS__); \
@@ -40,7 +40,7 @@
 
 /* ---- random numbers -------------------------------------------------------------------------- */
 
-/* MurmurHash3's finaliser: a bijection, so different numbers stay different. */
+/* MurmurHash3's finalizer, a bijection, so different numbers stay different. */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
@@ -48,8 +48,8 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014). It gives the same numbers on every machine, and all numbers
- * of one seed are different. */
+/* SplitMix64 (Steele, Lea, Flood 2014). It generates the same numbers on every machine, and all
+ * numbers from one seed are different. */
 static inline uint64_t next_random(uint64_t *state)
 {
     return mix(*state += 0x9e3779b97f4a7c15u);
@@ -135,7 +135,8 @@ static inline struct bytes new_bytes(size_t size)
     return bytes;
 }
 
-/* Copies the data to memory of exactly that size, so that a sanitizer finds reads past the end. */
+/* Copies the data to a memory block of exactly that size, so that a sanitizer finds reads past the
+ * end. */
 static inline struct bytes copy_bytes(const void *data, size_t size)
 {
     struct bytes bytes = new_bytes(size);
@@ -157,7 +158,7 @@ static inline bool same_bytes(struct bytes a, struct bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Returns true if the images of two filters are equal in every byte. */
+/* Returns true if the images of two filters are equal byte for byte. */
 static inline bool same_image(const petal_filter *a, const petal_filter *b)
 {
     struct bytes one = serialized(a), other = serialized(b);
@@ -171,8 +172,8 @@ static inline bool same_image(const petal_filter *a, const petal_filter *b)
 
 #define PATH_SIZE 512
 
-/* Returns a path in the test's private folder, $TMPDIR. The storage is static: the last 16 paths
- * stay valid. */
+/* Returns a path in the test's private folder, $TMPDIR. The storage is static, and the last 16
+ * paths stay valid. */
 static inline const char *temporary(const char *name)
 {
     static char paths[16][PATH_SIZE];
@@ -214,8 +215,8 @@ static inline bool file_exists(const char *path)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* An allocator that counts allocations and checks what is freed. From the `fail_at`th allocation on
- * it fails, once or permanently. */
+/* An allocator that counts allocations and checks the blocks that are freed. It fails at the
+ * `fail_at`th allocation, and also at all later ones if requested. */
 struct counting {
     uint64_t calls, live_blocks, live_bytes, bad_releases;
     uint64_t fail_at; /* 0 means never */
@@ -229,7 +230,8 @@ static inline void *counting_alloc(void *context, size_t size_bytes)
     if (count->fail_at &&
         (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
         return NULL;
-    /* The size is stored in front. 16 bytes keep malloc's alignment. */
+    /* The size is stored in front of the block, in a 16-byte prefix, which preserves malloc's
+     * alignment. */
     uint8_t *block = calloc(1, size_bytes + 16);
     if (!block) return NULL;
     uint64_t size = size_bytes;

@@ -51,7 +51,7 @@ static void look_inside(struct job *job)
     petal_status saved = petal_save(job->filter, job->path, NULL, NULL);
     job->saves += saved == PETAL_OK;
     job->failed_saves +=
-        saved != PETAL_OK && saved != PETAL_ERR_BUSY; /* another thread is saving */
+        saved != PETAL_OK && saved != PETAL_ERR_BUSY; /* BUSY: another thread is saving */
     size_t size = (size_t)petal_serialized_bytes(job->filter, NULL);
     uint8_t *image = malloc(size);
     job->wrong_images +=
@@ -78,7 +78,7 @@ static void *run(void *argument)
 static void ask_from_all_threads(const petal_filter *filter)
 {
     struct job jobs[THREADS];
-    const char *path = temporary("threads.petal"); /* shared: each save replaces it */
+    const char *path = temporary("threads.petal"); /* each save replaces this file */
     memset(jobs, 0, sizeof jobs);
     uint64_t content_id = content_of(filter);
     for (uint64_t i = 0; i < THREADS; i++) {
@@ -144,7 +144,7 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     unlink(path);
 }
 
-/* If each filter belongs to one thread, threads share nothing: the library has no mutable global
+/* Threads that use separate filters share nothing, since the library has no mutable global
  * state. */
 static void *live_alone(void *argument)
 {

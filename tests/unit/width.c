@@ -1,10 +1,10 @@
 /* width.c - proves that sizes above 2^31 and 2^32, in bits and in bytes, work correctly.
  *
- * The classic bug in Bloom filter libraries is a 32-bit number somewhere. In a larger filter, all
- * keys then use only the low part, or every key seems to be present. So these tests create filters
- * just below, at and just above those sizes, and add and query keys whose bits are at the very
- * beginning and end. The memory is mapped, so the kernel allocates only pages that a key
- * touches. */
+ * The classic bug in Bloom filter libraries is a 32-bit number where 64 bits are needed. In a
+ * filter above that size, the bug makes all keys use only the low part, or every key seem to be
+ * present. So these tests create filters just below, at and just above those sizes, and add and
+ * query keys whose bits are at the very beginning and end. The memory is mapped, so the kernel
+ * allocates only pages that a key touches. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"
@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* An allocator of zero pages, which take no memory until they are written. It remembers the bit
- * array, so that tests can read the bits. Pages are aligned, so the array begins at the start of
- * its memory. */
+/* An allocator that maps zero pages, which take no memory until they are written. It stores the
+ * address of the bit array, so that tests can read the bits. Pages are aligned, so the array begins
+ * at the start of its allocation. */
 struct lazy_memory {
     uint8_t *bits;
 };
@@ -62,14 +62,15 @@ static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64
     return all;
 }
 
-/* Returns hashes whose first position is at the start, at the end, near the middle, or near 2^31 or
- * 2^32 of m bits; the rest are random. For h = p * 2^64 / m, rounded up, mulhi64(h, m) = p. */
+/* Returns hashes whose first position among m bits is at the start, at the end, near the middle, or
+ * near a power of two from 2^30 on; the rest are random. For h = p * 2^64 / m, rounded up,
+ * mulhi64(h, m) = p. */
 #define HASHES 200
 
 static uint64_t hash_for(uint64_t position, uint64_t m)
 {
     long double h = ldexpl((long double)position + 0.5L, 64) /
-                    (long double)m; /* the middle of the range of hashes with this position */
+                    (long double)m; /* middle of this position's range of hashes */
     return h >= 0x1p64L ? UINT64_MAX : (uint64_t)h;
 }
 
@@ -87,7 +88,7 @@ static void choose_hashes(uint64_t m, uint64_t hashes[HASHES])
     while (count < HASHES) hashes[count++] = next_random(&random);
 }
 
-/* Removes the hashes as often as they were added. None may remain. */
+/* Removes each hash as often as it was added. No hash may remain. */
 static void remove_all(petal_filter *filter, const uint64_t hashes[HASHES])
 {
     for (int i = 0; i < HASHES; i++)
@@ -125,7 +126,7 @@ static void add_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines)
 static void classic_is_right_around_2_31_and_2_32_bits_and_bytes(void **state)
 {
     (void)state;
-    for (int power = 31; power <= 35; power++) /* 2^34 and 2^35 bits are 2^31 and 2^32 bytes */
+    for (int power = 31; power <= 35; power++) /* includes 2^31 and 2^32 bytes */
         for (int64_t off = -1; off <= 1; off++)
             add_and_ask(PETAL_SCHEME_CLASSIC, ((uint64_t)1 << power) + (uint64_t)off, 4, 0);
     add_and_ask(PETAL_SCHEME_CLASSIC, 3 * ((uint64_t)1 << 33) + 7, 7, 0);
@@ -145,12 +146,12 @@ static void blocked_is_right_around_2_31_and_2_32_bits_and_bytes(void **state)
 static void counting_is_right_around_2_31_and_2_32_counters_and_bytes(void **state)
 {
     (void)state;
-    for (int power = 31; power <= 33; power++) /* 2^32 and 2^33 counters are 2^31 and 2^32 bytes */
+    for (int power = 31; power <= 33; power++) /* includes 2^31 and 2^32 bytes */
         for (int64_t off = -1; off <= 1; off++)
             add_and_ask(PETAL_SCHEME_COUNTING, ((uint64_t)1 << power) + (uint64_t)off, 4, 0);
 }
 
-/* Each 1/1024 of the array contains a position, so every part is reachable. */
+/* Every part of the array must be reachable: each 1/1024 of it must contain a position. */
 static void keys_reach_every_part_of_a_wide_filter(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ static void keys_reach_every_part_of_a_wide_filter(void **state)
                     (unsigned long long)positions[0]);
             slices[positions[0] / (m / 1024 + 1)]++;
         }
-        for (int i = 0; i < 1024; i++) /* 19.5 each, sd 4.4: P(below 1) = 3e-9 */
+        for (int i = 0; i < 1024; i++) /* mean 19.5, sd 4.4: P(0) = 3e-9 */
             require(slices[i] > 0, "slice %d of 1,024 is empty, seed %llu", i,
                     (unsigned long long)seed);
         petal_free(filter);
@@ -232,7 +233,7 @@ static void save_map_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t l
     require(on_disk < 256u << 20, "%llu bytes on disk: its zeros are no holes",
             (unsigned long long)on_disk);
     status = petal_open(path, NULL, &map, &error);
-    unlink(path); /* the map keeps the file alive */
+    unlink(path); /* the map keeps the file's contents */
     require_status(PETAL_OK, status, error);
     assert_int_equal(contains_hashes(map, hashes, HASHES, NULL), HASHES);
     for (int i = 0; i < HASHES; i++)

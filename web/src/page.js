@@ -54,7 +54,7 @@
     var percent = 100 * p;
     return (percent >= 99.5 ? '100' : percent.toPrecision(2)) + ' %';
   }
-  /* What the tool accepts: 10M and 64MiB; null for anything else. */
+  /* What the tool accepts, such as 10M and 64MiB; null for anything else. */
   function readNumber(s) {
     var m = /^\s*([0-9][0-9,_]*\.?[0-9]*(?:e\+?[0-9]+)?)\s*([kKMGT万亿]?)\s*$/.exec(s);
     if (!m) return null;
@@ -133,7 +133,7 @@
   var workers = {};
   function engine(name) { return workers[name] || (workers[name] = startWorker()); }
 
-  /* Loads a script from the folder samples, once: it calls petalSample(name, value). */
+  /* Loads a script from the samples folder, once: it calls petalSample(name, value). */
   var samples = {};
   window.petalSample = function (name, value) { samples[name].resolve(value); };
   function sample(name) {

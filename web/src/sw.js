@@ -1,7 +1,7 @@
 /* sw.js - makes the page work without a network: it caches the files on the first visit, and uses
- * them if they can't be fetched. With a network, every file comes from the server, so that the page
- * is never stale. Each build has its own version, so this script differs: the browser installs it,
- * and its files replace the old ones. */
+ * them if they can't be fetched. With a network connection, every file comes from the server, so
+ * the page is never stale. Each build has its own version, so this script changes with every build:
+ * the browser installs the new one, and its files replace the old ones. */
 'use strict';
 const CACHE = 'petal {{version}}', FILES = {{files}};
 const addressOf = (name) => new URL(name, self.registration.scope).href;

@@ -403,15 +403,15 @@
     if (!w.m) return done(await plan({ capacity: w.n, rate: w.p }), { asked: w.p });
     if (!w.n) { it = await plan({ rate: w.p, memoryBytes: w.m }); return done(it, { asked: w.p }); }
     if (!w.format) return plan({ capacity: w.n, memoryBytes: w.m });
-    // Other libraries are sized by a rate: the lowest one, in thousandths of its logarithm, that
-    // fits.
+    // Other libraries' filters are sized by rate: the lowest one, in thousandths of its logarithm,
+    // that fits.
     function rateOf(i) { return Math.exp(-i / 1000); }
     var i = await largest(1, 690000, async function (i) { try { return (await plan({ capacity: w.n, rate: rateOf(i) })).bytes <= w.m; } catch (error) { return false; } });
     if (i === null) throw impossible('plan_no_room');
     return done(await plan({ capacity: w.n, rate: rateOf(i) }), { asked: rateOf(i) });
   }
 
-  /* The gain of each bit per key: the same for every plan. */
+  /* The gain from each bit per key: the same for every plan. */
   var bought;
   async function purchases() {
     if (bought) return bought;

@@ -1,4 +1,5 @@
-// main.go - bits-and-blooms/bloom. It speaks the protocol of ../driver.c.
+// main.go - runs bits-and-blooms/bloom as a contender for ../driver.c, which describes the
+// protocol.
 package main
 
 import (

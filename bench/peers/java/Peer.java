@@ -1,5 +1,5 @@
-/* Peer.java - Guava's BloomFilter, with the funnel for the keys' type. It speaks the protocol of
- * ../driver.c. */
+/* Peer.java - runs Guava's BloomFilter, with the funnel for the key type, as a contender for
+ * ../driver.c, which describes the protocol. */
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnel;
 import com.google.common.hash.Funnels;

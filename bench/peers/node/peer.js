@@ -1,5 +1,5 @@
-// peer.js - npm's bloom-filters or bloomfilter, chosen by the argument. It speaks the protocol of
-// ../driver.c.
+// peer.js - runs bloom-filters or bloomfilter from npm, chosen by the argument, as a contender for
+// ../driver.c, which describes the protocol.
 'use strict'
 const mask = (1n << 64n) - 1n
 
@@ -9,8 +9,8 @@ function mix(x) {
     return x ^ (x >> 31n)
 }
 
-// Writing each text to a buffer and reading it back makes it a flat string: otherwise V8 would
-// flatten concatenations while timed.
+// Writing each text to a buffer and reading it back makes it a flat string. Otherwise V8 would
+// flatten concatenated strings after the clock has started.
 function text(i) {
     return Buffer.from('http://a.io/' + mix(i).toString(16).padStart(16, '0')).toString('latin1')
 }

@@ -1,5 +1,5 @@
-"""peer.py - rbloom or pybloom_live, chosen by the argument. It speaks the protocol of
-../driver.c."""
+"""peer.py - runs rbloom or pybloom_live, chosen by the argument, as a contender for ../driver.c,
+which describes the protocol."""
 
 import sys
 from time import perf_counter_ns

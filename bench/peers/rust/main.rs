@@ -1,4 +1,5 @@
-// main.rs - fastbloom, with its own SipHash or with foldhash. It speaks the protocol of ../driver.c.
+// main.rs - runs fastbloom, with its own SipHash or with foldhash, as a contender for ../driver.c,
+// which describes the protocol.
 use fastbloom::{BloomFilter, BuilderWithBits};
 use std::hash::{BuildHasher, Hash};
 use std::io::{BufRead, Write};

@@ -1,5 +1,5 @@
-// DropIn.cs - code written for the widely copied BloomFilter<T> in C# runs unchanged, and can then
-// do more than that class: use a filter that another process wrote.
+// DropIn.cs - code written for the widely copied BloomFilter<T> in C# runs unchanged. It can then
+// do more than that class, such as use a filter that another process wrote.
 using System;
 using System.Collections.Generic;
 using System.IO;

@@ -2,7 +2,7 @@
 //
 // long[] and raw bytes are read in place; their offsets are copied in pieces. Other arrays are
 // converted in pieces of up to 4096 keys, with one library call per piece. If a key is refused, all
-// keys before it have been processed, and the exception has its index.
+// keys before it have been processed, and the exception contains its index.
 using System;
 using System.Collections.Generic;
 using System.Runtime.ExceptionServices;
@@ -96,11 +96,11 @@ namespace Petal
         /// <returns>For each key, true if it was certainly new.</returns>
         public bool[] AddBatch(T[] keys) => Answers(Verb.Add, keys);
 
-        /// <summary>Whether each key is present.</summary>
+        /// <summary>Determines whether each key is present.</summary>
         /// <returns>For each key, false if it was certainly never added.</returns>
         public bool[] ContainsBatch(T[] keys) => Answers(Verb.Contains, keys);
 
-        /// <summary>Like ContainsBatch(keys), into the caller's array.</summary>
+        /// <summary>Like ContainsBatch(keys), but writes into the caller's array.</summary>
         /// <returns>The number of true answers.</returns>
         public long ContainsBatch(T[] keys, bool[] answers)
         {
@@ -117,7 +117,8 @@ namespace Petal
         /// <returns>For each key, false if it was certainly absent.</returns>
         public bool[] RemoveBatch(T[] keys) => Answers(Verb.Remove, keys);
 
-        /// <summary>Whether any key is present; stops once that is known.</summary>
+        /// <summary>Determines whether any key is present, and stops as soon as that is
+        /// known.</summary>
         public bool ContainsAny(IEnumerable<T> keys)
         {
             if (keys == null)
@@ -130,7 +131,8 @@ namespace Petal
             return false;
         }
 
-        /// <summary>Whether all keys are present; stops once that is known.</summary>
+        /// <summary>Determines whether all keys are present, and stops as soon as that is
+        /// known.</summary>
         public bool ContainsAll(IEnumerable<T> keys)
         {
             if (keys == null)
@@ -175,7 +177,7 @@ namespace Petal
             return RunOffsets(Verb.Add, data, offsets);
         }
 
-        /// <summary>Whether each key is present. The keys are consecutive, as in
+        /// <summary>Determines whether each key is present. The keys are consecutive, as in
         /// AddBatch.</summary>
         public bool[] ContainsBatch(byte[] data, int[] offsets)
         {
@@ -242,7 +244,7 @@ namespace Petal
             return answers;
         }
 
-        // before: how many keys the caller passed before these.
+        // `before` is the number of keys that the caller passed before these.
         private long RunAll(Verb verb, T[] keys, int count, bool[] answers, long before)
         {
             fixed(bool* into = answers)
@@ -267,7 +269,7 @@ namespace Petal
             }
         }
 
-        // If a key is refused, the keys before it are processed.
+        // If a key is refused, the keys before it have been processed.
         private long RunPiece(Verb verb, T[] keys, ref int from, int end, Scratch scratch,
                               byte* answers, long before)
         {
@@ -403,7 +405,7 @@ namespace Petal
             return batch;
         }
 
-        // first: the index of the batch's first key among all keys that the caller passed.
+        // `first` is the index of the batch's first key among all keys that the caller passed.
         private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, long first)
         {
             if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 &&

@@ -6,13 +6,14 @@ using System.Threading;
 
 namespace Petal
 {
-    /// <summary>A Bloom filter: "certainly not" or "probably", in a few bits per key.</summary>
+    /// <summary>A Bloom filter: it answers "certainly not" or "probably", and needs only a few bits
+    /// per key.</summary>
     /// <typeparam name="T">string, byte[], an integer type, float or double; object for keys of
     /// several of these types in one filter.</typeparam>
     /// <remarks>
-    /// Any number of threads may use a filter. Queries run concurrently; a change waits for running
-    /// calls, and other calls wait for it. Dispose() also waits for running calls; later calls
-    /// throw ObjectDisposedException.
+    /// Any number of threads may use a filter. Queries run concurrently; a change waits for calls
+    /// in progress, and other calls wait for it. Dispose() also waits for calls in progress; later
+    /// calls throw ObjectDisposedException.
     /// </remarks>
     public sealed unsafe partial class BloomFilter<T> : IDisposable
     {
@@ -32,8 +33,8 @@ namespace Petal
 
         // ---- making ----
 
-        /// <summary>Creates a filter with this many bits for this many keys, with the best number
-        /// of hashes.</summary>
+        /// <summary>Creates a filter with the given number of bits for the given number of keys,
+        /// with the best number of hashes.</summary>
         /// <param name="bits">Bits, rounded up to a multiple of 512.</param>
         /// <param name="setSize">Distinct keys.</param>
         public BloomFilter(long bits, long setSize)
@@ -41,15 +42,15 @@ namespace Petal
         {
         }
 
-        /// <summary>Creates a filter with this many bits for this many keys, with this number of
-        /// hashes.</summary>
+        /// <summary>Creates a filter with the given numbers of bits and hashes for the given number
+        /// of keys.</summary>
         public BloomFilter(long bits, long setSize, int hashes)
             : this(new FilterOptions { Bits = bits, Capacity = setSize, Hashes = hashes })
         {
         }
 
-        /// <summary>Creates the smallest filter for this many keys that lets at most this share of
-        /// other keys pass.</summary>
+        /// <summary>Creates the smallest filter for the given number of keys whose false-positive
+        /// rate is at most `rate`.</summary>
         /// <param name="items">Distinct keys.</param>
         /// <param name="rate">Above 0 and below 1: 0.01 is 1 %.</param>
         public BloomFilter(long items, double rate)
@@ -110,10 +111,10 @@ namespace Petal
         /// <returns>True if it was certainly new, false if it was probably present.</returns>
         public bool Add(T key) => Run(Verb.Add, key) != 0;
 
-        /// <summary>Whether a key is present.</summary>
+        /// <summary>Determines whether a key is present.</summary>
         /// <returns>False if it was certainly never added, true if it probably was.</returns>
-        /// <exception cref="FormatException">The mapped file is damaged where the key's bits are;
-        /// see OpenOptions.NoVerify.</exception>
+        /// <exception cref="FormatException">The mapped file is damaged at the key's bits; see
+        /// OpenOptions.NoVerify.</exception>
         public bool Contains(T key) => Run(Verb.Contains, key) != 0;
 
         /// <summary>Removes a key from a counting filter. Remove only keys that were
@@ -125,7 +126,7 @@ namespace Petal
         /// secret.</summary>
         public ulong HashKey(T key) => Run(Verb.Hash, key);
 
-        // Testing T costs nothing: for number types, the compiler resolves the tests.
+        // Testing T costs nothing, because the compiler resolves the tests for number types.
         private ulong Run(Verb verb, T key)
         {
             if (typeof(T) == typeof(long))
@@ -195,7 +196,7 @@ namespace Petal
             return RunBytes(verb, at, Keys.PutLittle(at, Keys.ToBits(value), 8));
         }
 
-        // Nothing between entering and leaving can throw.
+        // No statement between entering and leaving can throw.
         private ulong RunBytes(Verb verb, byte* key, int size)
         {
             ulong answer;
@@ -217,14 +218,14 @@ namespace Petal
             }
         }
 
-        // A block of the map is damaged, perhaps one that holds other keys: "true" may not be a
-        // valid answer.
+        // A block of the map is damaged, perhaps only one with the bits of other keys. So "true"
+        // may not be a valid answer.
         private bool IsDamaged()
         {
             return Native.petal_last_error(core.Filter, null) == Native.Damaged;
         }
 
-        // Queries a batch that holds only this key, which reports whether its bits are damaged.
+        // Queries a batch that contains only this key. That reports whether its bits are damaged.
         private ulong ContainsChecked(byte* key, int size)
         {
             byte answer = 0;
@@ -299,15 +300,15 @@ namespace Petal
 
         // ---- the end ----
 
-        /// <summary>Releases the memory, the map and the lock, after running calls have
+        /// <summary>Releases the memory, the map and the lock, once the calls in progress have
         /// finished.</summary>
-        /// <remarks>A writable map is synced first, which can fail like Sync().</remarks>
+        /// <remarks>A writable map is synced first, which can fail just as Sync() can.</remarks>
         public void Dispose()
         {
             core.Close(Path);
         }
 
-        /// <summary>Whether the filter has been disposed of.</summary>
+        /// <summary>True if the filter has been disposed of.</summary>
         public bool IsClosed => core.Closed;
 
         /// <summary>The filter's scheme, size and number of keys, in a few words.</summary>

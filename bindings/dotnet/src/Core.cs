@@ -2,15 +2,15 @@
 //
 // The library lets any number of threads query a filter as long as none changes it. Core ensures
 // that: it admits any number of queries or one change; other calls wait. Closing is a change that
-// never ends: it waits for running calls, and later calls are refused. The gate is a member of the
-// handle and a call leaves through it, so the garbage collector can't free the filter during a
+// never ends: it waits for calls in progress, and later calls are refused. The gate is a member of
+// the handle and a call leaves through it, so the garbage collector can't free the filter during a
 // call.
 //
 // `state` counts the running queries; a running change subtracts Change from it. If nobody has to
 // wait, entering and leaving take one atomic operation each. A thread that must wait counts itself
 // in `waiters` while holding the monitor, tries again, and sleeps. A thread that leaves looks for
 // waiters after its own atomic operation, so no waiter sleeps through it. A waiting change takes
-// precedence over new queries, or it might wait forever.
+// precedence over new queries; otherwise it might wait forever.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;
@@ -208,7 +208,7 @@ namespace Petal
                 LeaveQuery();
         }
 
-        // Called after adding this many keys: a growing filter may have allocated.
+        // Called after adding `keys` keys, since a growing filter may have allocated memory.
         internal unsafe void LeaveAdded(bool asChange, long keys)
         {
             const int LayerKeys = 1024;
@@ -231,7 +231,7 @@ namespace Petal
         // ---- two filters ----
         //
         // A thread that holds one filter and must wait for the other releases the first while it
-        // waits, so that two threads that take the same filters in opposite order don't deadlock.
+        // waits, so that two threads taking the same filters in opposite order don't deadlock.
 
         internal static bool EnterTwo(Core first, Core second, bool change)
         {
@@ -308,7 +308,7 @@ namespace Petal
             {
                 EnterChange();
             }
-            catch (ObjectDisposedException) // another thread has closed it meanwhile
+            catch (ObjectDisposedException) // another thread has closed it in the meantime
             {
                 return;
             }

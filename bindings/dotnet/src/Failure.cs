@@ -4,12 +4,12 @@ using System.IO;
 
 namespace Petal
 {
-    /// <summary>What the core reported in addition to the message; stored in the
-    /// exception.</summary>
+    /// <summary>The details that the core reported in addition to the message. They are stored in
+    /// the exception.</summary>
     /// <remarks> Invalid arguments, filters of other kinds, wrong secrets: ArgumentException.
     /// Operations that a filter's kind doesn't support, and changes to a filter opened for reading:
     /// NotSupportedException. A full filter: InvalidOperationException. Bytes that are not a
-    /// complete filter, are damaged, or come from a writer that died: FormatException. Files:
+    /// complete filter, are damaged, or were left by a writer that died: FormatException. Files:
     /// IOException, FileNotFoundException, DirectoryNotFoundException, UnauthorizedAccessException.
     /// Not enough memory: InsufficientMemoryException. A closed filter: ObjectDisposedException.
     /// </remarks>

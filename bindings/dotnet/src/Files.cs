@@ -21,11 +21,11 @@ namespace Petal
         /// <exception cref="FormatException">The file is not a filter, or is damaged.</exception>
         /// <exception cref="IOException">The file can't be read, or another process is changing
         /// it.</exception>
-        /// <exception cref="ArgumentException">The keys are not T, the filter is keyed and no
-        /// secret was given, or several formats fit.</exception>
+        /// <exception cref="ArgumentException">The keys are not of type T, the filter is keyed but
+        /// no secret was given, or several formats match.</exception>
         public static BloomFilter<T> Open(string path) => Open(path, new OpenOptions());
 
-        /// <summary>Opens a file in this mode.</summary>
+        /// <summary>Opens a file in the given mode.</summary>
         public static BloomFilter<T> Open(string path, OpenMode mode)
         {
             return Open(path, new OpenOptions { Mode = mode });
@@ -66,7 +66,7 @@ namespace Petal
 
         /// <summary>Writes a file in this format.</summary>
         /// <param name="path">The file.</param>
-        /// <param name="format">"guava", ...; null: a petal file.</param>
+        /// <param name="format">A format such as "guava", or null for a petal file.</param>
         /// <param name="replace">Whether to replace an existing file, or throw IOException.</param>
         public void Save(string path, string format, bool replace = true)
         {
@@ -84,7 +84,7 @@ namespace Petal
             Check(status, &error, path);
         }
 
-        /// <summary>Makes all changes of a writable file durable.</summary>
+        /// <summary>Makes all changes to a writable file durable.</summary>
         public void Sync()
         {
             NativeError error;
@@ -125,8 +125,8 @@ namespace Petal
                     if (size > MostBytes)
                         throw Failure.TooLarge(size);
                     bytes = new byte[Math.Max(1, (int)size)];
-                    // If the format can't hold the filter, the size is 0, and the call below gives
-                    // the reason.
+                    // If the format can't represent the filter, the size is 0, and the call below
+                    // gives the reason.
                     fixed(byte* at = bytes) status =
                         Native.petal_serialize(core.Filter, &options, at, size, &error);
                 }
@@ -139,15 +139,15 @@ namespace Petal
             return bytes;
         }
 
-        /// <summary>Loads a filter from the bytes of a file, in any format: a copy in
+        /// <summary>Loads a filter from the bytes of a file, in any format, as a copy in
         /// memory.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes)
         {
             return FromBytes(bytes, new OpenOptions());
         }
 
-        /// <summary>Loads a filter from the bytes of a file: a copy in memory. Ignores Mode, Live,
-        /// Locked and NoLock.</summary>
+        /// <summary>Loads a filter from the bytes of a file, as a copy in memory. Ignores Mode,
+        /// Live, Locked and NoLock.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, OpenOptions options)
         {
             if (bytes == null)
@@ -155,7 +155,7 @@ namespace Petal
             return FromBytes(bytes, 0, bytes.Length, options);
         }
 
-        /// <summary>Loads a filter from a part of an array.</summary>
+        /// <summary>Loads a filter from part of an array.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, int offset, int count,
                                                OpenOptions options)
         {
@@ -178,12 +178,13 @@ namespace Petal
 
         // ---- views ----
 
-        /// <summary>A read-only filter over bytes in place, without a copy.</summary>
+        /// <summary>Creates a read-only filter that uses these bytes in place, without a
+        /// copy.</summary>
         public static BloomFilter<T> View(byte[] bytes) => View(bytes, new OpenOptions());
 
-        /// <summary>A read-only filter over bytes in place, without a copy. The array is pinned and
-        /// must not change until Dispose(). Ignores Mode, Recover, Live, Locked and
-        /// NoLock.</summary>
+        /// <summary>Creates a read-only filter that uses these bytes in place, without a copy. The
+        /// array is pinned and must not change until Dispose(). Ignores Mode, Recover, Live, Locked
+        /// and NoLock.</summary>
         public static BloomFilter<T> View(byte[] bytes, OpenOptions options)
         {
             if (bytes == null)
@@ -200,8 +201,8 @@ namespace Petal
             }
         }
 
-        /// <summary>A read-only filter over memory that must not change until Dispose(), such as a
-        /// mapped file.</summary>
+        /// <summary>Creates a read-only filter over memory that must not change until Dispose(),
+        /// such as a mapped file.</summary>
         public static BloomFilter<T> View(IntPtr bytes, long size, OpenOptions options)
         {
             if (bytes == IntPtr.Zero)
@@ -224,8 +225,8 @@ namespace Petal
 
         // ---- patches ----
 
-        /// <summary>The patch from this filter to another, for copies that follow a filter as it
-        /// changes.</summary>
+        /// <summary>Computes the patch from this filter to another, for copies that follow a filter
+        /// as it changes.</summary>
         /// <exception cref="ArgumentException">The filters differ in more than their
         /// keys.</exception>
         public byte[] Diff(BloomFilter<T> to)
@@ -251,7 +252,7 @@ namespace Petal
         /// <param name="patch">A patch from Diff(), or made by another language's binding.</param>
         /// <param name="memoryLimit">The number of bytes that new layers may allocate.
         /// 0 means the limit given when the filter was opened; -1 means no limit.</param>
-        /// <exception cref="ArgumentException">The patch is for another filter, or is already
+        /// <exception cref="ArgumentException">The patch is for another filter, or has already been
         /// applied.</exception>
         /// <exception cref="FormatException">The bytes are not a patch, or are damaged.</exception>
         public void ApplyPatch(byte[] patch, long memoryLimit = 0)

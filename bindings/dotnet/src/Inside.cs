@@ -38,13 +38,13 @@ namespace Petal
             FileFormatName = Native.Text(file.FormatName);
         }
 
-        /// <summary>Bits, or counters; the sum over layers.</summary>
+        /// <summary>The total number of bits or counters in all layers.</summary>
         public long Bits => (long)native.Bits;
-        /// <summary>The size of the bits in bytes, in whole lines of 64.</summary>
+        /// <summary>The size of the bits in bytes, in whole 64-byte lines.</summary>
         public long Bytes => (long)native.Bytes;
-        /// <summary>All bytes allocated; maps are not counted.</summary>
+        /// <summary>The total number of bytes allocated, not counting maps.</summary>
         public long MemoryBytes => (long)native.MemoryBytes;
-        /// <summary>Bits per key; if there are several layers, the newest layer's.</summary>
+        /// <summary>Bits per key; if there are several layers, that of the newest.</summary>
         public int Hashes => (int)native.Hashes;
         /// <summary>1 or 2 for a blocked filter, otherwise 0.</summary>
         public int LinesPerKey => (int)native.LinesPerKey;
@@ -56,20 +56,20 @@ namespace Petal
         public long Capacity => (long)native.Capacity;
         /// <summary>The requested rate.</summary>
         public double TargetRate => native.TargetRate;
-        /// <summary>The exact model's rate at Capacity keys.</summary>
+        /// <summary>The rate with Capacity keys, according to the exact model.</summary>
         public double PredictedRate => native.PredictedRate;
-        /// <summary>The number of keys added, including repeats, minus those removed. A
-        /// hint.</summary>
+        /// <summary>The approximate number of keys added, including repeats, minus those
+        /// removed.</summary>
         public long Items => (long)native.Items;
         /// <summary>The seed of the hash.</summary>
         public ulong Seed => native.Seed;
         /// <summary>Bytes of metadata.</summary>
         public int MetadataBytes => (int)native.MetadataBytes;
-        /// <summary>Whether the filter has a secret.</summary>
+        /// <summary>True if the filter has a secret.</summary>
         public bool Keyed => native.Keyed != 0;
         /// <summary>The key type that the file records.</summary>
         public KeyType KeyType => (KeyType)native.KeyType;
-        /// <summary>Whether the filter adds layers as keys are added.</summary>
+        /// <summary>True if the filter adds layers as keys are added.</summary>
         public bool Grows => native.Policy == 1;
         /// <summary>For a window, the number of keys it remembers, otherwise 0.</summary>
         public long Window => (long)layers.WindowKeys;
@@ -78,16 +78,16 @@ namespace Petal
             TimeSpan.FromTicks((long)layers.WindowMs * TimeSpan.TicksPerMillisecond);
         /// <summary>For a window, the planned number of generations.</summary>
         public int Generations => (int)layers.Generations;
-        /// <summary>Whether the file was opened while another process was changing it.</summary>
+        /// <summary>True if the file was opened while another process was changing it.</summary>
         public bool Live => file.Live != 0;
-        /// <summary>Whether the filter is a memory-mapped petal file, so that Verify() can check
-        /// its blocks against their checksums.</summary>
+        /// <summary>True if the filter is a memory-mapped petal file, so Verify() can check its
+        /// blocks against their checksums.</summary>
         public bool Verifiable => file.Verifiable != 0;
-        /// <summary>Whether the filter is a memory-mapped file whose blocks are checked against
+        /// <summary>True if the filter is a memory-mapped file whose blocks are checked against
         /// their checksums before first use.</summary>
         public bool VerifiesOnUse => file.VerifiesOnUse != 0;
-        /// <summary>For a mapped file: the number of blocks that are not checked yet or were found
-        /// damaged.</summary>
+        /// <summary>For a mapped file: the number of blocks that have not been checked yet or were
+        /// found to be damaged.</summary>
         public long UncheckedBlocks => (long)file.UncheckedBlocks;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
@@ -96,15 +96,16 @@ namespace Petal
         /// <summary>The format that the filter was read from or created for.</summary>
         public string FormatName { get; private set; }
         /// <summary>The format of the file or stream that the filter was read from; null if it was
-        /// created in memory. A petal file may hold a filter of another format: then this is
-        /// "petal", and FormatName is the other format.</summary>
+        /// created in memory. A petal file may contain a filter of another format. In that case
+        /// this is "petal", and FormatName is the other format.</summary>
         public string FileFormatName { get; private set; }
-        /// <summary>The kernel used on this CPU: "avx2", ...</summary>
+        /// <summary>The kernel used on this CPU, such as "avx2".</summary>
         public string KernelName { get; private set; }
-        /// <summary>Bits per key at Capacity.</summary>
+        /// <summary>The number of bits per key when the filter has Capacity keys.</summary>
         public double BitsPerKey => 8.0 * Bytes / Capacity;
 
-        /// <summary>The exact model's rate for this many distinct keys.</summary>
+        /// <summary>The rate with this number of distinct keys, according to the exact
+        /// model.</summary>
         public double RateAt(long keys)
         {
             NativeInfo copy = native;
@@ -136,13 +137,13 @@ namespace Petal
         public Estimate EstimatedItems { get; private set; }
         /// <summary>The share of absent keys that pass now; NaN if it is unknown.</summary>
         public double EstimatedRate { get; private set; }
-        /// <summary>Whether every bit is set.</summary>
+        /// <summary>True if every bit is set.</summary>
         public bool Saturated { get; private set; }
-        /// <summary>Whether the filter is known to hold more keys than planned.</summary>
+        /// <summary>True if the filter is known to contain more keys than planned.</summary>
         public bool Overfull { get; private set; }
     }
 
-    /// <summary>How the keys of two filters overlap: numbers of keys, and shares from 0 to
+    /// <summary>The overlap of two filters' keys: numbers of keys, and shares from 0 to
     /// 1.</summary>
     public sealed class Comparison
     {
@@ -186,8 +187,8 @@ namespace Petal
         /// <summary>Bits per key.</summary>
         public int NumberOfHashes => Info().Hashes;
 
-        /// <summary>The share of other keys that pass when the filter holds SetSize keys, by the
-        /// exact model; NaN if SetSize is not recorded.</summary>
+        /// <summary>The share of other keys that pass when the filter contains SetSize keys,
+        /// according to the exact model; NaN if SetSize is not recorded.</summary>
         public double FalsePositiveProbability() => Info().PredictedRate;
 
         /// <summary>The key type that the filter's file records.</summary>
@@ -207,7 +208,7 @@ namespace Petal
             }
         }
 
-        /// <summary>Describes one layer, from 0.</summary>
+        /// <summary>Describes one layer. Layers are numbered from 0.</summary>
         public FilterInfo Info(int layer)
         {
             uint place = (uint)FilterOptions.Unsigned(layer, "layer");
@@ -233,7 +234,7 @@ namespace Petal
             return inside;
         }
 
-        /// <summary>Computes statistics from the bits; reads all of them.</summary>
+        /// <summary>Computes statistics from the bits, all of which it reads.</summary>
         public FilterStats Stats()
         {
             NativeStats stats = new NativeStats();
@@ -258,7 +259,8 @@ namespace Petal
             return id;
         }
 
-        /// <summary>Whether the filter is known to hold more distinct keys than planned.</summary>
+        /// <summary>True if the filter is known to contain more distinct keys than
+        /// planned.</summary>
         public bool IsOverfull
         {
             get {
@@ -373,7 +375,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Keeps only the bits that both filters have: keys in both stay
+        /// <summary>Keeps only the bits that are set in both filters, so keys in both stay
         /// present.</summary>
         /// <exception cref="ArgumentException">The parameters differ; the message says
         /// which.</exception>
@@ -405,7 +407,8 @@ namespace Petal
 
         // ---- new filters ----
 
-        /// <summary>A copy in memory, writable even if this one is not.</summary>
+        /// <summary>Returns a copy in memory, which is writable even if this filter is
+        /// not.</summary>
         public BloomFilter<T> Copy()
         {
             IntPtr made = IntPtr.Zero;
@@ -417,7 +420,7 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>An empty filter with the same parameters, which can be merged with this
+        /// <summary>Returns an empty filter with the same parameters, which can be merged with this
         /// one.</summary>
         public BloomFilter<T> EmptyLike()
         {
@@ -430,7 +433,7 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>Makes a classic filter from a counting filter: the same keys in a quarter of
+        /// <summary>Creates a classic filter with the keys of this counting filter, in a quarter of
         /// the bytes.</summary>
         public BloomFilter<T> DropCounts()
         {
@@ -443,11 +446,11 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>Makes a smaller filter with the same keys, bit for bit equal to one created at
-        /// that size. Create this one with FilterOptions.Foldable.</summary>
+        /// <summary>Creates a smaller filter with the same keys, bit-for-bit identical to one
+        /// created at that size. Create this one with FilterOptions.Foldable.</summary>
         /// <param name="rate">The rate to keep; 0 means this filter's.</param>
-        /// <param name="capacity">Distinct keys to make room for; 0, or fewer than are present:
-        /// those present.</param>
+        /// <param name="capacity">The number of distinct keys to make room for. If it is 0 or below
+        /// the number of keys present, that number is used.</param>
         /// <returns>The smallest filter that keeps the rate.</returns>
         public BloomFilter<T> Fold(double rate = 0, long capacity = 0)
         {
@@ -457,8 +460,8 @@ namespace Petal
             return Folded(options, false);
         }
 
-        /// <summary>Like Fold(), but to exactly this many bits, which must divide this
-        /// filter's.</summary>
+        /// <summary>Like Fold(), but to exactly the given number of bits, which must divide this
+        /// filter's number of bits.</summary>
         public BloomFilter<T> FoldToBits(long bits)
         {
             NativeFoldOptions options = new NativeFoldOptions();
@@ -466,7 +469,7 @@ namespace Petal
             return Folded(options, false);
         }
 
-        // orThis: return this filter if it holds too many keys to be folded.
+        // If `orThis` is set, returns this filter if it has too many keys to be folded.
         private BloomFilter<T> Folded(NativeFoldOptions options, bool orThis)
         {
             IntPtr made = IntPtr.Zero;
@@ -493,7 +496,7 @@ namespace Petal
             return FromKeys(keys, new FilterOptions { Rate = rate });
         }
 
-        /// <summary>Creates a filter from keys whose number is unknown. They are read once, into a
+        /// <summary>Creates a filter from an unknown number of keys. They are read once, into a
         /// filter of options.Memory (default 64 MiB), which is then folded to the smallest size
         /// that keeps the rate.</summary>
         /// <remarks>If the result needs at most an eighth of that memory, it is at most 1/8 larger

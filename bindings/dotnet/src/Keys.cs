@@ -1,13 +1,13 @@
-// Keys.cs - turns .NET keys into key bytes, the same in every language (petal_encode_*):
+// Keys.cs - converts .NET keys to bytes, which are the same in every language (petal_encode_*):
 //
-//   string               UTF-8 (of a filter of UTF-16LE keys: its chars)
+//   string               UTF-8 (in a filter of UTF-16LE keys: its chars)
 //   byte[]               these bytes
-//   sbyte to ulong       8 bytes, little-endian (of a filter of i32 keys: 4); outside
+//   sbyte to ulong       8 bytes, little-endian (in a filter of i32 keys: 4); out of range:
 //                        OverflowException
 //   float, double        the 8 bytes of a double, -0.0 as 0.0, one NaN
 //
 // A BloomFilter<object> accepts all of these. bool, char, decimal, Guid and all other types are not
-// keys: the caller must choose their bytes. A filter whose file records a key type accepts only
+// keys; the caller must convert them to bytes. A filter whose file records a key type accepts only
 // that type and byte[]: a key of another type was certainly never added.
 using System;
 

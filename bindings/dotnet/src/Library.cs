@@ -1,4 +1,4 @@
-// Library.cs - calls that need no filter.
+// Library.cs - calls that don't need a filter.
 using System;
 using System.Collections.Generic;
 
@@ -20,11 +20,11 @@ namespace Petal
         public string Name { get; private set; }
         /// <summary>How the format's library turns keys into bytes.</summary>
         public string Keys { get; private set; }
-        /// <summary>Whether files in this format can be opened.</summary>
+        /// <summary>True if files in this format can be opened.</summary>
         public bool CanRead { get; private set; }
-        /// <summary>Whether files in this format can be written.</summary>
+        /// <summary>True if files in this format can be written.</summary>
         public bool CanWrite { get; private set; }
-        /// <summary>Whether FilterOptions.Format accepts this format.</summary>
+        /// <summary>True if FilterOptions.Format accepts this format.</summary>
         public bool CanCreate { get; private set; }
     }
 
@@ -54,11 +54,11 @@ namespace Petal
         public long Offset { get; private set; }
         /// <summary>The size of the filter in bytes.</summary>
         public long Size { get; private set; }
-        /// <summary>Whether the column is encrypted, so that its filter can't be read.</summary>
+        /// <summary>True if the column is encrypted, so its filter can't be read.</summary>
         public bool Encrypted { get; private set; }
     }
 
-    /// <summary>Calls that need no filter.</summary>
+    /// <summary>Calls that don't need a filter.</summary>
     public static unsafe class Library
     {
         /// <summary>The version of the C library, such as "0.1.0".</summary>
@@ -78,7 +78,7 @@ namespace Petal
             return new FilterInfo(plan);
         }
 
-        /// <summary>Describes the filter for this many keys at this rate, without creating
+        /// <summary>Describes the filter for this number of keys and this rate, without creating
         /// it.</summary>
         public static FilterInfo Plan(long items, double rate)
         {
@@ -144,7 +144,7 @@ namespace Petal
                 throw Failure.Of(error, null);
         }
 
-        /// <summary>The shard of a key, from 0 to shards - 1: the same in every
+        /// <summary>The shard of a key, from 0 to shards - 1. It is the same in every
         /// language.</summary>
         /// <param name="key">Any bytes.</param>
         /// <param name="shards">From 1 to 2^32 - 1.</param>

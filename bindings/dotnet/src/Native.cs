@@ -1,8 +1,8 @@
 // Native.cs - the functions of petal.h that this binding uses, and the structs, field by field.
 //
-// They use only types that C takes as they are (numbers and pointers), so that a call needs no
-// marshalling; C's bool is returned as a byte. The filter is a plain pointer here: Core (Core.cs)
-// is the SafeHandle that owns it, and its gate keeps it alive during each call.
+// They use only types that need no marshalling (numbers and pointers); C's bool is returned as a
+// byte. The filter is a plain pointer here: Core (Core.cs) is the SafeHandle that owns it, and its
+// gate keeps it alive during each call.
 using System;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -57,7 +57,7 @@ namespace Petal
         internal ulong MemoryLimit;
         internal IntPtr Release;
         internal void* ReleaseContext;
-        internal ulong RefuseOverfull; // a byte and seven reserved bytes; little-endian
+        internal ulong RefuseOverfull; // a one-byte flag, then seven reserved bytes
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -124,7 +124,7 @@ namespace Petal
         internal byte* FormatName;
     }
 
-    // What petal.h reports about a filter without reading its bits.
+    // The information that petal.h reports about a filter without reading its bits.
     internal unsafe struct NativeInside
     {
         internal NativeInfo Info;
@@ -175,19 +175,20 @@ namespace Petal
         internal uint RowGroup, ColumnNumber;
         internal byte* PhysicalType;
         internal ulong Offset, SizeBytes, Blocks;
-        internal ulong Encrypted; // a byte and seven reserved bytes; little-endian
+        internal ulong Encrypted; // a one-byte flag, then seven reserved bytes
     }
 
     internal static unsafe class Native
     {
-        private const string Library = "libpetal"; // to Windows, petal.dll would be Petal.dll
+        private const string Library = "libpetal"; // on Windows, petal.dll and Petal.dll would be
+                                                   // the same file
         internal const ulong NoOffset = ulong.MaxValue;
         internal const uint Offsets32 = 1, Offsets64 = 2, Fixed = 3, Integers = 4;
         internal const uint CanHoldEmptyKey = 0x4000;
         internal const uint AllLayers = uint.MaxValue;
         internal const int Unreachable = -2;
 
-        // Success is 0 or positive, failure is negative.
+        // On success, the status is 0 or positive; on failure, it is negative.
         internal const int Damaged = -14;
         internal const int Ok = 0, Seen = 1, Absent = 2, Unchecked = 3;
 

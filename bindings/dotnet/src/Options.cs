@@ -9,16 +9,18 @@ namespace Petal
     {
         /// <summary>The default scheme, which is Blocked.</summary>
         Default = 0,
-        /// <summary>All bits of a key lie in one or two 64-byte lines: the fastest.</summary>
+        /// <summary>All bits of a key are in one or two 64-byte lines. This is the fastest
+        /// scheme.</summary>
         Blocked = 1,
-        /// <summary>A key's bits lie anywhere: the fewest bits per key.</summary>
+        /// <summary>The bits of a key may be anywhere. This scheme needs the fewest bits per
+        /// key.</summary>
         Classic = 2,
-        /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the
-        /// size.</summary>
+        /// <summary>Like Classic, but with 4-bit counters, so that keys can be removed. It takes 4
+        /// times as much memory.</summary>
         Counting = 3,
-        /// <summary>The smallest, for sets that never change; takes a rate and no capacity. Until
-        /// Freeze() builds the filter, it keeps 8 bytes per key, answers "probably" for every key,
-        /// and can't be saved.</summary>
+        /// <summary>The smallest scheme, for sets that never change. Set a rate, but no
+        /// capacity. Until Freeze() builds the filter, it keeps 8 bytes per key, answers "probably"
+        /// for every key, and can't be saved.</summary>
         Static = 4
     }
 
@@ -29,7 +31,7 @@ namespace Petal
         None = 0,
         /// <summary>Text in UTF-8.</summary>
         Text = 1,
-        /// <summary>Text in UTF-16, like the chars of .NET and of a JVM.</summary>
+        /// <summary>Text in UTF-16, like the chars of .NET and the JVM.</summary>
         Utf16LE = 2,
         /// <summary>4-byte integers.</summary>
         I32 = 3,
@@ -46,12 +48,12 @@ namespace Petal
     /// <summary>The filter to create. Members that are not set, or 0, take their default
     /// values.</summary>
     /// <remarks>
-    /// The size follows from two of Capacity, Rate and Memory, from Bits and Hashes, or from
+    /// The size is determined by any two of Capacity, Rate and Memory, by Bits and Hashes, or by
     /// Capacity and Bits.
     /// </remarks>
     public sealed class FilterOptions
     {
-        /// <summary>Distinct keys to plan for.</summary>
+        /// <summary>The number of distinct keys to plan for.</summary>
         public long Capacity { get; set; }
         /// <summary>The share of other keys that pass when the filter is at capacity.</summary>
         public double Rate { get; set; }
@@ -69,22 +71,25 @@ namespace Petal
         public ulong Seed { get; set; }
         /// <summary>16 bytes: creates a keyed filter, for keys that attackers can choose.</summary>
         public byte[] Secret { get; set; }
-        /// <summary>Your own bytes, stored in the file; at most 65,536.</summary>
+        /// <summary>Up to 65,536 bytes of your own data, stored in the file.</summary>
         public byte[] Metadata { get; set; }
         /// <summary>Creates the filter that another library would create: "guava", "spark",
         /// ...</summary>
         public string Format { get; set; }
-        /// <summary>Recorded in the file; keys of other types are then refused.</summary>
+        /// <summary>The key type to record in the file. Keys of other types are then
+        /// refused.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Adds layers as keys are added; Rate holds for any number of keys.</summary>
+        /// <summary>Adds layers as keys are added, so that Rate holds for any number of
+        /// keys.</summary>
         public bool Grow { get; set; }
-        /// <summary>The capacity of each layer relative to the one before: 2 to 64.</summary>
+        /// <summary>The capacity of each layer relative to the previous one, from 2 to
+        /// 64.</summary>
         public int GrowthStep { get; set; }
-        /// <summary>The rate of each layer relative to the one before, between 0 and 1.</summary>
+        /// <summary>The rate of each layer relative to the previous one, between 0 and 1.</summary>
         public double GrowthRatio { get; set; }
         /// <summary>Chooses a size that Fold() can make smaller once all keys are added.</summary>
         public bool Foldable { get; set; }
-        /// <summary>Remembers at least this many of the latest keys, and forgets older
+        /// <summary>Remembers at least the given number of the latest keys, and forgets older
         /// ones.</summary>
         public long Window { get; set; }
         /// <summary>Remembers keys for at least this long, by a clock that you set with
@@ -145,7 +150,7 @@ namespace Petal
             }
         }
 
-        // .NET's NaN is negative: messages would show its sign.
+        // .NET's NaN is negative, and messages would show its sign.
         internal static double Canonical(double value)
         {
             return double.IsNaN(value) ? BitConverter.Int64BitsToDouble(Keys.ToBits(value)) : value;
@@ -176,12 +181,12 @@ namespace Petal
     /// <summary>How a file is opened.</summary>
     public enum OpenMode
     {
-        /// <summary>Mapped for reading: uses no private memory; all processes that map it share
-        /// it.</summary>
+        /// <summary>Mapped for reading. It uses no private memory, since all processes that map the
+        /// file share it.</summary>
         Map = 0,
-        /// <summary>Mapped and changed in place; one writer at a time.</summary>
+        /// <summary>Mapped and changed in place, by one writer at a time.</summary>
         Writable = 1,
-        /// <summary>A verified copy in memory; the file is not changed.</summary>
+        /// <summary>Loaded into memory as a verified copy. The file is not changed.</summary>
         Load = 2
     }
 
@@ -192,7 +197,8 @@ namespace Petal
 
         /// <summary>How a file is opened.</summary>
         public OpenMode Mode { get; set; }
-        /// <summary>"petal", "guava", ...; null: the only format that fits.</summary>
+        /// <summary>A format such as "petal" or "guava"; null means the only format that
+        /// fits.</summary>
         public string Format { get; set; }
         /// <summary>A keyed filter's secret: 16 bytes.</summary>
         public byte[] Secret { get; set; }

@@ -11,7 +11,8 @@ static class BatchesTests
 {
     const int Members = 5000, Asked = 15000;
 
-    // Adds the first 5000 keys at a rate that gives false positives, and queries all keys.
+    // Adds the first 5000 keys at a rate high enough to cause false positives, and queries all
+    // keys.
     static void Alike<T>(Func<int, T> key, Func<T, string> line, string type)
     {
         T[] keys = Enumerable.Range(0, Asked).Select(key).ToArray(),

@@ -166,7 +166,7 @@ static class MisuseTests
 
     public static void too_much_memory_is_said()
     {
-        // Several times 32 TiB: more than any machine's free address space.
+        // Several times 32 TiB, which is more than any machine's free address space.
         List<BloomFilter<string>> held = new List<BloomFilter<string>>();
         OutOfMemoryException thrown = Check.Throws<OutOfMemoryException>(
             () =>
@@ -227,7 +227,7 @@ static class MisuseTests
                1024;
     }
 
-    // These filters are never closed, and the heap is too large to give the collector a reason to
+    // These filters are never closed, and the heap is so large that the collector has no reason to
     // run.
     public static void five_thousand_filters_of_a_megabyte_stay_below_512()
     {

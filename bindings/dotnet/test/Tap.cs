@@ -67,7 +67,7 @@ static class Check
             throw new Exception(what + ": other bytes: " + expected.Length + ", " + got.Length);
     }
 
-    // Returns the exception, which must be of this class or a subclass.
+    // Returns the exception, which must be an instance of this class or of a subclass.
     public static T Throws<T>(Action call, object what)
         where T : Exception
     {
@@ -112,7 +112,7 @@ static class Given
         return Enumerable.Range(0, count).Select(i => (long)i).ToArray();
     }
 
-    // The words of each line that is not a comment.
+    // Returns the words of each line that is not a comment.
     public static IEnumerable<string[]> Rows(string path)
     {
         return from line in
@@ -136,14 +136,14 @@ static class Given
         return Encoding.UTF8.GetBytes(text);
     }
 
-    // A path where a test may write.
+    // Returns a path that a test may write to.
     public static string TempFile(string name)
     {
         return Path.Combine(Environment.GetEnvironmentVariable("TMPDIR") ?? "/tmp",
                             name + "-" + Guid.NewGuid().ToString("N"));
     }
 
-    // Returns what a program prints for this input.
+    // Returns a program's output for this input.
     public static string Run(string program, string arguments, string input)
     {
         ProcessStartInfo start = new ProcessStartInfo(program, arguments) {

@@ -1,5 +1,5 @@
-// Threads.cs - if many threads query, change, save and close one filter concurrently, answers are
-// right, no key is lost and nothing crashes.
+// Threads.cs - tests that when many threads query, change, save and close one filter concurrently,
+// the answers are right, no key is lost and nothing crashes.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -9,7 +9,7 @@ using Petal;
 
 static class ThreadsTests
 {
-    // Runs each call in its own thread, concurrently. Returns what they threw.
+    // Runs each call in its own thread, concurrently. Returns the exceptions that they threw.
     static List<Exception> RunAll(params Action[] calls)
     {
         List<Exception> thrown = new List<Exception>();

@@ -20,8 +20,8 @@ class Foreign
     public bool Packed;
     public int Rebuilt;
 
-    // Queries each key as each type that has its bytes; counts the keys per type, and those of no
-    // type.
+    // Queries each key as every type that can have its bytes. Counts the keys per type, and those
+    // without any type.
     public readonly Dictionary<string, int> Typed = new Dictionary<string, int>();
 
     void AskAs<T>(string name, KeyType type, Func<byte[], bool> fits, Func<byte[], T> typed)
@@ -80,7 +80,7 @@ class Foreign
         ExpectOfItsName();
     }
 
-    // Every key of a Guava funnel can be passed as the funnel's C# type.
+    // Every key of a Guava funnel can be passed as the C# type that corresponds to the funnel.
     void ExpectOfItsName()
     {
         string funnel = Path.GetFileName(path).Split('_')[0];

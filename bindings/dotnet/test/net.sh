@@ -1,8 +1,8 @@
-# net.sh - for tests and benches: compiles against the package and runs under .NET 8 or Mono.
-# Sourced, from the top of the repository, after tests/interop/lib/packages.sh.
+# net.sh - for tests and benches: compiles with the package and runs on .NET 8 or Mono. Sourced,
+# from the top of the repository, after tests/interop/lib/packages.sh.
 net_version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' bindings/dotnet/PetalBloom.nuspec)
 
-# Provides .NET 8 as $net_dotnet; false after a skip.
+# Provides .NET 8 as $net_dotnet. Returns false after a skip.
 net_runtime() {
     net_folder=net-$(built_of bindings/dotnet/needs)
     net_dotnet=$interop/$net_folder/dnv/net/runtime/.net/dotnet
@@ -26,8 +26,8 @@ net_mono_project() { # net_mono_project PACKAGE FOLDER
     cp "$1/lib/netstandard2.0/Petal.dll" "$1/runtimes/linux-x64/native/libpetal.so" "$2"
 }
 
-# For .NET 8: writes the files that the SDK would write for a program that refers to the package,
-# which stays where NuGet has unpacked it.
+# For .NET 8: writes the files that the SDK would write for a program that references the package.
+# The package stays where NuGet has unpacked it.
 net_project() { # net_project PROGRAM.exe [RID LIBRARY]
     net_rid=${2-linux-x64}
     net_name=$(basename "$1" .exe)

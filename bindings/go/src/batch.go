@@ -45,7 +45,7 @@ func (k Hashes) Len() int { return len(k) }
 func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
 
 // ContainsMany returns one answer per key. If it fails at key number Error.Offset, the answers for
-// that key and all later keys are true: nothing is certain about them.
+// that key and all later keys are true, because nothing is known about them.
 func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -63,7 +63,7 @@ func (f *Filter) RemoveMany(keys Keys) (removed int, err error) {
 // keys.Len().
 func (f *Filter) AddInto(answers []bool, keys Keys) error { return f.into(doAdd, answers, keys) }
 
-// ContainsInto is ContainsMany into the caller's memory. len(answers) must be keys.Len().
+// ContainsInto is ContainsMany, but writes to the caller's memory. len(answers) must be keys.Len().
 func (f *Filter) ContainsInto(answers []bool, keys Keys) error {
 	return f.into(doContains, answers, keys)
 }
@@ -85,8 +85,8 @@ func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
 	return err
 }
 
-// unknown sets the answers for the failed key and all later keys to true: nothing is certain about
-// them.
+// unknown sets the answers for the failed key and all later keys to true, because nothing is known
+// about them.
 func unknown(answers []bool, err error) {
 	from := 0
 	if failed, ok := err.(*Error); ok && failed.Offset > 0 {
@@ -97,15 +97,15 @@ func unknown(answers []bool, err error) {
 	}
 }
 
-// ContainsAny reports whether any key is probably present. It stops as soon as that is known. With
-// an error it returns true.
+// ContainsAny reports whether any key is probably present. It stops as soon as that is known. On
+// error, it returns true.
 func (f *Filter) ContainsAny(keys Keys) (bool, error) {
 	any, err := f.batch(doAny, keys, nil)
 	return any != 0 || err != nil, err
 }
 
 // ContainsAll reports whether every key is probably present. It stops as soon as that is known.
-// With an error it returns true.
+// On error, it returns true.
 func (f *Filter) ContainsAll(keys Keys) (bool, error) {
 	outside, err := f.batch(doAll, keys, nil)
 	return outside == 0 || err != nil, err
@@ -126,8 +126,8 @@ func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
 // ---- pieces ----
 
 // Go hashes the strings of a piece itself if it can (xxh3.go). Otherwise it copies them into one
-// buffer: a pointer to each would have to be pinned, which costs microseconds per key. A piece is
-// small enough to stay in the cache until the library reads it.
+// buffer: a pointer to each string would have to be pinned, which costs microseconds per key. A
+// piece is small enough to stay in the cache until the library reads it.
 const (
 	pieceKeys  = 4096
 	pieceBytes = 128 << 10
@@ -142,7 +142,7 @@ type batch struct {
 	width   int    // bytes per result
 	count   int    // positive ones
 	empty   int    // skipped
-	ended   bool   // the answer is known: stop
+	ended   bool   // the answer is known, so stop
 
 	joined  []byte                // length 0 between pieces
 	offsets [pieceKeys + 1]uint64 // or hashes
@@ -155,7 +155,7 @@ var batches = sync.Pool{New: func() any {
 	return &batch{joined: make([]byte, pieceBytes)}
 }}
 
-// Up to fewKeys keys are processed one by one: preparing a batch would take longer.
+// Fewer than fewKeys keys are processed one by one: preparing a batch would take longer.
 const fewKeys = 8
 
 func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
@@ -315,8 +315,8 @@ func (b *batch) skips(place int) {
 	b.empty++
 }
 
-// each processes as many of keys[from:] as fit into a piece. keys[0] has the index base in the
-// batch. It returns the index of the first key that was not processed.
+// each processes as many of keys[from:] as fit into a piece. The index of keys[0] in the batch is
+// base. It returns the index of the first key that was not processed.
 func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	if b.filter.hashes && b.do != doRemove && b.do != doHash && isHashed(keys[from]) {
 		return hash(b, keys, from, base)
@@ -324,7 +324,7 @@ func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return join(b, keys, from, base)
 }
 
-// hash hashes keys up to the first one that is too long for it: a joined piece starts there.
+// hash hashes keys up to the first one that is too long for it. A joined piece starts at that key.
 func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	n, seed, list := 0, b.filter.seed, keys[from:]
 	for n < len(list) && n < pieceKeys && isHashed(list[n]) {

@@ -47,7 +47,7 @@ const (
 	opEnd
 )
 
-// What to do with keys, alone or in a batch.
+// The operations on keys, alone or in a batch.
 const (
 	doAdd = uint32(iota)
 	doContains
@@ -73,7 +73,7 @@ const (
 	noOffset   = 1<<64 - 1
 )
 
-// run is coreCall, but returns a failure as an error.
+// run is like coreCall, but returns a failure as an error.
 func run(op uint32, handle, other uint64, w *words, data, out []byte) error {
 	status, message := coreCall(op, handle, other, w, data, out)
 	return failure(status, message, w, "")

@@ -10,7 +10,7 @@ import (
 
 type words = core.Words
 
-// Backend says how the library runs: "cgo" or "wasm".
+// Backend is the way the library runs: "cgo" or "wasm".
 const Backend = "cgo"
 
 func coreCall(op uint32, handle, other uint64, w *words, data, out []byte) (int32, string) {

@@ -10,7 +10,7 @@ import (
 
 type words = core.Words
 
-// Backend says how the library runs: "cgo" or "wasm".
+// Backend is the way the library runs: "cgo" or "wasm".
 const Backend = "wasm"
 
 func coreCall(op uint32, handle, other uint64, w *words, data, out []byte) (int32, string) {
@@ -33,5 +33,5 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 func coreEnter(at uint64) unsafe.Pointer { return core.Enter(uint32(at)) }
 func coreLeave()                         { core.Leave() }
 
-// A writer would run inside the library, which is locked, so it gets the bytes afterwards.
+// A writer would run inside the library, which is locked. So it receives the bytes afterwards.
 const holdsWriters = true

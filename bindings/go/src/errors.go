@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Status says why a call failed. Each status is an error, for use with errors.Is.
+// Status is the reason why a call failed. Each status is an error, for use with errors.Is.
 type Status int32
 
 // The statuses that errors.Is finds in this package's errors.
@@ -46,7 +46,7 @@ var (
 	ErrEmptyKey = errors.New("empty keys were skipped")
 )
 
-// Error returns the library's short name of the status, such as "damaged".
+// Error returns the library's short name for the status, such as "damaged".
 func (s Status) Error() string {
 	var w words
 	var out [64]byte
@@ -56,7 +56,7 @@ func (s Status) Error() string {
 }
 
 // Error is a failure that the library reported. errors.Is matches its Status, and its Errno, so
-// that errors.Is(err, fs.ErrNotExist) holds for a missing file.
+// errors.Is(err, fs.ErrNotExist) holds for a missing file.
 type Error struct {
 	Status  Status
 	Message string        // one line from the library: what happened, and what to do
@@ -82,7 +82,7 @@ func (e *Error) Is(target error) bool {
 		e.Errno != 0 && (target == error(e.Errno) || e.Errno.Is(target))
 }
 
-// failure makes an error from a status below 0.
+// failure converts a negative status to an error.
 func failure(status int32, message string, w *words, path string) error {
 	if status >= 0 {
 		return nil

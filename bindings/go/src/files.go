@@ -85,7 +85,7 @@ func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) 
 	return n, err
 }
 
-// writeLocked is write for writers that do not use a filter.
+// writeLocked is like write, for writers that do not use a filter.
 func (f *Filter) writeLocked(to io.Writer, format string, from uint64) (int64, error) {
 	var written int64
 	var failed error
@@ -184,8 +184,8 @@ func FromBytes(data []byte, list ...OpenOption) (*Filter, error) {
 }
 
 // WritePatch writes to w the patch from older to f, a few percent of the file if few keys are new;
-// see ApplyPatch. It returns ErrMismatch if the change can't be expressed as a patch, so that the
-// whole file is needed.
+// see ApplyPatch. It returns ErrMismatch if the change can't be expressed as a patch, in which case
+// the whole file is needed.
 func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
 	if w == nil {
 		return 0, refuse(ErrArgument, "no writer: nil")
@@ -211,9 +211,9 @@ func (f *Filter) Patch(older *Filter) ([]byte, error) {
 	return patch.Bytes(), nil
 }
 
-// ApplyPatch turns f, which must be the patch's base, into its result, byte for byte. Hostile bytes
-// are safe. After a failure f is unchanged. memoryLimit is the number of bytes that new layers may
-// allocate; 0 means the same limit as when f was opened.
+// ApplyPatch turns f, which must be the patch's base, into its result, byte for byte. The bytes may
+// be hostile. After a failure, f is unchanged. memoryLimit is the number of bytes that new layers
+// may allocate; 0 means the same limit as when f was opened.
 func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
 	return f.change(opApplyPatch, &words{memoryLimit}, patch)
 }

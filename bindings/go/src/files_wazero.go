@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// WebAssembly has no files: Go reads and writes them here, without maps and locks.
+// WebAssembly has no files: Go reads and writes them here, without maps or locks.
 
 func fileFailure(err error, path string) error {
 	if err == nil {

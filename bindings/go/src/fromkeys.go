@@ -4,14 +4,14 @@ import "errors"
 
 const fromKeysMemory = 64 << 20
 
-// FromKeys creates a filter from keys whose number is unknown, such as an iter.Seq or the lines of
-// a pipe. It reads the keys once, into a 64 MiB filter (or one of WithMemory's size), and then
-// folds this filter to the smallest size that keeps the rate. If the result needs at most an eighth
-// of that memory, it is at most 1/8 larger than the filter that New would create for the same
-// number of keys. If the memory is too small for the keys at that rate, the filter keeps its size
-// and IsOverfull is true; if WithRefuseOverfull is given, FromKeys returns ErrFull instead. The
-// filter is Blocked or Classic. WithScheme(Static) needs no memory in advance: building takes 16
-// bytes per key.
+// FromKeys creates a filter from an unknown number of keys, such as an iter.Seq or the lines of a
+// pipe. It reads the keys once, into a 64 MiB filter (or one of WithMemory's size), and then folds
+// this filter to the smallest size that keeps the rate. If the result needs at most an eighth of
+// that memory, it is at most 1/8 larger than the filter that New would create for the same number
+// of keys. If the memory is too small for the keys at that rate, the filter keeps its size and
+// IsOverfull is true; if WithRefuseOverfull is given, FromKeys returns ErrFull instead. The filter
+// is Blocked or Classic. WithScheme(Static) needs no memory in advance: building takes 16 bytes per
+// key.
 //
 // Each key is copied before the next one is requested, so a []byte may be reused.
 func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool), rate float64,

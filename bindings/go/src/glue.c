@@ -1,13 +1,13 @@
-/* glue.c - the library's functions for Go, using only numbers and flat memory.
+/* glue.c - wraps the library's functions for Go, with only numbers and flat memory as arguments.
  *
  * cgo refuses structs in Go memory that contain Go pointers, and WebAssembly has its own memory. So
- * no function here takes a struct: each call gets an array of 64-bit words for arguments and
- * results, an input buffer and an output buffer. Both use this file: internal/native compiles it
- * with cgo, internal/wasm runs it as WebAssembly.
+ * no function in this file takes a struct: each call takes an array of 64-bit words for arguments
+ * and results, an input buffer and an output buffer. The Go package internal/native compiles this
+ * file with cgo; internal/wasm runs it as WebAssembly.
  *
- * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are a
- * failure's errno and offset; its message goes into the caller's 240 bytes. For words that hold a
- * struct, slots.h gives their order. */
+ * Filters and readers are passed as handles, which are their addresses as 64-bit numbers. If a call
+ * fails, words[62] and words[63] contain the errno and the offset, and the caller's 240-byte buffer
+ * receives the message. slots.h defines the order of the words that represent a struct. */
 #include "petal_host.h"
 #include "petal_inline.h"
 #include "petal_parquet.h"
@@ -19,7 +19,7 @@
 enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
 _Static_assert((int)INFO_COUNT <= (int)WORD_ADDED, "an info leaves room for the other words");
 
-/* core.go lists the same operations in the same order. */
+/* Must match the list of operations in core.go. */
 enum op {
     OP_CREATE,
     OP_PLAN,
@@ -103,8 +103,8 @@ static slot *slots_of(const struct call *call)
     return (slot *)call->words;
 }
 
-/* Copies strings into the caller's bytes, each with its terminating 0; NULL becomes an empty
- * one. */
+/* Copies strings, each with its terminating 0, into the caller's output buffer. NULL becomes an
+ * empty string. */
 static void put_texts(struct call *call, const char *const *texts, uint32_t count)
 {
     uint64_t used = 0;
@@ -117,7 +117,7 @@ static void put_texts(struct call *call, const char *const *texts, uint32_t coun
     }
 }
 
-/* Returns NULL for an empty string. */
+/* Returns the string at this offset of the input, or NULL if it is empty. */
 static const char *text_at(const struct call *call, uint64_t offset)
 {
     const char *text = (const char *)call->data + offset;
@@ -126,7 +126,7 @@ static const char *text_at(const struct call *call, uint64_t offset)
 
 /* ---- making and opening ---------------------------------------------------------------------- */
 
-/* data: the format's name with its 0, metadata, secret */
+/* The input contains the format's name with its terminating 0, the metadata, and the secret. */
 static petal_options create_options_of(const struct call *call)
 {
     const uint8_t *metadata = call->data + strlen((const char *)call->data) + 1;
@@ -159,7 +159,8 @@ static petal_open_options open_options_of(const struct call *call)
     options.max_bytes = w[1];
     options.memory_limit = w[2];
     options.refuse_overfull = (uint8_t)w[3];
-    /* data: the format's name and the path, each with its 0; then the secret */
+    /* The input contains the format's name and the path, each with its terminating 0, and then the
+     * secret. */
     options.format = text_at(call, 0);
     if (w[5]) options.secret = call->data + w[4];
     return options;
@@ -202,7 +203,7 @@ static petal_status make_reader(struct call *call)
     return status;
 }
 
-/* words: rate, capacity, bits */
+/* The words contain the rate, the capacity and the number of bits. */
 static petal_status fold(const struct call *call, petal_filter **folded)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -212,7 +213,7 @@ static petal_status fold(const struct call *call, petal_filter **folded)
     return petal_fold(call->filter, &options, folded, call->error);
 }
 
-/* A call that creates a filter. */
+/* Runs an operation that creates a filter. */
 static petal_status make(enum op op, uint64_t handle, struct call *call)
 {
     petal_filter *made = NULL;
@@ -253,7 +254,7 @@ static petal_status get_metadata(struct call *call)
     return PETAL_OK;
 }
 
-/* words[0]: 1, or 0 after the last format */
+/* Sets words[0] to 1, or to 0 if there is no format with this number. */
 static petal_status get_format(struct call *call)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;
@@ -306,7 +307,8 @@ static petal_status give_text(struct call *call, const char *text)
 
 /* ---- keys that Go adds itself (lines.go) ----------------------------------------------------- */
 
-/* words: address of the first line, total size */
+/* Sets words[0] to the address of the first line, and words[1] to the total size of the lines in
+ * bytes. */
 static petal_status get_bits(struct call *call)
 {
     const void *bytes = NULL;
@@ -315,7 +317,8 @@ static petal_status get_bits(struct call *call)
     return status;
 }
 
-/* The words hold the library's struct until the end. */
+/* Stores the library's petal_inline struct in call->words, for the call that ends the run of
+ * adds. */
 static petal_status begin_adding(struct call *call)
 {
     petal_inline hot = PETAL_INLINE_INIT;
@@ -389,7 +392,7 @@ static void tell(const petal_error *error, uint64_t *words, char *message)
     memcpy(message, error->message, sizeof error->message);
 }
 
-/* words: 64; message: 240 bytes, written on failure */
+/* The caller provides 64 words and a 240-byte message buffer, which is written only on failure. */
 int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *words,
                       const uint8_t *data, uint64_t data_bytes, uint8_t *out, uint64_t out_bytes,
                       char *message)
@@ -402,9 +405,8 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
-/* Returns the result of petal_contains() and the like, or PETAL_ERR_DAMAGED if a block of this key
- * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once damage has been found, each "probably" is checked
- * again. */
+/* Returns `found`, or PETAL_ERR_DAMAGED if a block with bits of this key is damaged
+ * (PETAL_OPEN_VERIFY_ON_USE). After the first damaged block, each "probably" is checked again. */
 static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
                      uint64_t key_bytes)
 {
@@ -418,7 +420,7 @@ static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *k
     return status < 0 ? status : found;
 }
 
-/* op: 0 add, 1 contains, 2 remove; contains returns 1 or 0 */
+/* `op` is 0 for add, 1 for contains, 2 for remove. For contains, the function returns 1 or 0. */
 int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t key_bytes)
 {
     petal_filter *f = filter_of(handle);
@@ -442,8 +444,9 @@ int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
     return (op ? petal_remove_hash : petal_add_hash)(f, hash);
 }
 
-/* op as above, and 3 any, 4 all, 5 hashes (results: a uint64_t per key). layout, stride: as in
- * petal_batch. words[0]: keys done; words[1]: positive answers, or the answer. */
+/* `op` is as for petal_go_key(), or 3 for any, 4 for all, 5 for hashes (`results` is then one
+ * uint64_t per key). `layout` is the one in petal_batch. Sets words[0] to the number of keys
+ * processed, and words[1] to the number of positive answers or, for any and all, to the answer. */
 int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint8_t *data,
                        uint64_t data_bytes, const uint64_t *offsets, uint64_t count,
                        uint64_t key_bytes, uint8_t *results, uint64_t *words, char *message)
@@ -476,7 +479,7 @@ int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* implemented in Go; returns 0 to continue */
+/* This function is implemented in Go. It returns 0 to continue. */
 #if defined(__wasm__)
 __attribute__((import_module("petal"), import_name("sink")))
 #endif
@@ -488,8 +491,8 @@ static int32_t sink(void *context, const void *bytes, size_t size_bytes)
     return petalGoSink(*(const uint64_t *)context, (void *)(uintptr_t)bytes, size_bytes);
 }
 
-/* Writes the filter's image in this format (a string with its 0) or, if `other` is not 0, the patch
- * from `other` to the filter. */
+/* Writes the filter's image in this format (a string with its terminating 0) or, if `other` is not
+ * 0, the patch from `other` to the filter. */
 int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
                        uint64_t *words, char *message)
 {

@@ -8,11 +8,12 @@ import (
 	"os"
 )
 
-// DCSO's filters may be compressed with gzip. The library has no zlib here, but Go has its own
-// gzip: Go decompresses them, and the library reads them as the format dcso.
+// DCSO's filters may be compressed with gzip. The Go binding builds the library without zlib, so
+// Go's gzip package decompresses such a filter, and the library reads the result in the dcso
+// format.
 
-// Without WithMemoryLimit, the decompressed size is limited to packedLimit, or 64 times the
-// compressed size: the library's own limits.
+// Without WithMemoryLimit, the decompressed size is limited to packedLimit or to packedTimes times
+// the compressed size, whichever is larger. These are the library's own limits.
 const (
 	packedLimit = 1 << 30
 	packedTimes = 64
@@ -36,7 +37,7 @@ func (p *packed) Read(piece []byte) (int, error) {
 	return n, err
 }
 
-// unpacking reads decompressed bytes, and returns errors of this package.
+// unpacking reads decompressed bytes, and converts gzip's errors to this package's errors.
 type unpacking struct {
 	from    *packed
 	r       io.Reader
@@ -63,7 +64,7 @@ func gzipFailure(err error) error {
 	return err
 }
 
-// readUnpacked reads a stream that may be compressed.
+// readUnpacked reads a filter from a stream that may be compressed.
 func readUnpacked(r io.Reader, list []OpenOption) (handle uint64, n int64, err error) {
 	counted := &packed{r: r}
 	stream := bufio.NewReaderSize(counted, pieceOfStream)
@@ -84,8 +85,8 @@ func readUnpacked(r io.Reader, list []OpenOption) (handle uint64, n int64, err e
 	return handle, counted.n, err
 }
 
-// openPacked opens a file that the library refused, if it is compressed; otherwise it returns the
-// library's reason.
+// openPacked opens a file that the library has refused. If the file is not compressed, openPacked
+// returns the library's error.
 func openPacked(path string, o *openOptions, list []OpenOption, why error) (uint64, origin, error) {
 	mode := Mode(o.words[0] & 3)
 	refused := errors.Is(why, ErrNotAFilter) || errors.Is(why, ErrUnsupported)

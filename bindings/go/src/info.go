@@ -2,7 +2,7 @@ package petal
 
 import "math"
 
-// Abilities of a filter, as a bit mask. If an ability is missing, calls that need it return
+// These bits of Info.Abilities name a filter's abilities. Calls that need a missing ability return
 // ErrUnsupported or ErrReadOnly.
 const (
 	CanAdd        uint32 = 0x1
@@ -24,7 +24,7 @@ const (
 	CanFold       uint32 = 0x10000
 )
 
-// Policy says why a filter has several layers of bits.
+// Policy is the reason why a filter has several layers of bits.
 type Policy uint32
 
 // Policies.
@@ -38,41 +38,43 @@ const (
 // Info describes a filter, or one of its layers, without reading its bits. Unknown rates are NaN.
 type Info struct {
 	Abilities     uint32
-	Hashes        uint32 // bits per key; if there are several layers, the newest layer's
-	LinesPerKey   uint32 // Blocked: 1 or 2
+	Hashes        uint32 // bits per key, in the newest layer
+	LinesPerKey   uint32 // 1 or 2 for a Blocked filter
 	Layers        uint32
-	CounterBits   uint32 // Counting: 4
-	Bits          uint64 // or counters; the sum over layers
-	Bytes         uint64 // size of the bits
-	MemoryBytes   uint64 // all memory allocated; maps are not counted
-	Capacity      uint64 // 0 if not recorded
+	CounterBits   uint32 // 4 for a Counting filter
+	Bits          uint64 // number of bits or counters in all layers
+	Bytes         uint64 // size of the bits, in bytes
+	MemoryBytes   uint64 // allocated memory, without mapped files
+	Capacity      uint64 // 0 if it is not recorded
 	TargetRate    float64
-	PredictedRate float64 // by the exact model, at Capacity keys
-	Items         uint64  // keys added, including repeats, minus those removed: a hint
+	PredictedRate float64 // exact model's rate with Capacity keys
+	Items         uint64  // a hint: keys added, repeats included, minus keys removed
 	Seed          uint64
 	MetadataBytes uint64
-	SecretID      uint32 // distinguishes secrets; 0 if not keyed
+	SecretID      uint32 // differs between secrets; 0 if the filter is not keyed
 	KeyType       KeyType
 	Policy        Policy
 	GrowthStep    uint32
 	GrowthRatio   float64
 	WindowKeys    uint64
 	WindowMs      uint64
-	ClockMs       uint64 // from the latest Advance, or 0
+	ClockMs       uint64 // time of the latest Advance, or 0
 	Generations   uint32
 	Keyed         bool
-	Live          bool // opened with Live while a writer was active
+	Live          bool // the file was opened with Live while it had a writer
 	FromMs, ToMs  uint64
-	// Opened with Recover: how many blocks differ from their checksums, and how many were checked.
+	// If the file was opened with Recover: the number of blocks that differ from their checksums, and
+	// the number of blocks checked.
 	RecoveredBlocks, Blocks uint64
-	// Verifiable: there are checksums for Verify to check. Verifies: each block is checked before the
-	// first answer from it. UncheckedBlocks: the number of blocks not checked yet.
+	// Verifiable means that the filter has checksums, which Verify checks. Verifies means that each
+	// block is checked before the first answer from it. UncheckedBlocks is the number of blocks not
+	// yet checked.
 	Verifiable, Verifies         bool
 	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
-	// The format of the file or stream that the filter was read from; "" if it was created in memory.
-	// A petal file may hold a filter of another format: then FileFormat is "petal", and Format is the
-	// other format.
+	// FileFormat is the format of the file or stream that the filter was read from, or "" if it was
+	// created in memory. If a petal file contains a filter of another format, FileFormat is "petal"
+	// and Format is the other format.
 	FileFormat string
 
 	scheme uint32
@@ -103,7 +105,7 @@ func infoOf(w *words, names []byte) Info {
 	}
 }
 
-// BitsPerKey is Bits divided by Capacity; NaN without a capacity.
+// BitsPerKey is Bits divided by Capacity, or NaN if Capacity is 0.
 func (i Info) BitsPerKey() float64 {
 	if i.Capacity == 0 {
 		return math.NaN()
@@ -111,7 +113,8 @@ func (i Info) BitsPerKey() float64 {
 	return float64(i.Bits) / float64(i.Capacity)
 }
 
-// RateAt is the exact model's rate for this number of distinct keys; NaN for several layers.
+// RateAt returns the exact model's false-positive rate for this number of distinct keys, or NaN if
+// the filter has several layers.
 func (i Info) RateAt(keys uint64) float64 {
 	w := words{infoScheme: uint64(i.scheme), infoHashes: uint64(i.Hashes),
 		infoLinesPerKey: uint64(i.LinesPerKey), infoLayers: uint64(i.Layers), infoBits: i.Bits,
@@ -120,10 +123,10 @@ func (i Info) RateAt(keys uint64) float64 {
 	return realOf(w[0])
 }
 
-// Info describes the whole filter. It takes negligible time.
+// Info describes the whole filter. The call takes negligible time.
 func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 
-// LayerInfo is Info for one layer; layer 0 is the oldest.
+// LayerInfo describes one layer. Layer 0 is the oldest.
 func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
 
 func (f *Filter) infoOf(layer uint64) (Info, error) {
@@ -151,21 +154,21 @@ func realOf(word uint64) float64 { return math.Float64frombits(word) }
 
 func estimateOf(w []uint64) Estimate { return Estimate{realOf(w[0]), realOf(w[1]), realOf(w[2])} }
 
-// Stats holds statistics that are computed from the bits.
+// Stats contains statistics computed from a filter's bits.
 type Stats struct {
 	Saturated         bool // every bit is set
 	Overfull          bool // see IsOverfull
 	BitsSet           uint64
-	SaturatedCounters uint64 // Counting: counters stuck at 15
+	SaturatedCounters uint64 // number of a Counting filter's counters that are stuck at 15
 	Fill              float64
 	EstimatedItems    Estimate // distinct keys
-	EstimatedRate     float64  // an absent key's; NaN if it is unknown
+	EstimatedRate     float64  // false-positive rate with the current bits; NaN if unknown
 }
 
-// Stats reads every bit once: about a second for 5 GB in memory.
+// Stats reads every bit once, which takes about a second for 5 GB in memory.
 func (f *Filter) Stats() (Stats, error) { return f.statsOf(allLayers) }
 
-// LayerStats is Stats for one layer; layer 0 is the oldest.
+// LayerStats returns the statistics of one layer. Layer 0 is the oldest.
 func (f *Filter) LayerStats(layer uint32) (Stats, error) { return f.statsOf(uint64(layer)) }
 
 func (f *Filter) statsOf(layer uint64) (Stats, error) {
@@ -181,8 +184,8 @@ func (f *Filter) statsOf(layer uint64) (Stats, error) {
 	}, nil
 }
 
-// Comparison estimates from the bits how the keys of two filters, A and B, overlap: numbers of
-// distinct keys, and shares from 0 to 1.
+// Comparison estimates, from the bits of two filters A and B, how many distinct keys they share.
+// Shares are between 0 and 1.
 type Comparison struct {
 	Saturated                                 bool // only bounds are known; values are NaN
 	ItemsA, ItemsB, Union, Intersection       Estimate
@@ -200,15 +203,15 @@ func comparisonOf(w *words) Comparison {
 	}
 }
 
-// ContentID returns a number that is equal for filters with equal parameters and bits, whatever the
-// order in which keys were added.
+// ContentID returns a number that is equal for filters with equal parameters and bits. It does not
+// depend on the order in which keys were added.
 func (f *Filter) ContentID() (uint64, error) {
 	var w words
 	err := f.ask(opContentID, &w, nil, nil)
 	return w[0], err
 }
 
-// IsOverfull reports whether the filter is known to hold more distinct keys than its capacity.
+// IsOverfull reports whether the filter is known to contain more distinct keys than its capacity.
 func (f *Filter) IsOverfull() (bool, error) {
 	var w words
 	err := f.ask(opOverfull, &w, nil, nil)
@@ -218,12 +221,12 @@ func (f *Filter) IsOverfull() (bool, error) {
 // Format describes a file format.
 type Format struct {
 	Name         string
-	Keys         string // how its library turns keys into bytes, in a few words
+	Keys         string // short description of how the format's library turns keys into bytes
 	CanRead      bool
 	CanWrite     bool
 	CanCreate    bool // WithFormat
-	CanRecognize bool // Recognize can return it
-	CanMap       bool // opened without a copy
+	CanRecognize bool // Recognize can return this format
+	CanMap       bool // files can be opened without a copy
 	HasChecksum  bool
 }
 
@@ -242,7 +245,7 @@ func Formats() []Format {
 	}
 }
 
-// Recognize names the formats that these bytes could be in, judging by header and length: a hint.
+// Recognize returns the names of the formats that match the header and the length of these bytes.
 func Recognize(data []byte) []string {
 	var w words
 	var out [4096]byte
@@ -253,8 +256,8 @@ func Recognize(data []byte) []string {
 // ParquetFilter is a Bloom filter inside a Parquet file: data[Offset:Offset+Bytes], for FromBytes
 // with FromFormat("parquet").
 type ParquetFilter struct {
-	Column       string // its path in the schema, "a.b.c"
-	PhysicalType string // "INT64", "BYTE_ARRAY", ...: keys are its plain encoding
+	Column       string // the column's path in the schema, such as "a.b.c"
+	PhysicalType string // "INT64", "BYTE_ARRAY", ...; keys are in this type's plain encoding
 	RowGroup     uint32
 	ColumnNumber uint32
 	Offset       uint64
@@ -263,9 +266,9 @@ type ParquetFilter struct {
 	Encrypted    bool
 }
 
-// KeyType returns the key type to pass to OfKeys, which says how numbers become keys of this
-// column. For a BYTE_ARRAY column, strings and []byte are the keys as they are; for other types,
-// such as FLOAT, a []byte must be in the plain encoding.
+// KeyType returns the key type to pass to OfKeys, so that numbers become keys of this column. For a
+// BYTE_ARRAY column, strings and []byte are used as keys unchanged; for other types, such as FLOAT,
+// a []byte must be in the plain encoding.
 func (p ParquetFilter) KeyType() KeyType {
 	switch p.PhysicalType {
 	case "INT32":

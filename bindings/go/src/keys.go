@@ -22,11 +22,11 @@ func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.oneInt64
 // AddFloat64 is Add for a number's 8 bytes.
 func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.oneFloat64(doAdd, key) }
 
-// AddHash is Add for a well-mixed 64-bit hash in place of a key, from HashKey or elsewhere.
+// AddHash is Add for a key's 64-bit hash, from HashKey or another good hash function.
 func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.oneHash(doAdd, hash) }
 
-// Contains returns false if the key was certainly never added, true if it probably was. With an
-// error it returns true: nothing is certain.
+// Contains returns false if the key was certainly never added, true if it probably was. If it
+// returns an error, it also returns true, because the key may be present.
 func (f *Filter) Contains(key []byte) (bool, error) { return f.oneBytes(doContains, key) }
 
 // ContainsString is Contains for the string's bytes.
@@ -38,7 +38,7 @@ func (f *Filter) ContainsInt64(key int64) (bool, error) { return f.oneInt64(doCo
 // ContainsFloat64 is Contains for a number's 8 bytes.
 func (f *Filter) ContainsFloat64(key float64) (bool, error) { return f.oneFloat64(doContains, key) }
 
-// ContainsHash is Contains for a hash in place of a key.
+// ContainsHash is Contains for a key's hash.
 func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.oneHash(doContains, hash) }
 
 // Remove removes a key from a Counting filter. It returns false if the key was certainly absent.
@@ -59,7 +59,7 @@ func (f *Filter) RemoveFloat64(key float64) (removed bool, err error) {
 	return f.oneFloat64(doRemove, key)
 }
 
-// RemoveHash is Remove for a hash in place of a key.
+// RemoveHash is Remove for a key's hash.
 func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) { return f.oneHash(doRemove, hash) }
 
 // HashKey returns the 64-bit hash of a key under the filter's hash and seed or secret.
@@ -78,8 +78,8 @@ func (f *Filter) HashString(key string) (uint64, error) {
 	return hashes[0], nil
 }
 
-// ShardOf returns a key's shard, a number below shards: the same in every language and for every
-// filter. 0 shards count as 1.
+// ShardOf returns a key's shard, a number below shards. A key has the same shard in every language
+// and for every filter. If shards is 0, ShardOf returns 0.
 func ShardOf(key []byte, shards uint32) uint32 {
 	w := words{uint64(shards)}
 	coreCall(opShard, 0, 0, &w, key, nil)
@@ -123,7 +123,8 @@ func (f *Filter) oneHash(do uint32, hash uint64) (bool, error) {
 	return answer, err
 }
 
-// The caller of the functions below holds lock(do). keyed processes the bytes of one key.
+// keyed processes the bytes of one key. The caller of this function and of those below holds
+// lock(do).
 func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -142,14 +143,14 @@ func (f *Filter) keyed(do uint32, key string) (bool, error) {
 		}
 		return answer(do, status), nil
 	}
-	// A batch of one fails in the same way, and gives the message.
+	// A batch of this one key fails in the same way, and also returns a message.
 	var w words
 	status, message := coreBatch(do, f.handle, layoutFixed, []byte(key), nil, 1, len(key), nil, &w)
 	err := failureOfOne(status, message, &w, f.path)
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// hashOf returns the hash of a key, computed in Go, for filters that allow it.
+// hashOf returns the hash of a key, computed in Go, for filters that allow this.
 func (f *Filter) hashOf(key string) uint64 {
 	if isHashed(key) {
 		return xxh3(firstOf(&key), len(key), f.seed)
@@ -159,8 +160,8 @@ func (f *Filter) hashOf(key string) uint64 {
 	return w[0]
 }
 
-// answer interprets a status: contains returns 1 or 0; add returns 0 for a new key, remove for one
-// that was present.
+// answer converts a status to the call's answer. The status is 1 or 0 for contains; it is 0 if add
+// added a new key or remove removed a key.
 func answer(do uint32, status int32) bool { return (status == 0) != (do == doContains) }
 
 func emptyKeyOf(do uint32) error {
@@ -170,7 +171,7 @@ func emptyKeyOf(do uint32) error {
 	return emptyKeys(1)
 }
 
-// For a batch of one key, the offset is always index 0, which says nothing.
+// For a batch of one key, the offset is always 0, so it is dropped.
 func failureOfOne(status int32, message string, w *words, path string) error {
 	w[wordOffset] = noOffset
 	return failure(status, message, w, path)
@@ -220,8 +221,8 @@ func (f *Filter) float64(do uint32, key float64) (bool, error) {
 	return do == doContains, f.wrongType("float64")
 }
 
-// floatBits maps both zeros to one value and all NaNs to one. The result, as an integer, has the
-// number's key bytes.
+// floatBits returns a number's key bytes as an integer. Both zeros have the same key bytes, and so
+// do all NaNs.
 func floatBits(key float64) int64 {
 	if key == 0 {
 		return 0
@@ -246,7 +247,7 @@ func (f *Filter) hash(do uint32, hash uint64) (bool, error) {
 	return f.eight(do, layoutHashes, hash)
 }
 
-// eight is keyed for an 8-byte integer or hash, through the library.
+// eight passes an 8-byte integer or hash to the library.
 func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -270,8 +271,7 @@ func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// appendUTF16 appends the string as UTF-16LE, as a JVM stores it. Invalid UTF-8 becomes U+FFFD, as
-// in Go's own strings.
+// appendUTF16 appends the string in UTF-16LE. It replaces invalid UTF-8 with U+FFFD, as Go does.
 func appendUTF16(to []byte, key string) []byte {
 	for _, r := range key {
 		if r < 0x10000 {

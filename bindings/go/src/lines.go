@@ -6,22 +6,22 @@ import (
 )
 
 // lines processes single keys in Go for the simplest kind of filter (the blocked scheme, xxh3
-// hashes, one layer), as docs/format.md specifies: a call into C would take longer than the key
-// itself. Go reads the lines in the library's memory. It also writes them if adding changes nothing
-// but the bits and the number of keys (petal_inline.h says when). Answers and bits are the same as
-// the library's.
+// hashes, one layer), as docs/format.md specifies, because a call into C would take longer than
+// processing the key. Go reads the lines in the library's memory. Go also writes to them if adding
+// changes only the bits and the number of keys (petal_inline.h specifies when). Answers and bits
+// are the same as if the library processed the keys.
 type lines struct {
-	at       uint64 // address in the library, or 0 if keys go through the library
+	at       uint64 // address of the first line, or 0 if the library processes the keys
 	count    uint64
-	words    uint32 // words per key in its line, 1 to 16
-	others   uint32 // words in its second line, or 0 if it has only one
+	words    uint32 // bits per key in its first line, each in its own word: 1 to 16
+	others   uint32 // bits per key in its second line, or 0 if each key has one line
 	writable bool   // by begin
-	adding   bool   // between begin and settle: keys not yet reported to the library
+	adding   bool   // added keys are not yet reported to the library
 	added    uint64
-	inside   words // the struct that settle passes back to the library
+	inside   words // petal_inline struct from begin, which settle passes back to the library
 }
 
-// find looks up the address of the lines. Any change except adding may have moved them.
+// find looks up the address of the lines, which any change except adding may move.
 func (f *Filter) find(info *Info) {
 	f.lines = lines{}
 	f.guarded = info.Verifies && info.UncheckedBlocks > 0
@@ -42,7 +42,7 @@ func (f *Filter) find(info *Info) {
 	l.writable = info.Abilities&CanAdd != 0 && l.others == 0 && f.shared == 0 && !f.mapped && !f.refuses
 }
 
-// begin is called before the first key is added here; the caller owns the filter.
+// begin is called before Go adds its first key. The caller has locked the filter for a change.
 func (f *Filter) begin() bool {
 	l := &f.lines
 	if l.adding || !l.writable {
@@ -53,8 +53,8 @@ func (f *Filter) begin() bool {
 	return l.adding
 }
 
-// settle reports the keys added here to the library before it uses the filter; the caller owns the
-// filter.
+// settle reports the keys added in Go to the library. It must be called before the library uses the
+// filter. The caller has locked the filter for a change.
 func (f *Filter) settle() {
 	l := &f.lines
 	if !l.adding {
@@ -65,7 +65,7 @@ func (f *Filter) settle() {
 	l.adding, l.added = false, 0
 }
 
-// takes reports whether this operation can be done in Go.
+// takes reports whether Go can do this operation without the library.
 func (f *Filter) takes(do uint32) bool {
 	return f.lines.at != 0 && (do == doContains || do == doAdd && f.begin())
 }
@@ -111,13 +111,13 @@ func lineOf(first unsafe.Pointer, hash, count uint64) *line {
 	return (*line)(unsafe.Add(first, number*lineBytes))
 }
 
-// walk returns the word of the first bit; each next word is stride words further.
+// walk returns the index of the first bit's word, and the stride from each word to the next.
 func walk(x uint32) (word, stride uint32) {
 	y := x * 0x9e3779b1
 	return y >> 28, 2*(y>>25&7) + 1
 }
 
-// bitOf returns the byte of the line that holds a word's bit, and the bit.
+// bitOf returns the mask of the key's bit in a word, and the index of its byte in the line.
 func bitOf(x, word uint32) (at uint32, bit byte) {
 	place := word&15<<5 | x*salts[word&15]>>27
 	return place >> 3 & (lineBytes - 1), 1 << (place & 7)
@@ -135,7 +135,7 @@ func (l *line) has(x, words uint32) bool {
 	return true
 }
 
-// add sets the bits. It returns true if one of them was clear.
+// add sets the key's bits. It returns true if any of them was clear.
 func (l *line) add(x, words uint32) bool {
 	word, stride := walk(x)
 	missing := byte(0)

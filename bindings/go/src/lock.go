@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Any number of calls may query a filter concurrently; a change needs exclusive access. WriteTo
 // calls its writer without holding the lock, so that the writer, and whatever it waits for, may
-// query the filter. A change waits until all streams have ended.
+// query the filter. A change waits until all WriteTo calls have returned.
 
 // own locks the filter for a change.
 func (f *Filter) own() {
@@ -15,21 +15,21 @@ func (f *Filter) own() {
 }
 
 // share locks the filter for a query by the library; queries run concurrently. If Go has added keys
-// that the library doesn't know about yet (lines.go), it locks the filter exclusively to report
-// them.
+// that have not yet been reported to the library (lines.go), share locks the filter exclusively and
+// reports them.
 func (f *Filter) share() (exclusive bool) {
 	f.mu.RLock()
 	if !f.lines.adding {
 		return false
 	}
 	f.mu.RUnlock()
-	f.mu.Lock() // streams are unaffected: everything was reported before they began
+	f.mu.Lock() // no need to wait for streams: stream() reported all keys first
 	f.settle()
 	return true
 }
 
-// both locks f for a change or a query, and the other filter for a query. It always locks in the
-// same order, so that there is no deadlock, and it holds no lock while it waits for streams.
+// both locks f for a change or a query, and the other filter for a query. To prevent deadlocks, it
+// locks filters in the order of their ids, and holds no lock while it waits for streams.
 func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 	first, second := f, other
 	if other.id < f.id {
@@ -62,7 +62,7 @@ func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 	}
 }
 
-// lock locks the filter for an operation on keys.
+// lock locks the filter for this operation on keys.
 func (f *Filter) lock(do uint32) (exclusive bool) {
 	if do != doRemove && (do != doAdd || atomic.LoadUint32(&f.shared) != 0) {
 		f.mu.RLock()
@@ -88,7 +88,7 @@ func (f *Filter) unlock(exclusive bool) {
 	}
 }
 
-// stream starts a period in which the filter does not change, though nobody holds the lock. It
+// stream keeps the filter from changing, without holding the lock, until endStream is called. It
 // returns false if the filter is closed.
 func (f *Filter) stream() bool {
 	exclusive := f.share()
@@ -100,7 +100,8 @@ func (f *Filter) stream() bool {
 	return true
 }
 
-// endStream counts while holding the lock, so that a change that starts to wait can't miss it.
+// endStream updates the count while holding the lock, so that a change that starts waiting can't
+// miss the signal.
 func (f *Filter) endStream() {
 	f.mu.RLock()
 	atomic.AddInt32(&f.streams, -1)
@@ -108,10 +109,10 @@ func (f *Filter) endStream() {
 	f.ended.Broadcast()
 }
 
-// askedOften is the number of queries after which we check again whether all blocks are verified.
+// askedOften is the number of queries between two checks of whether all blocks are verified.
 const askedOften = 4096
 
-// relieve allows keys to be looked up in Go once the library has verified every block of a file.
+// relieve lets Go look up keys itself once the library has verified every block of the file.
 func (f *Filter) relieve() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

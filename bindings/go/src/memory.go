@@ -9,19 +9,19 @@ import (
 
 // Filters lie outside Go's heap, and each looks like a few hundred bytes to the garbage collector,
 // which might not run until unreachable filters hold gigabytes. So this file counts the filters'
-// bytes. It runs the collector when they have grown by as much as the filters or Go's heap held
-// before, which is the rule of GOGC=100.
+// bytes. It runs the collector when they have grown by more than their size at the last forced
+// collection and by more than the size of Go's heap, much like GOGC=100.
 
-// leastOutside is the smallest growth worth a collection.
+// leastOutside is the smallest growth, in bytes, that is worth a collection.
 const leastOutside = 64 << 20
 
 var outside struct {
-	bytes      int64 // total size of all filters
-	floor      int64 // lowest total since we last forced a collection
+	bytes      int64 // total size of all filters, in bytes
+	floor      int64 // lowest total since this package last forced a collection
 	collecting int32
 }
 
-// hold records the filter's size in bytes.
+// hold records the filter's new size in bytes.
 func (f *Filter) hold(bytes uint64) {
 	grown := int64(bytes) - int64(f.held)
 	f.held = bytes
@@ -42,8 +42,8 @@ func isTooMuch(now int64) bool {
 	return now-floor > leastOutside && now-floor > floor && now-floor > heapBytes()
 }
 
-// heapBytes returns the size of Go's heap. WebAssembly's memory is part of it and has already
-// grown, so with it only filters count.
+// heapBytes returns the size of Go's heap. It returns 0 for WebAssembly, because the heap then
+// contains the filters themselves.
 func heapBytes() int64 {
 	if Backend == "wasm" {
 		return 0
@@ -56,8 +56,8 @@ func heapBytes() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// collect runs the collector and lets the finalizers start, which close filters; as they run, the
-// floor falls.
+// collect runs the collector, and waits briefly for the first finalizer. Finalizers close
+// unreachable filters, which lowers the floor.
 func collect() {
 	if !atomic.CompareAndSwapInt32(&outside.collecting, 0, 1) {
 		return
@@ -75,7 +75,7 @@ func collect() {
 	atomic.StoreInt32(&outside.collecting, 0)
 }
 
-// weigh counts the bytes of layers that adding this many keys may have created.
+// weigh updates the filter's size after keys were added, since adding may create layers.
 func (f *Filter) weigh(keys int) {
 	const often = 4096
 	if !f.grows {

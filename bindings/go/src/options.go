@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// Scheme says how a key is turned into bits.
+// Scheme is the way a key is turned into bits.
 type Scheme uint32
 
 // Schemes of Petal's own filters.
 const (
-	Blocked  Scheme = 1 // k bits in one or two 64-byte lines: one or two cache misses per key
-	Classic  Scheme = 2 // k bits anywhere: the fewest bits per key, up to k cache misses
-	Counting Scheme = 3 // Classic with 4-bit counters: keys can be removed, at 4 times the size
-	Static   Scheme = 4 // the smallest, for sets that never change; rate, no capacity; see Freeze
+	Blocked  Scheme = 1 // k bits in one or two 64-byte lines, so one or two cache misses per key
+	Classic  Scheme = 2 // k bits anywhere in the filter: fewest bits per key, but up to k cache misses
+	Counting Scheme = 3 // Classic with 4-bit counters: allows removing keys, at 4 times the size
+	Static   Scheme = 4 // smallest scheme, for sets that never change; requires a rate and no
+	// capacity; see Freeze
 )
 
-// KeyType is the type that keys had before they became bytes. The file records it.
+// KeyType is the type of the keys before they are converted to bytes. Files record it.
 type KeyType uint32
 
-// Key types. A filter with a type accepts only keys of that type and []byte.
+// Key types. A filter with a key type accepts only keys of that type and []byte.
 const (
 	AnyKeys      KeyType = 0
 	TextKeys     KeyType = 1
-	UTF16Keys    KeyType = 2 // strings, as UTF-16LE, like a JVM's
-	Int32Keys    KeyType = 3 // integers, as 4 bytes
+	UTF16Keys    KeyType = 2 // strings, converted to UTF-16LE
+	Int32Keys    KeyType = 3 // integers, converted to 4 bytes
 	Int64Keys    KeyType = 4
 	Float64Keys  KeyType = 5
-	HexKeys      KeyType = 6 // bytes; the command petal reads them as hex digits
-	Base64Keys   KeyType = 7 // bytes; the command petal reads them as base64
+	HexKeys      KeyType = 6 // bytes, which the petal command reads as hexadecimal digits
+	Base64Keys   KeyType = 7 // bytes, which the petal command reads as base64
 	keyTypeCount         = 8
 )
 
@@ -41,7 +42,7 @@ func (t KeyType) String() string {
 	return "unknown"
 }
 
-// SecretBytes is the size of a secret.
+// SecretBytes is the size of a secret, in bytes.
 const SecretBytes = 16
 
 type options struct {
@@ -53,7 +54,7 @@ type options struct {
 	failed   error
 }
 
-// Option is an option of New and Plan.
+// Option is an option for New and Plan.
 type Option func(*options)
 
 func slotOption(slot int, value uint64) Option {
@@ -71,29 +72,30 @@ func schemeOf(list []Option) Scheme {
 	return Scheme(o.words[optionScheme])
 }
 
-// WithKeyType records the type of the keys in the file.
+// WithKeyType sets the key type, which the file will record.
 func WithKeyType(t KeyType) Option { return slotOption(optionKeyType, uint64(t)) }
 
-// WithMemory limits the bits to this many bytes. If no rate is given (0 passed to New), New uses
-// the best rate that fits. If no capacity is given, New uses the largest capacity that the rate
-// allows.
+// WithMemory limits the size of the bits, in bytes. If the rate passed to New is 0, New uses the
+// lowest rate that fits. If the capacity is 0, New uses the largest capacity that the rate allows.
 func WithMemory(bytes uint64) Option { return slotOption(optionMemoryBytes, bytes) }
 
-// WithBits sets the size in bits; capacity and rate may be 0 if WithHashes is also given.
+// WithBits sets the size in bits. With both WithBits and WithHashes, the capacity and the rate may
+// be 0.
 func WithBits(bits uint64) Option { return slotOption(optionBits, bits) }
 
 // WithHashes sets the number of bits per key.
 func WithHashes(hashes uint32) Option { return slotOption(optionHashes, uint64(hashes)) }
 
-// WithLinesPerKey spreads a key's bits over one or two 64-byte lines (Blocked).
+// WithLinesPerKey sets the number of 64-byte lines that contain a key's bits in a Blocked filter: 1
+// or 2.
 func WithLinesPerKey(lines uint32) Option { return slotOption(optionLinesPerKey, uint64(lines)) }
 
-// WithSeed sets the seed of the hash, so that the same keys set different bits. Only filters with
-// equal seeds can be merged.
+// WithSeed sets the hash function's seed. Filters with different seeds set different bits for the
+// same keys. Only filters with equal seeds can be merged.
 func WithSeed(seed uint64) Option { return slotOption(optionSeed, seed) }
 
 // WithSecret creates a keyed filter with a secret of SecretBytes bytes, for keys that attackers may
-// choose. The secret is copied, and is never written to a file.
+// choose. New copies the secret. It is never written to a file.
 func WithSecret(secret []byte) Option {
 	return func(o *options) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
@@ -105,12 +107,12 @@ func secretOf(secret []byte, failed error) ([]byte, error) {
 	return append([]byte(nil), secret...), failed
 }
 
-// WithGrowth is for sets of unknown size: when the filter is full, it adds a layer, so the rate
-// holds for any number of keys. New's capacity applies to the first layer.
+// WithGrowth adds a layer whenever the filter is full, so that the rate holds for any number of
+// keys. The capacity passed to New is that of the first layer.
 func WithGrowth() Option { return slotOption(optionGrowth, 1) }
 
-// WithGrowthStep gives each layer step times the capacity of the one before (2 to 64), and ratio
-// times its rate. 0 selects the defaults, 2 and 0.85.
+// WithGrowthStep sets how layers grow: each layer has step times the capacity (2 to 64) and ratio
+// times the rate of the previous layer. 0 selects the defaults, 2 and 0.85.
 func WithGrowthStep(step uint32, ratio float64) Option {
 	return func(o *options) {
 		o.words[optionGrowthStep] = uint64(step)
@@ -123,17 +125,17 @@ func WithRefuseOverfull() Option {
 	return func(o *options) { o.words[optionRefuseOverfull], o.refuses = 1, true }
 }
 
-// WithFoldable chooses a size that Fold can make smaller. It needs a rate, and a capacity or
+// WithFoldable chooses a size that Fold can reduce. It requires a rate, and either a capacity or
 // WithMemory.
 func WithFoldable() Option { return slotOption(optionFoldable, 1) }
 
-// WithWindow creates a filter that remembers at least this many of the latest keys, and forgets
-// older ones. Pass 0 to New as the capacity.
+// WithWindow creates a filter that remembers at least the given number of the latest keys, and
+// forgets older keys. The capacity passed to New must be 0.
 func WithWindow(keys uint64) Option { return slotOption(optionWindowKeys, keys) }
 
-// WithWindowTime, together with WithWindow, makes the filter remember keys for at least d; call
-// Advance before adding and querying. WithWindow's number is then the maximum number of keys in
-// that time.
+// WithWindowTime makes the filter remember keys for at least the duration d. It requires
+// WithWindow, with the maximum number of keys added in that time. Call Advance before adding or
+// querying keys.
 func WithWindowTime(d time.Duration) Option {
 	return func(o *options) {
 		if d < time.Millisecond {
@@ -143,19 +145,20 @@ func WithWindowTime(d time.Duration) Option {
 	}
 }
 
-// WithGenerations divides a window into 2 to 32 generations; the default needs little memory.
+// WithGenerations divides a window into 2 to 32 generations. The default is chosen to need little
+// memory.
 func WithGenerations(n uint32) Option { return slotOption(optionGenerations, uint64(n)) }
 
-// WithFormat creates the filter that another library would create: "guava", "bits-and-blooms", ...;
-// see Formats.
+// WithFormat creates a filter as the library that defines this format would, such as "guava" or
+// "bits-and-blooms". See Formats.
 func WithFormat(name string) Option { return func(o *options) { o.format = name } }
 
-// WithMetadata stores your bytes in the file, at most 65,536.
+// WithMetadata stores up to 65,536 bytes of your own in the file.
 func WithMetadata(metadata []byte) Option {
 	return func(o *options) { o.metadata = append([]byte(nil), metadata...) }
 }
 
-// optionsOf packs options for glue.c.
+// optionsOf encodes the options for glue.c.
 func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, error) {
 	o := new(options)
 	o.words[optionCapacity], o.words[optionRate] = capacity, math.Float64bits(rate)
@@ -176,7 +179,7 @@ func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, 
 	return o, data, nil
 }
 
-// cString returns the string with a terminating 0.
+// cString returns the string's bytes with a terminating 0.
 func cString(what, text string) ([]byte, error) {
 	for i := 0; i < len(text); i++ {
 		if text[i] == 0 {
@@ -186,17 +189,17 @@ func cString(what, text string) ([]byte, error) {
 	return append([]byte(text), 0), nil
 }
 
-// Mode says how Open opens a file.
+// Mode is the way Open opens a file.
 type Mode uint32
 
 // Modes of Open.
 const (
-	// ReadOnly maps the file for reading: it allocates nothing, and all processes that map the file
-	// share the memory.
+	// ReadOnly maps the file for reading. It allocates no memory for the bits, and all processes that
+	// map the file share its pages.
 	ReadOnly Mode = 0
-	// Writable maps it for changes in place, by one process at a time; see Sync.
+	// Writable maps the file for changes in place, by one process at a time. See Sync.
 	Writable Mode = 1
-	// Load makes a verified copy in memory; the file is not changed.
+	// Load copies the file to memory and verifies the copy. Changes do not affect the file.
 	Load Mode = 2
 )
 
@@ -213,7 +216,7 @@ func (o *openOptions) origin(path string) origin {
 	return origin{path: path, refuses: o.words[3] != 0, keys: o.keys}
 }
 
-// OpenOption is an option of Open, Read and FromBytes.
+// OpenOption is an option for Open, Read and FromBytes.
 type OpenOption func(*openOptions)
 
 func openFlag(flag uint64) OpenOption {
@@ -230,44 +233,47 @@ func WithMode(mode Mode) OpenOption {
 	}
 }
 
-// Verify makes Open check every block of a mapped file against its checksum before it returns.
-// (Copies are always verified.)
+// Verify makes Open check every block of a mapped file against its checksum before Open returns.
+// Copies in memory are always verified.
 func Verify() OpenOption { return openFlag(16) }
 
-// Recover accepts a file whose writer died (with Writable or Load): keys added since the last Sync
-// may be missing.
+// Recover accepts a file whose writer died, in Writable and Load modes. Keys added since the last
+// Sync may be missing.
 func Recover() OpenOption { return openFlag(32) }
 
-// Live allows reading a file that another process is changing (with ReadOnly).
+// Live lets ReadOnly mode open a file that another process is changing.
 func Live() OpenOption { return openFlag(64) }
 
-// Locked keeps the file locked against writers until Close (with Load), so that Save replaces
-// exactly what was loaded.
+// Locked, in Load mode, locks the file against writers until Close, so that Save replaces exactly
+// the version that was loaded.
 func Locked() OpenOption { return openFlag(flagLocked) }
 
 const flagLocked = 128
 
-// NoLock takes no lock, for file systems without locks; make sure that nobody else writes the file.
+// NoLock opens the file without a lock, for file systems that lack locks. Make sure that no other
+// process writes to the file.
 func NoLock() OpenOption { return openFlag(256) }
 
 // WithMaxBytes refuses longer files and streams with ErrLimit.
 func WithMaxBytes(bytes uint64) OpenOption { return func(o *openOptions) { o.words[1] = bytes } }
 
-// WithMemoryLimit limits the bytes that opening may allocate; if more are needed, it fails with
-// ErrLimit. The default is 1 GiB or 64 times the bytes given; math.MaxUint64 means no limit.
+// WithMemoryLimit limits the memory that opening may allocate, in bytes. If opening needs more, it
+// fails with ErrLimit. The default is 1 GiB, or 64 times the input's size if that is larger.
+// math.MaxUint64 means no limit.
 func WithMemoryLimit(bytes uint64) OpenOption {
 	return func(o *openOptions) { o.words[2] = bytes }
 }
 
-// RefuseOverfull is WithRefuseOverfull for a filter that is opened.
+// RefuseOverfull is WithRefuseOverfull for a filter opened from a file, a stream or bytes.
 func RefuseOverfull() OpenOption { return func(o *openOptions) { o.words[3] = 1 } }
 
-// FromFormat names the format of the bytes; the default, "auto", means the only format that fits.
+// FromFormat names the format of the input. The default, "auto", selects the only format that
+// matches the input.
 func FromFormat(name string) OpenOption { return func(o *openOptions) { o.format = name } }
 
-// OfKeys gives the key type of a file that records none, such as one from another library. For
-// example, Int32Keys looks integers up as the 4 bytes of Guava's integerFunnel. A file that records
-// another type is refused with ErrKeyType.
+// OfKeys sets the key type of a file that records none, such as another library's file. For
+// example, with Int32Keys an integer is looked up as the 4 bytes that Guava's integerFunnel
+// produces. If the file records another type, opening it fails with ErrKeyType.
 func OfKeys(t KeyType) OpenOption {
 	return func(o *openOptions) {
 		if t >= keyTypeCount {
@@ -277,7 +283,7 @@ func OfKeys(t KeyType) OpenOption {
 	}
 }
 
-// chosenKeys combines the key type that a file records with the one given.
+// chosenKeys returns the file's key type, or the caller's if the file records none.
 func chosenKeys(recorded, said KeyType) (KeyType, error) {
 	areBytes := func(t KeyType) bool { return t == HexKeys || t == Base64Keys }
 	if recorded == AnyKeys {
@@ -290,20 +296,20 @@ func chosenKeys(recorded, said KeyType) (KeyType, error) {
 		said)
 }
 
-// NoVerify trusts the bits of a mapped file. Without it, each 64 KiB block is checked against its
-// checksum before the first answer from it, so that damage gives ErrDamaged and never a wrong
+// NoVerify trusts a mapped file's bits. Without NoVerify, each 64 KiB block is checked against its
+// checksum before the first answer from it, so that damage causes ErrDamaged and never a wrong
 // "certainly not".
 func NoVerify() OpenOption { return func(o *openOptions) { o.words[0] &^= flagVerifyOnUse } }
 
 const flagVerifyOnUse = 2048
 
-// Secret opens a keyed filter.
+// Secret sets the secret that opens a keyed filter.
 func Secret(secret []byte) OpenOption {
 	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
 }
 
-// ExpectBytes gives the size of the stream that Read reads, if it is known: if the stream's header
-// does not match that size, Read fails early and allocates nothing.
+// ExpectBytes states the size of the stream that Read reads. If the stream's header does not match
+// this size, Read fails before it allocates memory.
 func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size = size } }
 
 func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
@@ -331,7 +337,7 @@ func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error)
 	return o, append(data, o.secret...), nil
 }
 
-// SaveOption is an option of Save.
+// SaveOption is an option for Save.
 type SaveOption func(*saveOptions)
 
 type saveOptions struct {
@@ -342,11 +348,11 @@ type saveOptions struct {
 // NoReplace makes Save fail with ErrExists if the file exists.
 func NoReplace() SaveOption { return func(o *saveOptions) { o.flags |= 1 } }
 
-// SaveUnlocked makes Save take no lock: make sure that nobody else changes the file.
+// SaveUnlocked makes Save write without a lock. Make sure that no other process changes the file.
 func SaveUnlocked() SaveOption { return func(o *saveOptions) { o.flags |= 2 } }
 
-// NewOwner lets Save continue if the old file's owner can't be preserved.
+// NewOwner makes Save succeed even if it can't preserve the old file's owner.
 func NewOwner() SaveOption { return func(o *saveOptions) { o.flags |= 4 } }
 
-// AsFormat makes Save write another library's format, if that format can hold the filter.
+// AsFormat makes Save write another library's format, if that format can represent the filter.
 func AsFormat(name string) SaveOption { return func(o *saveOptions) { o.format = name } }

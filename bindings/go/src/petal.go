@@ -1,20 +1,21 @@
-// Package petal provides fast Bloom filters, stored in files that C, the shell and other languages
-// also read. It also opens filters written by Guava, Spark, Redis, bits-and-blooms and other
+// Package petal provides fast Bloom filters, whose files can also be used from C, the shell and
+// other languages. It opens filters written by Guava, Spark, Redis, bits-and-blooms and other
 // libraries without conversion.
 //
 // A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
 // bits per key. It never misses a key that was added. For other keys, it wrongly says "probably" at
 // a planned rate, the false-positive rate.
 //
-// Keys are strings and []byte, used as they are, and int64 and float64, converted to 8
-// little-endian bytes (with one zero and one NaN), as in every other language. Any number of
-// goroutines may use one Filter: queries run concurrently; a change waits for running calls, and
-// other calls wait for it. Nothing panics: a call that fails returns an error, which errors.Is
-// matches with a Status such as ErrReadOnly.
+// Keys are strings and []byte, which are used unchanged, and int64 and float64, which are converted
+// to 8 little-endian bytes (all zeros are one key, and so are all NaNs), as in every other
+// language. Any number of goroutines may use one Filter: queries run concurrently; a change waits
+// for running calls, and later calls wait for the change. No call panics: a call that fails returns
+// an error, which errors.Is matches with a Status such as ErrReadOnly.
 //
-// With cgo, the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
-// as WebAssembly (wazero): the API is the same, but there are no file maps or locks, all filters
-// share 4 GiB of memory, and one call runs at a time. Backend says which one is in use.
+// With cgo, the C library is compiled in. With CGO_ENABLED=0, or with the build tag petal_wasm, the
+// library runs as WebAssembly, in wazero. The API is then the same, but files can't be mapped or
+// locked, all filters share 4 GiB of memory, and only one call runs at a time. Backend names the
+// variant in use.
 package petal
 
 import (
@@ -27,45 +28,45 @@ import (
 )
 
 // Filter is a set of keys. The zero value is a closed filter, which ReadFrom and UnmarshalBinary
-// fill. Do not copy it.
+// can fill. Do not copy it.
 type Filter struct {
 	mu      sync.RWMutex
-	ended   sync.Cond // uses mu; signaled when a stream has ended
+	ended   sync.Cond // uses mu; signaled when a stream ends
 	streams int32     // see lock.go
-	handle  uint64    // the library's filter, or 0 if closed
-	id      uint64    // filters are locked in this order
-	keyType uint32    // a KeyType, read without the lock
+	handle  uint64    // the library's filter, or 0 if the filter is closed
+	id      uint64    // two filters are locked in order of id
+	keyType uint32    // a KeyType; read without the lock
 	noEmpty bool      // the scheme rejects the empty key
-	hashes  bool      // Go may hash keys, with xxh3 and this seed
+	hashes  bool      // Go may hash keys itself, with xxh3 and this seed
 	seed    uint64
-	shared  uint32 // 1: adding needs no exclusive lock
-	lines   lines  // fast path for one key
+	shared  uint32 // 1 if adding needs no exclusive lock, otherwise 0
+	lines   lines  // for single keys that Go processes itself
 	origin
 
 	guarded   bool   // some blocks must be verified before use
-	asked     uint32 // queries since that was last checked
-	held      uint64 // bytes outside Go's heap; see memory.go
+	asked     uint32 // number of queries, for checking `guarded` again from time to time
+	held      uint64 // filter's size outside Go's heap, in bytes; see memory.go
 	grows     bool   // adding may allocate
-	unweighed int    // keys added since the size was last checked
+	unweighed int    // number of keys added since `held` was last updated
 }
 
-// origin holds what the library's filter does not record.
+// origin contains the properties that the library's filter does not record.
 type origin struct {
 	path    string
 	mapped  bool    // the bits belong to a file
-	refuses bool    // refuses keys if it is overfull
-	keys    KeyType // the key type, if the file records none
+	refuses bool    // adding to an overfull filter fails
+	keys    KeyType // key type from OfKeys, if the file records none
 }
 
 var lastID uint64
 
-// adopt wraps a handle of the library in a Filter.
+// adopt creates a Filter for a handle from the library.
 func adopt(handle uint64, from origin) (*Filter, error) {
 	f := new(Filter)
 	return f, f.fill(handle, from)
 }
 
-// fill puts this handle into a closed filter.
+// fill stores a handle from the library in a closed filter.
 func (f *Filter) fill(handle uint64, from origin) error {
 	info, err := infoOfHandle(handle, allLayers)
 	if err == nil {
@@ -89,15 +90,15 @@ func (f *Filter) fill(handle uint64, from origin) error {
 	return nil
 }
 
-// look reads again whatever a change may have moved.
+// look updates the fields that a change may have invalidated.
 func (f *Filter) look(info *Info) {
 	f.find(info)
 	f.grows = info.Policy != OneLayer || info.Abilities&CanGrow != 0
 	f.hold(info.MemoryBytes)
 }
 
-// New creates an empty filter for capacity distinct keys with the given false-positive rate. Pass 0
-// for either if an option replaces it.
+// New creates an empty filter for capacity distinct keys with the given false-positive rate. Either
+// may be 0 if an option makes it unnecessary.
 func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {
@@ -109,7 +110,7 @@ func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	return adopt(o.words[0], origin{refuses: o.refuses})
 }
 
-// Plan describes what New would create.
+// Plan describes the filter that New would create.
 func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 	o, data, err := optionsOf(capacity, rate, list)
 	if err != nil {
@@ -122,9 +123,9 @@ func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 	return infoOf(&o.words, names[:]), nil
 }
 
-// Close releases the filter, its map and its lock; if it is not called, the garbage collector does
-// so later. Close waits for running calls. Every later call returns ErrClosed, except Close, which
-// does nothing. For a Writable file, Close syncs first and returns what Sync returns.
+// Close releases the filter, its map and its lock. Without Close, the garbage collector releases
+// them later. Close waits for running calls. Afterwards, every call except Close returns ErrClosed.
+// For a Writable file, Close calls Sync first and returns its result.
 func (f *Filter) Close() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -158,14 +159,14 @@ func (f *Filter) ask(op uint32, w *words, data, out []byte) error {
 	return f.call(op, 0, w, data, out)
 }
 
-// change makes a call that needs the filter exclusively.
+// change makes a call that needs exclusive access to the filter.
 func (f *Filter) change(op uint32, w *words, data []byte) error {
 	f.own()
 	defer f.mu.Unlock()
 	return f.changed(f.call(op, 0, w, data, nil))
 }
 
-// changed ends a change.
+// changed updates the filter's fields after a change.
 func (f *Filter) changed(err error) error {
 	if f.handle == 0 {
 		return err
@@ -192,30 +193,31 @@ func (f *Filter) make(op uint32, w words) (*Filter, error) {
 	return adopt(w[0], origin{refuses: f.refuses, keys: f.KeyType()})
 }
 
-// Clone returns a copy in memory, writable even if f is not.
+// Clone returns a copy in memory. The copy is writable even if f is not.
 func (f *Filter) Clone() (*Filter, error) { return f.make(opClone, words{}) }
 
 // EmptyLike returns an empty filter with the same parameters, which can be merged with f.
 func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike, words{}) }
 
-// DropCounts returns a Classic filter with the keys of a Counting one, a quarter of its size.
+// DropCounts returns a Classic filter with the keys of a Counting filter, at a quarter of its size.
 func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts, words{}) }
 
-// Fold returns a smaller filter with the keys of f, bit for bit equal to one created at that size.
-// It has the smallest size that keeps the rate for the keys present, or for capacity keys if those
-// are more; a rate of 0 means f's own. Create f WithFoldable. Fold returns ErrUnreachable if f
-// already has more keys than the rate allows. It reads every bit twice.
+// Fold returns a smaller filter with f's keys. The result is bit for bit the filter that would have
+// been created at that size. Its size is the smallest that keeps the rate for the keys present, or
+// for capacity keys if that is more. A rate of 0 means f's own rate. Create f WithFoldable. Fold
+// returns ErrUnreachable if f already contains more keys than the rate allows. Fold reads every bit
+// twice.
 func (f *Filter) Fold(rate float64, capacity uint64) (*Filter, error) {
 	return f.make(opFold, words{math.Float64bits(rate), capacity})
 }
 
-// FoldToBits is like Fold, but to exactly this many bits, which must divide the number of bits of
-// f.
+// FoldToBits is like Fold, but the result has exactly this number of bits, which must be a divisor
+// of f's number of bits.
 func (f *Filter) FoldToBits(bits uint64) (*Filter, error) {
 	return f.make(opFold, words{2: bits})
 }
 
-// two makes a call on f and other.
+// two makes a call that uses both f and other.
 func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	if other == nil || f.id == 0 || other.id == 0 {
 		return ErrClosed
@@ -231,11 +233,12 @@ func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	return err
 }
 
-// Merge adds the keys of other to f: the result is exactly the filter that adding all keys to one
-// filter would give. It returns ErrMismatch unless the parameters agree.
+// Merge adds other's keys to f. The bits are then the same as if all keys had been added to f.
+// Merge returns ErrMismatch unless the two filters have the same parameters.
 func (f *Filter) Merge(other *Filter) error { return f.two(opMerge, other, true, new(words)) }
 
-// Intersect keeps only the bits that both filters have: every key that is in both stays present.
+// Intersect keeps only the bits that are set in both filters. Every key that is in both filters
+// stays present.
 func (f *Filter) Intersect(other *Filter) error {
 	return f.two(opIntersect, other, true, new(words))
 }
@@ -252,14 +255,14 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 // Clear removes every key.
 func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
 
-// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. Freeze builds a
-// Static filter; until then, that filter keeps 8 bytes per key, answers "probably" for every key,
-// and can't be saved.
+// Freeze makes the filter permanently read-only: later changes return ErrReadOnly. For a Static
+// filter, Freeze builds the filter from its keys. Before Freeze, a Static filter stores 8 bytes per
+// key, answers "probably" for every key, and can't be saved.
 func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 
-// Share lets goroutines add concurrently instead of waiting for each other; each add then costs an
-// additional atomic operation. No key is lost either way. It returns ErrUnsupported for filters
-// with several layers, counting filters, and most foreign schemes.
+// Share lets goroutines add keys concurrently, without waiting for each other. Each add then costs
+// an additional atomic operation. With or without Share, no key is lost. Share returns
+// ErrUnsupported for filters with several layers, counting filters, and most foreign schemes.
 func (f *Filter) Share() error {
 	f.own()
 	defer f.mu.Unlock()
@@ -270,7 +273,7 @@ func (f *Filter) Share() error {
 	return f.changed(err)
 }
 
-// Advance sets the clock of a time window. Only this call forgets keys that are too old.
+// Advance sets a time window's clock. A time window forgets old keys only when Advance is called.
 func (f *Filter) Advance(now time.Time) error {
 	ms := now.UnixMilli()
 	if ms < 0 {
@@ -282,8 +285,8 @@ func (f *Filter) Advance(now time.Time) error {
 // Sync makes the changes of a Writable file durable. For other filters it does nothing.
 func (f *Filter) Sync() error { return f.change(opSync, new(words), nil) }
 
-// Verify checks every block of a mapped file against its checksum. It returns false without an
-// error if there are no checksums.
+// Verify checks every block of a mapped file against its checksum. Verify returns false and no
+// error if the filter has no checksums.
 func (f *Filter) Verify() (checked bool, err error) {
 	defer f.unlock(f.share())
 	if f.handle == 0 {
@@ -294,7 +297,7 @@ func (f *Filter) Verify() (checked bool, err error) {
 	return status == 0, failure(status, message, &w, f.path)
 }
 
-// Metadata returns a copy of the bytes stored with the filter; nil if there are none.
+// Metadata returns a copy of the filter's metadata, or nil if it has none.
 func (f *Filter) Metadata() ([]byte, error) {
 	defer f.unlock(f.share())
 	var w words
@@ -310,14 +313,14 @@ func (f *Filter) SetMetadata(metadata []byte) error {
 	return f.change(opSetMetadata, new(words), metadata)
 }
 
-// Path returns the file that the filter was opened from, or "".
+// Path returns the path of the file that the filter was opened from, or "" if there is none.
 func (f *Filter) Path() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.path
 }
 
-// KeyType returns the filter's key type, from its file or from OfKeys.
+// KeyType returns the key type recorded in the filter's file, or the one set with OfKeys.
 func (f *Filter) KeyType() KeyType { return KeyType(atomic.LoadUint32(&f.keyType)) }
 
 // String describes the filter in one line.

@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// XXH3 (64 bits, with seed) for keys of leastHashed to mostHashed bytes, as in xxhash.h of
-// libxxhash 0.8, so that strings need not be copied to memory that C or WebAssembly may read. The
-// library hashes all other keys.
+// This file implements XXH3 (64 bits, with seed) for keys of leastHashed to mostHashed bytes, as in
+// libxxhash 0.8, so that strings need not be copied for C or WebAssembly. The library hashes all
+// other keys.
 const (
 	leastHashed = 4
 	mostHashed  = 128
 )
 
-// The first words of kSecret.
+// The first words of XXH3's constant kSecret.
 const (
 	s0  uint64 = 0xbe4ba423396cfeb8
 	s1  uint64 = 0x1cad21f72c81017c
@@ -38,7 +38,7 @@ func isHashed[K string | []byte](key K) bool {
 	return uint(len(key))-leastHashed <= mostHashed-leastHashed
 }
 
-// firstOf returns the address of a key's bytes: not unsafe.StringData, for Go 1.19.
+// firstOf returns the address of a key's bytes. Go 1.19 lacks unsafe.StringData.
 func firstOf[K string | []byte](key *K) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(key))
 }
@@ -75,7 +75,7 @@ func xxh3Halves(first unsafe.Pointer, n int, seed uint64) uint64 {
 	return xxh3Joined(half(first, n-4)+half(first, 0)<<32, n, seed)
 }
 
-// xxh3Eight hashes a number's 8 bytes, little-endian.
+// xxh3Eight hashes the 8 little-endian bytes of a number.
 func xxh3Eight(key, seed uint64) uint64 { return xxh3Joined(bits.RotateLeft64(key, 32), 8, seed) }
 
 func xxh3Joined(hash uint64, n int, seed uint64) uint64 {
@@ -92,7 +92,7 @@ func pair(first unsafe.Pointer, at int, secret, next uint64) uint64 {
 	return folded(word(first, at)^secret, word(first, at+8)^next)
 }
 
-// word reads a word without bounds checks, which would take a third of the hash's time.
+// word reads a word without bounds checks, which would take up a third of the hashing time.
 func word(first unsafe.Pointer, at int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(first, at))[:])
 }

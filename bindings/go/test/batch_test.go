@@ -1,6 +1,6 @@
 package project
 
-// For each slice type, a batch gives the same answers as keys one by one, and as the tool.
+// A batch of each slice type returns the same answers as single keys and as the petal command.
 
 import (
 	"bytes"
@@ -14,9 +14,10 @@ import (
 	"petal.example/petal"
 )
 
-const batchCount = 10_000 // more than one piece
+const batchCount = 10_000 // processed in more than one piece
 
-// Makes many false positives: if those agree as well, the filters are equal.
+// A filter this small returns many false positives. If even the false positives agree, the filters
+// are equal.
 func small(list ...petal.Option) *petal.Filter {
 	return must(petal.New(0, 0, append(list, petal.WithBits(1<<15), petal.WithHashes(3))...))
 }
@@ -289,7 +290,7 @@ func TestAFullFilterSaysHowFarItCame(t *testing.T) {
 	expect(t, failed.Message != "" && failed.Offset == -1, "%#v", failed)
 }
 
-// If a key is invalid, all keys before it are added, none after it, and the error has its index.
+// If a key is invalid, only the keys before it are added, and the error contains its index.
 func TestAWrongKeyHasAnIndexAndThoseBeforeItAreIn(t *testing.T) {
 	for _, at := range []int{0, 1, 6, 7, 8, 100, 4095, 4096, 4097, 9000} {
 		for _, more := range []int{0, 1, 5000} {

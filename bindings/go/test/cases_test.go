@@ -1,7 +1,7 @@
 package project
 
-// The table of cases that every binding runs (vectors/bindings/cases.txt): sizes, hashes of keys,
-// false positives, and failures with the core's messages.
+// Runs the cases in vectors/bindings/cases.txt, which every binding must pass. They cover sizes,
+// key hashes, false positives, and failures with the core's messages.
 
 import (
 	"encoding/binary"
@@ -76,7 +76,7 @@ func chosen(words []string) choice {
 	return c
 }
 
-// cases parses the words before the = and the text after it.
+// cases splits each line into the words before the = and the text after it.
 func cases(t *testing.T, verb string, each func(words []string, outcome string)) {
 	found := 0
 	for _, line := range strings.Split(string(must(os.ReadFile("vectors/bindings/cases.txt"))), "\n") {

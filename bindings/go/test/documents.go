@@ -1,7 +1,7 @@
 //go:build ignore
 
-// documents FILE... - writes a Go test from the examples in these documents: each block of Go,
-// followed by its output, becomes an Example.
+// documents FILE... - writes a Go test from the examples in these documents. Each block of Go code,
+// with the output that follows it, becomes an Example.
 package main
 
 import (

@@ -1,6 +1,7 @@
 package project
 
-// The examples: dropin compared with bits-and-blooms itself, and dedupe with an exact set.
+// Tests the example programs: compares dropin with the bits-and-blooms library, and dedupe with an
+// exact set.
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 package project
 
-// Files: each mode, saving, streams, and the operating system's errors.
+// Tests files: every mode, saving, streams, and errors from the operating system.
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func saved(t *testing.T) string {
 	return path
 }
 
-// isWasm means that there are no maps and locks: calls that need them must fail.
+// isWasm is true if files can't be mapped or locked, so calls that require this must fail.
 var isWasm = petal.Backend == "wasm"
 
 func TestReadOnlyFilesAnswerAndRefuse(t *testing.T) {
@@ -317,8 +317,8 @@ func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
 
 // ---- damage ----
 
-// Makes a file of 100,000 members with that many bytes zeroed, and finds a member for which a map
-// then answers "no".
+// Creates a file with 100,000 keys, zeroes some of its bytes, and finds a key that a filter mapped
+// from the file then misses.
 func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, denied int) {
 	path, members = t.TempDir()+"/damaged.petal", texts("key-%d", 0, 100_000)
 	f := must(petal.New(uint64(len(members)), 0.01))
@@ -331,7 +331,7 @@ func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, d
 	}
 	copy(data[at:], make([]byte, bytes))
 	fine(os.WriteFile(path, data, 0o600))
-	if isWasm { // no maps: every file is verified when it is read
+	if isWasm { // files can't be mapped, so every file is verified when it is read
 		return path, members, 0
 	}
 	blind := must(petal.Open(path, petal.NoVerify()))

@@ -1,6 +1,6 @@
 package project
 
-// Whole filters: plans, layers, windows, algebra, copies, formats.
+// Tests whole filters: plans, layers, windows, merging and comparing, copies, and formats.
 
 import (
 	"bytes"
@@ -140,7 +140,7 @@ func TestAFoldedFilterIsTheOneMadeSmall(t *testing.T) {
 	for _, scheme := range []petal.Scheme{petal.Blocked, petal.Classic} {
 		large := must(petal.New(0, 0.01, petal.WithMemory(4_000_000), petal.WithFoldable(),
 			petal.WithScheme(scheme), petal.WithMetadata([]byte("kept"))))
-		must(large.AddMany(integers(0, 1000))) // far fewer than planned for
+		must(large.AddMany(integers(0, 1000))) // far fewer keys than planned
 		folded := must(large.Fold(0, 0))
 		info := must(folded.Info())
 		expect(t, info.Abilities&petal.CanFold != 0 && info.Bytes < 2000, "%v", info)
@@ -182,7 +182,7 @@ func TestAFilterOfKeysThatNobodyCounted(t *testing.T) {
 		expect(t, must(f.ContainsAll(integers(0, int(n)))) && !must(f.IsOverfull()), "%d are lost", n)
 		fine(f.Close())
 	}
-	line := make([]byte, 4) // reused for each key
+	line := make([]byte, 4) // one buffer, reused for every key
 	words := must(petal.FromKeys(func(yield func([]byte) bool) {
 		for i := 0; i < 9999 && yield(line[:copy(line, fmt.Sprint(i))]); i++ {
 		}

@@ -1,6 +1,7 @@
 package project
 
-// What the tests share. They run in the repository, next to vectors and dev.
+// Helper functions for all tests. The tests need the repository, with its vectors folder and the
+// dev program.
 
 import (
 	"bytes"
@@ -24,7 +25,7 @@ var secret = func() []byte {
 	return made
 }()
 
-// must is for calls that can't fail.
+// must panics if a call that must succeed returns an error.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -104,7 +105,7 @@ func count(answers []bool) (n int) {
 	return n
 }
 
-// tool returns, for each line, whether `petal check` finds it in the filter.
+// tool returns whether `petal check` finds each line in the filter.
 func tool(t *testing.T, f *petal.Filter, lines []string, keyType string) []bool {
 	t.Helper()
 	path := t.TempDir() + "/asked.petal"

@@ -1,8 +1,8 @@
 package project
 
-// Keys that Go adds and looks up itself, without calling the library. For all parameters, bits and
-// answers must equal the library's, and everything else that the filter reports must stay correct.
-// A filter with a capacity and WithRefuseOverfull always calls the library, so it is used for
+// Tests keys that Go adds and looks up itself, without calling the library. For all parameters,
+// bits and answers must equal the library's, and the rest of the filter's state must stay correct.
+// A filter with a capacity and WithRefuseOverfull always calls the library, so it serves for
 // comparison.
 
 import (
@@ -61,7 +61,8 @@ func choose2[T any](first bool, a, b T) T {
 	return b
 }
 
-// Each of these uses the filter from C while keys are not yet reported, or moves its bits.
+// Each of these calls makes C use the filter while it has unreported keys, or moves the filter's
+// bits.
 func TestWhateverHappensBetweenKeysTheFilterIsTheLibrarys(t *testing.T) {
 	between := map[string]func(f *petal.Filter){
 		"nothing":    func(f *petal.Filter) {},
@@ -146,7 +147,7 @@ type writer func(piece []byte) (int, error)
 
 func (w writer) Write(piece []byte) (int, error) { return w(piece) }
 
-// While an Add waits for the writer to finish, the writer queries the filter, which must not wait
+// While an Add waits for WriteTo to end, the writer queries the filter. This query must not wait
 // for the Add.
 func TestAWriterMayQueryItsFilterWhileAChangeWaits(t *testing.T) {
 	f, older := filled(), must(petal.New(1000, 0.01))
@@ -164,7 +165,7 @@ func TestAWriterMayQueryItsFilterWhileAChangeWaits(t *testing.T) {
 						must(older.AddString("new"))
 						added <- true
 					}()
-					time.Sleep(50 * time.Millisecond) // so that it waits
+					time.Sleep(50 * time.Millisecond) // so that the Add is waiting by now
 				}
 				must(f.ContainsInt64(5))
 				must(older.ContainsMany(integers(0, 100)))

@@ -2,8 +2,8 @@
 
 package project
 
-// 100,000 filters, and calls of every kind, leak no memory. (The race detector allocates memory of
-// its own.)
+// Tests that 100,000 filters and calls of every kind leak no memory. The test is skipped under the
+// race detector, which allocates memory of its own.
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 	"petal.example/petal"
 )
 
-// resident returns the private memory of this process in KiB, after releasing what it can.
+// resident returns this process's private memory in KiB, after releasing as much as possible.
 func resident() int {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -95,11 +95,11 @@ func TestNoCallLeaks(t *testing.T) {
 		everything()
 	}
 	grown := resident() - before
-	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
+	expect(t, grown < 5<<10, "%d KiB more", grown) // growth of less than 1 KiB per round
 }
 
-// The filters are never closed, and the collector is never called; it sees a few hundred bytes per
-// filter.
+// The filters are never closed, and the test never runs the garbage collector, which sees only a
+// few hundred bytes per filter.
 func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
 	keys := integers(0, 5000) // touches every page
 	isCollected(t, 5000, func() {
@@ -107,7 +107,7 @@ func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
 	})
 }
 
-// Adding keys creates their fourth layer, of a megabyte.
+// Adding keys creates a fourth layer of one megabyte in each filter.
 func TestFiltersThatGrewAreCollectedUnasked(t *testing.T) {
 	keys := integers(0, 10_000)
 	isCollected(t, 3000, func() {

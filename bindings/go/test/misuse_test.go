@@ -1,6 +1,6 @@
 package project
 
-// Misuse returns errors that errors.Is knows, and never panics.
+// Tests that misuse returns errors that errors.Is recognizes, and never panics.
 
 import (
 	"bytes"
@@ -129,7 +129,7 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 }
 
 func TestTooMuchMemoryIsAnError(t *testing.T) {
-	// Several times 32 TiB: more than any machine's free address space.
+	// Several allocations of 32 TiB exceed any machine's free address space.
 	var held []*petal.Filter
 	var err error
 	for i := 0; i < 8 && err == nil; i++ {

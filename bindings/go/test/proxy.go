@@ -1,7 +1,7 @@
 //go:build ignore
 
-// proxy FOLDER OUT - writes the module in FOLDER to OUT in the layout of a module proxy: use it
-// with GOPROXY=file://OUT. The version is petal.h's.
+// proxy FOLDER OUT - writes the module in FOLDER to OUT in the layout of a Go module proxy, for use
+// with GOPROXY=file://OUT. Takes the version from petal.h.
 package main
 
 import (

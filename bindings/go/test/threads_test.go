@@ -1,7 +1,7 @@
 package project
 
-// If many goroutines query, change, save and close one filter concurrently, answers are right, no
-// key is lost and nothing crashes; run.sh also runs this with the race detector.
+// Tests that many goroutines can query, change, save and close one filter concurrently, with
+// correct answers, no lost keys and no crashes. run.sh also runs this test under the race detector.
 
 import (
 	"bytes"

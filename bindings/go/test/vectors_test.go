@@ -1,8 +1,8 @@
 package project
 
-// Tests every vector. Other libraries' files give the same answers as the original library, are
-// rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
-// rewritten byte for byte. Broken files are refused with the right error.
+// Tests every vector. Filters from other libraries' files must return the original library's
+// answers, be rebuilt byte for byte, and survive a round trip through a petal file. Petal's own
+// files must be rewritten byte for byte. Broken files must be rejected with the right error.
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ import (
 
 type file struct {
 	t            *testing.T
-	format, path string // format: the format to write
+	format, path string // the format to write
 	readAs       string
 	data         []byte
 	read, made   *petal.Filter
@@ -43,7 +43,7 @@ func openVector(t *testing.T, format, path string) *file {
 	read, err := petal.FromBytes(data, petal.FromFormat(format))
 	expect(t, err == nil, "%s: %v", path, err)
 	made := &file{t: t, format: format, readAs: format, path: path, data: data, read: read}
-	if format == gzipped { // readable, but always written uncompressed
+	if format == gzipped { // Petal reads this format, but always writes it uncompressed
 		made.format, made.packed = "dcso", true
 	}
 	return made
@@ -77,8 +77,8 @@ func (f *file) key(verb string, key []byte) {
 	f.asked, f.expected = append(f.asked, key), append(f.expected, expected)
 }
 
-// askTyped queries the same bytes with every call whose keys can have these bytes, in the file
-// opened with OfKeys.
+// askTyped opens the file with OfKeys, and queries the same key bytes with every call that can
+// produce them.
 func (f *file) askTyped(key []byte, expected bool) (asked int) {
 	if f.ofType == nil {
 		f.ofType = map[petal.KeyType]*petal.Filter{}
@@ -124,7 +124,7 @@ func (f *file) askTyped(key []byte, expected bool) (asked int) {
 	return asked
 }
 
-// wideText returns the text with these bytes as UTF-16LE.
+// wideText returns the string whose UTF-16LE form is these bytes.
 func wideText(key []byte) (string, bool) {
 	units := make([]uint16, len(key)/2)
 	for i := range units {
@@ -140,7 +140,7 @@ func wideText(key []byte) (string, bool) {
 
 func (f *file) expectSame(filter *petal.Filter) {
 	made := must(filter.Bytes(f.format))
-	if f.packed { // bytes differ, but decompress to the same data
+	if f.packed { // the compressed bytes differ, but the decompressed data is the same
 		again := must(petal.FromBytes(made, petal.FromFormat(f.format)))
 		expect(f.t, bytes.Equal(image(again), image(f.read)), "%s: other bits", f.path)
 		return
@@ -322,7 +322,7 @@ func typed(f *petal.Filter) {
 	must(f.AddMany(petal.Float64s{math.Copysign(0, -1), 1.5, math.NaN()}))
 }
 
-// vectors/README.md describes these files.
+// vectors/README.md describes the files that this test reads.
 func recipes() map[string]recipe {
 	type list = []petal.Option
 	bits := func(bits uint64, hashes uint32, more ...petal.Option) list {
@@ -414,7 +414,7 @@ func TestGoldenPatchesAreAppliedAndMadeByteForByte(t *testing.T) {
 		older, newer := open(), open()
 		fine(newer.ApplyPatch(patch, 0))
 		expect(t, bytes.Equal(must(newer.Patch(older)), patch), "%s: another patch", path)
-		if !strings.Contains(path, "metadata") { // not covered by the content id
+		if !strings.Contains(path, "metadata") { // the content id doesn't cover the metadata
 			isFailure(t, newer.ApplyPatch(patch, 0), petal.ErrMismatch, path+" twice")
 		}
 		before := image(older)
@@ -479,7 +479,8 @@ func TestHashesAreThoseOfTheVectors(t *testing.T) {
 	expect(t, checked >= 90, "only %d", checked)
 }
 
-// Go hashes most strings of a batch: the filter must equal one with keys added one by one.
+// Go itself hashes most strings in a batch. The filter must equal a filter to which the same keys
+// were added one by one.
 func TestABatchIsHashedAsOneKey(t *testing.T) {
 	random := rand.New(rand.NewSource(17))
 	for _, seed := range []uint64{0, 1, 1<<64 - 1, 1 << 31, random.Uint64()} {

@@ -7,9 +7,10 @@ import java.util.function.Predicate;
 import petal.BloomFilter;
 
 /**
- * Tests whether a filter file probably contains a URL. Works as a function for Spark and Flink
- * jobs, but doesn't depend on their classes. Only the path is sent to the workers. Each JVM maps
- * the file once, so no memory is allocated for the filter, no matter how many tasks query it.
+ * Tests whether a filter file probably contains a URL. Spark and Flink jobs can use this class as a
+ * function, although it doesn't depend on their classes. A job sends only the path to its workers.
+ * Each JVM maps the file once, so the filter needs no allocated memory, no matter how many tasks
+ * query it.
  *
  * <pre>{@code
  * KnownUrls known = new KnownUrls("/data/known.petal");

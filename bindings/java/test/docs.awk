@@ -1,5 +1,5 @@
-# docs.awk - turns a document's Java (its ```java blocks) into one program, Docs. In a line
-# `EXPRESSION; // => X` the value must be X. Comments below a loop are its expected output.
+# docs.awk - turns the ```java blocks of a document into one program, Docs. In a line `EXPRESSION;
+# // => X`, the expression's value must be X. Comments below a loop contain its expected output.
 BEGIN {
     print "import java.nio.file.Path; import java.util.*; import java.util.stream.*; import petal.*;"
     print "final class Docs {"

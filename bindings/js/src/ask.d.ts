@@ -1,4 +1,4 @@
-// ask.d.ts - the types of petal-bloom/ask, which only reads and queries filters.
+// ask.d.ts - the types of petal-bloom/ask, which can only load and query filters.
 import type {
     Filter as Whole,
     HostedFilter as WholeHosted,
@@ -26,7 +26,7 @@ export type {
     Update,
 } from './petal.mjs';
 
-/** A read-only filter: petal-bloom's calls that create or change filters are missing. */
+/** A read-only filter. It lacks petal-bloom's calls that create or change filters. */
 export interface Filter extends Pick<
     Whole,
     | 'has'
@@ -43,12 +43,12 @@ export interface Filter extends Pick<
 }
 export const Filter: {
     load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** Opens a filter that stays on its host and is queried with HTTP range requests. */
+    /** Opens a filter that stays on its host and is queried by HTTP range requests. */
     range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 };
 
-/** A filter that follows a manifest; when it changes, the whole file is fetched. */
+/** A filter that follows a manifest. When the manifest changes, the whole file is fetched. */
 export interface HostedFilter extends Omit<WholeHosted, 'filter'> {
     readonly filter: Filter | null;
 }

@@ -1,12 +1,12 @@
-// engine.js - one instance of a module, and how values get into and out of its memory. flat.c
+// engine.js - one instance of a module, and the conversion of values to and from its memory. flat.c
 // documents the calls.
 import { PetalError } from './errors.js';
 import { encoder } from './keys.js';
 
 export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
 
-// A call's arguments are in one area of the module's memory, allocated once: text, the ends of its
-// keys, one answer per key, and a table.
+// A call's arguments are stored in one area of the module's memory, which is allocated once. It
+// contains the text, the end of each key, one answer per key, and a table.
 const TEXT_BYTES = 384 * 1024;
 export const MAX_KEYS = 4096;
 const TABLE_BYTES = 128 * 16;
@@ -14,10 +14,10 @@ const ENDS = TEXT_BYTES;
 const RESULTS = ENDS + 4 * (MAX_KEYS + 1) + 4;
 const TABLE = RESULTS + MAX_KEYS;
 const STAGE_BYTES = TABLE + TABLE_BYTES;
-const MAX_BLOCK = 2 ** 31 - 1; // the maximum allocation in a 32-bit memory
+const MAX_BLOCK = 2 ** 31 - 1; // the largest possible allocation in a 32-bit memory
 
-// Strings up to this many units are copied unit by unit. For longer ones encodeInto() is faster;
-// that call takes 50 ns in Node and at least 200 in a browser.
+// Strings of up to this many units are copied unit by unit. For longer strings encodeInto() is
+// faster, although the call takes 50 ns in Node and at least 200 ns in a browser.
 const SHORT = globalThis.process?.versions?.node ? 24 : 96;
 const decoder = new TextDecoder();
 
@@ -76,7 +76,7 @@ export class Engine {
         return at;
     }
 
-    // Reads the petal_ranges at this address.
+    // Reads the array of petal_range at this address.
     rangesAt(at, count) {
         const table = new DataView(this.view().buffer, at, 16 * count);
         return Array.from({ length: count }, (_, i) => {
@@ -85,7 +85,7 @@ export class Engine {
         });
     }
 
-    // Calls `run` with these bytes copied into the module's memory.
+    // Copies these bytes into the module's memory, and calls `run` with the copy's address.
     with(bytes, run) {
         if (!bytes) return run(0, 0);
         const at = this.allocate(bytes.length);
@@ -106,7 +106,8 @@ export class Engine {
         return at ? decoder.decode(bytes.subarray(at, bytes.indexOf(0, at))) : null;
     }
 
-    // The last call's failure; if it has a key's index, `from` is added to that.
+    // Returns the last call's failure. If the failure has a key's index, `from` is added to the
+    // index.
     error(from = 0) {
         const at = this.calls.error() >>> 0,
             bytes = this.view();
@@ -145,7 +146,7 @@ export class Engine {
         return encoder.encodeInto(string, this.text).written;
     }
 
-    // Stores four units at a time. -> whether the whole string was ASCII
+    // Stores four units at a time. -> true if the whole string was ASCII
     putAscii(string, units) {
         const { text, words } = this;
         let i = 0,
@@ -172,17 +173,17 @@ export class Engine {
         this.keyAt = this.stage;
     }
 
-    // Writes the strings [from, to), of fewer than TEXT_BYTES / 3 units, one after the other. Their
-    // ends in units must be in the memory already; they are replaced by the ends in bytes. -> total
-    // bytes
+    // Writes the strings [from, to), which have fewer than TEXT_BYTES / 3 units in total, one after
+    // the other. The memory must already contain their ends in units, which are replaced by the
+    // ends in bytes. -> the total number of bytes
     putTexts(strings, from, to, units) {
         const all = to - from === strings.length ? strings : strings.slice(from, to);
         const { written } = encoder.encodeInto(all.join(''), this.text);
         return written === units ? written : this.putWideTexts(strings, from, to, written);
     }
 
-    // For strings that aren't all ASCII. If joining two strings would form a surrogate pair, the
-    // strings are written one by one.
+    // For strings that are not all ASCII. If joining them would form a surrogate pair across a
+    // boundary, the strings are written one by one.
     putWideTexts(strings, from, to, written) {
         const ends = this.ends;
         let shared = false;
@@ -203,7 +204,7 @@ export class Engine {
 
 // ---- which module, and from where ----------------------------------------------------------------
 
-// A function that returns v128: an engine without SIMD refuses it.
+// A module with a function that returns v128, which engines without SIMD reject.
 const SIMD = [
     0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15,
     11,
@@ -213,8 +214,8 @@ const host = { read: null, native: 'native', simd: null, file: null };
 const engines = new Map();
 
 // read(name) returns the bytes of NAME.wasm, or a WebAssembly.Module. Each form of the package has
-// its own. `native` names the module to use in place of native, simd: false says that there are no
-// SIMD modules, and file(path) opens files.
+// its own read(). `native` names the module to use in place of native, `simd: false` means that the
+// package has no SIMD modules, and file(path) opens files.
 export const setHost = (read, options) => {
     Object.assign(host, { read }, options);
 };
@@ -251,7 +252,7 @@ const start = async (name) => {
     }
 };
 
-// Returns the engine with this name; starts it on the first call.
+// Returns the engine with this name. The first call starts the engine.
 export const engineOf = (wanted) => {
     const name = wanted === 'native' ? host.native : wanted;
     if (!engines.has(name)) {

@@ -1,11 +1,11 @@
-// errors.js - what this package throws: PetalError, with the core's message, if the core refuses a
-// call; TypeError and RangeError for values of the wrong kind; AbortError if a signal aborts the
-// call.
+// errors.js - the errors that this package throws. PetalError, with the core's message, means that
+// a call failed in the core. TypeError and RangeError mean that a value is of the wrong kind.
+// AbortError means that a signal aborted the call.
 
 /**
- * A call that was refused. `code` is the name of the core's status ("damaged", "not a filter", "bad
- * argument", ...), or "disposed"; `offset` is the offset in the input or the index of the key at
- * which the failure was noticed, or null.
+ * Thrown if the core rejects a call. `code` is the name of the core's status ("damaged", "not a
+ * filter", "bad argument", ...), or "disposed"; `offset` is the offset in the input or the index of
+ * the key at which the failure was detected, or null.
  */
 export class PetalError extends Error {
     constructor(code, message, offset = null, options = undefined) {

@@ -46,11 +46,11 @@ const POLICIES = ['none', 'growing', 'keys', 'time'];
 const ALL_LAYERS = -1;
 const FROM_KEYS_BYTES = 2 ** 26;
 const FROM_KEYS_PIECE = 4096;
-const MAX_BASE64 = 2 ** 28; // bytes: engines limit strings to about 2^29 units
+const MAX_BASE64 = 2 ** 28; // the maximum in bytes, since engines limit strings to about 2^29 units
 const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_LAYOUT_
 
-// structuredClone() and postMessage() refuse objects that hold a function, and quote its source in
-// the message. Without this function, they would turn a filter into an empty object.
+// structuredClone() and postMessage() reject objects that contain a function, and quote its source
+// in the message. Without this function, they would turn a filter into an empty object.
 const NOT_CLONED = () => 'a filter: post its toBytes(), and Filter.load() them there';
 
 // Frees filters that became unreachable without dispose().
@@ -94,7 +94,7 @@ const oneOf = (names, first) => (value, name) => {
     return BigInt(place + first);
 };
 
-// The slot of each option, and how its value is read.
+// Each option's slot, and the function that reads the option's value.
 const OPTIONS = {
     scheme: [OPTION.scheme, oneOf(['blocked', 'classic', 'counting', 'static'], 1)],
     keyType: [OPTION.keyType, oneOf(KEY_TYPES, 0)],
@@ -147,7 +147,7 @@ export const checkOptions = (options, known) => {
         if (!(name in known)) throw new TypeError(`there is no option ${name}`);
 };
 
-// Calls create or plan with these options.
+// Calls create() or plan() with these options.
 const withOptions = (engine, options, call) => {
     const secret = secretOption(options.secret),
         metadata = bytesOption(options.metadata, 'metadata');
@@ -214,7 +214,7 @@ const estimate = (reals, i) => ({ value: reals[i], low: reals[i + 1], high: real
 
 // ---- the module that a filter lives in -----------------------------------------------------------
 
-// `native` has Petal's own formats; `full` handles all others.
+// `native` supports only Petal's own formats; `full` supports all formats.
 export const engineFor = (format) =>
     engineOf(format === null || format === 'petal' ? 'native' : 'full');
 
@@ -229,7 +229,7 @@ const widened = (array, from, to, engine) => {
     }
 };
 
-// Throws if the module lacks this call: `ask` has only the calls for reading.
+// Throws an error if the module lacks this call, since `ask` has only the calls for reading.
 const needs = (engine, call) => {
     if (!engine.calls[call])
         throw new PetalError(
@@ -238,7 +238,7 @@ const needs = (engine, call) => {
         );
 };
 
-// The error for the key at this index in a batch: the keys before it were processed.
+// Returns the error for the key at this index in a batch. The keys before it have been processed.
 export const atIndex = (place, error) => {
     if (!(error instanceof PetalError)) error.message += `, at index ${place}`;
     error.offset = place;
@@ -252,12 +252,12 @@ const INTEGERS = [Int8Array, Int16Array, Uint16Array, Int32Array, Uint32Array];
 export class Filter {
     #engine;
     #at;
-    #type; // the key type: what the file records, or else the user's choice
-    #rule; // converts text with unpaired surrogates; undefined: U+FFFD
+    #type; // the key type that the file records or, if it records none, the user's
+    #rule; // converts text with unpaired surrogates; if undefined, the surrogates become U+FFFD
     #takesEmpty;
     #warned = false;
 
-    // Internal: users call Filter.create() and similar functions.
+    // Internal. Users call Filter.create() and similar functions.
     constructor(engine, at, asked = NONE) {
         if (!engine?.calls || !at)
             throw new TypeError('make filters with Filter.create() or Filter.load()');
@@ -294,7 +294,7 @@ export class Filter {
     }
 
     /**
-     * Creates a filter from keys whose number is unknown: they are read once, into a filter of
+     * Creates a filter from an unknown number of keys. They are read once, into a filter of
      * memoryBytes, which is folded to the smallest size that keeps the rate.
      */
     static async fromKeys(keys, options = {}) {
@@ -315,7 +315,7 @@ export class Filter {
         return folded;
     }
 
-    // Adds keys piece by piece; the index in a failure includes the keys of earlier pieces.
+    // Adds keys piece by piece. The index in an error counts from the first piece.
     async #addAll(keys) {
         let piece = [],
             before = 0;
@@ -342,7 +342,7 @@ export class Filter {
         return this;
     }
 
-    // If the filter holds too many keys to be folded, returns it unchanged.
+    // Folds the filter. If it contains too many keys, returns it unchanged.
     #foldIfPossible() {
         try {
             return this.fold();
@@ -391,7 +391,8 @@ export class Filter {
         return new Filter(engine, at, keyType);
     }
 
-    // Accepts the result of serialize(), or of JSON.parse() for text that an npm class wrote.
+    // Accepts the result of serialize(), or the result of JSON.parse() for JSON written by an npm
+    // class.
     static async deserialize(value, options = {}) {
         const object = typeof value === 'string' ? JSON.parse(value) : value;
         if (object === null || typeof object !== 'object')
@@ -416,7 +417,7 @@ export class Filter {
 
     // ---- the handle
 
-    // -> the engine, which must have this call
+    // -> the engine, after checking that it supports this call
     #open(call = undefined) {
         if (this.#at === 0) throw new PetalError('disposed', 'this filter was disposed of');
         if (call) needs(this.#engine, call);
@@ -531,7 +532,7 @@ export class Filter {
         return status;
     }
 
-    // The failure of a single key; only a batch gives the reason.
+    // Returns the failure of a single key. Only a batch reports the reason.
     #explain(engine, batch, size) {
         engine.view();
         engine.ends[0] = 0;
@@ -566,7 +567,7 @@ export class Filter {
 
     // ---- many keys
 
-    /** Returns how many keys were new. */
+    /** Returns the number of keys that were new. */
     addMany(keys) {
         const engine = this.#open('add_batch');
         return this.#many(engine, keys, engine.calls.add_batch, null, true, (key) => this.add(key));
@@ -617,8 +618,8 @@ export class Filter {
         if (answers) answers.bytes = new Uint8Array(count);
     }
 
-    // Runs the batch that is in memory, whose first key has the index `first`. -> how many answers
-    // are 1
+    // Runs the batch in memory. The index of its first key is `first`. -> the number of answers
+    // that are 1
     #run(engine, call, answers, first, layout, size, keyBytes, count) {
         const results = answers ? engine.resultsAt : 0,
             ends = layout === OFFSETS32 ? engine.endsAt : 0;
@@ -677,7 +678,7 @@ export class Filter {
         return answer;
     }
 
-    // If the format's library rejects empty keys, they are skipped, as in the original.
+    // If the format's library rejects empty keys, this skips them, as that library does.
     #warn(skipped) {
         if (skipped === 0 || this.#warned) return;
         this.#warned = true;
@@ -792,7 +793,7 @@ export class Filter {
         return this.#info(ALL_LAYERS);
     }
 
-    /** Describes one layer, 0 being the oldest. */
+    /** Describes one layer. Layer 0 is the oldest. */
     layerInfo(layer) {
         return this.#info(Number(u32(layer, 'layer')));
     }
@@ -851,7 +852,8 @@ export class Filter {
 
     // ---- whole filters
 
-    // Calls `run` with the address of the other filter, which may be in another module.
+    // Calls `run` with the other filter's address. The other filter may be in another module's
+    // memory.
     #beside(other, call, run) {
         const engine = this.#open(call);
         if (!(other instanceof Filter)) throw new TypeError('the other one is no Filter');
@@ -912,7 +914,7 @@ export class Filter {
         engine.check(engine.calls.freeze(this.#at));
     }
 
-    /** Sets the clock of a time window: milliseconds, or a Date. */
+    /** Sets a time window's clock to a Date or a number of milliseconds. */
     advance(now) {
         const engine = this.#open('advance');
         engine.check(
@@ -934,8 +936,8 @@ export class Filter {
     }
 
     /**
-     * Returns a smaller filter with the same keys: the smallest that keeps the rate for the keys
-     * present, or for `capacity` keys; or one of exactly `bits` bits.
+     * Returns a smaller filter with the same keys. Its size is either the smallest that keeps the
+     * rate for the keys present or for `capacity` keys, or exactly `bits` bits.
      */
     fold(options = {}) {
         this.#open('fold');
@@ -973,7 +975,7 @@ export class Filter {
         });
     }
 
-    /** Turns the filter into the patch's result; after a failure it is unchanged. */
+    /** Applies the patch to the filter. If this fails, the filter is unchanged. */
     applyPatch(patch, { memoryLimit = 0 } = {}) {
         const engine = this.#open('apply_patch'),
             limit = u64(memoryLimit, 'memoryLimit');
@@ -985,8 +987,8 @@ export class Filter {
     }
 
     /**
-     * Returns an object for JSON.stringify(): the npm class's object if the filter has that class's
-     * format, otherwise {petal: base64}.
+     * Returns an object for JSON.stringify(). If the filter has an npm class's format, it is that
+     * class's object, otherwise {petal: base64}.
      */
     serialize() {
         const { format, keyed } = this.info;
@@ -1017,7 +1019,7 @@ export class Filter {
 
 if (Symbol.dispose) Filter.prototype[Symbol.dispose] = Filter.prototype.dispose;
 
-// Returns the index after the leading integers that fit into `bits` bits.
+// Returns the index of the first integer that doesn't fit in `bits` bits, or `to` if all fit.
 const endOfFitting = (keys, from, to, bits) => {
     const narrow = bits === 32;
     if (!narrow && !(keys instanceof BigUint64Array)) return to;
@@ -1039,7 +1041,7 @@ const putNarrow = (engine, keys, from, to) => {
 
 // ---- formats -------------------------------------------------------------------------------------
 
-/** The formats that the `full` module supports. */
+/** Returns the formats that the `full` module supports. */
 export const formats = async () => {
     const engine = await engineOf('full'),
         all = [];
@@ -1060,7 +1062,7 @@ export const formats = async () => {
     return all;
 };
 
-/** The formats that these bytes could be in, judging by header and length alone. */
+/** Returns the names of the formats that match the header and the length of these bytes. */
 export const recognize = async (bytes) => {
     if (!isBytes(bytes)) throw new TypeError('recognize() takes a Uint8Array');
     const engine = await engineOf('full');
@@ -1071,7 +1073,7 @@ export const recognize = async (bytes) => {
     });
 };
 
-/** The shard of a key, from 0 to shards - 1, the same in every language. */
+/** Returns a key's shard, from 0 to shards - 1. A key has the same shard in every language. */
 export const shardOf = async (key, shards) => {
     const engine = await engineOf('native');
     const bytes = bytesOfKey(key);

@@ -1,37 +1,38 @@
-/* flat.c - petal.h as functions that a WebAssembly host can call: the arguments are integers,
- * doubles and addresses, and the result is one number. The JavaScript package and Go's build
- * without cgo both use it.
+/* flat.c - wraps petal.h for WebAssembly hosts. The functions' arguments are integers, doubles and
+ * addresses, and each result is one number. The JavaScript package uses this file.
  *
- * The module is a reactor without imports: call _initialize() once, then any of these, from one
- * thread. A "text" is the address of UTF-8 bytes terminated by 0; address 0 means NULL. Sizes are
- * in bytes. The host writes its arguments into memory from allocate(), which it owns. Calls that
- * create a filter return its address, or 0 after a failure; those that return a status return
- * petal.h's. error() describes the last failed call. Memory may grow in any call that creates,
- * opens or changes a filter: views of it then become invalid.
+ * The module is a reactor without imports. Call _initialize() once, and then any of the functions
+ * below, from one thread. A "text" is the address of UTF-8 bytes terminated by 0; address 0 means
+ * NULL. Sizes are in bytes. The host writes arguments into memory from allocate(), and must release
+ * this memory. Functions that create a filter return its address, or 0 after a failure. A returned
+ * status is a petal_status. error() describes the last failed call. Any call that creates, opens or
+ * changes a filter may grow the memory, which invalidates views of it.
  *
- * Tables are arrays of 64-bit slots, each an integer, a double or a text. The lists of slots.h have
- * the order of those that hold options, an info, statistics or a comparison.
+ * Tables are arrays of 64-bit slots, each an integer, a double or a text. slots.h lists the order
+ * of the slots for options, information, statistics and comparisons.
  *
  *   general
- *     allocate(size) address, 0 without memory     release(address)
+ *     allocate(size) address, 0 if out of memory   release(address)
  *     version() text                               status_name(status) text
- *     error() address of: status i32, errno i32, offset u64 (all ones: none), text of up to 239
- *     format_at(place, table) 1, or 0 after the last: abilities, name, keys
- *     recognize(bytes, size, names, room) how many formats fit; `names` has room for that many
- *     text_ends(text, size, ends, count): `ends` has the length of each key in UTF-16 units, and
- *         gets the place where each ends in the UTF-8 text of all, in which a lone surrogate is
- *         EF BF BD
- *     canonical_f64(doubles, count): -0 becomes +0, and every NaN the same one
+ *     error() address of a status i32, errno i32, offset u64 (all bits set: none), and message text
+ *         of up to 239 bytes
+ *     format_at(index, table) 1, or 0 after the last format. The table receives the abilities, the
+ *         name and the description of keys
+ *     recognize(bytes, size, names, room) number of matching formats; `names` has room for `room`
+ *     text_ends(text, size, ends, count): replaces each key's length in UTF-16 units in `ends` with
+ *         the offset at which the key ends in the UTF-8 text of all keys. In this text, a lone
+ *         surrogate is EF BF BD
+ *     canonical_f64(doubles, count): replaces -0 with +0, and every NaN with the same NaN
  *     shard_of(key, size, shards)
  *   filters
  *     create(options, secret, metadata, format) filter
- *     plan(options, secret, metadata, format) status; the info is in the table
+ *     plan(options, secret, metadata, format) status; the table of options receives the info
  *     load(bytes, size, format, secret, flags, memory limit u64) filter
  *     reader_create(format, secret, expected bytes u64, memory limit u64) reader, or 0
  *     reader_feed(reader, bytes, size) status      reader_finish(reader) filter
  *     reader_free(reader)
  *     create_like(filter) filter    clone(filter) filter    drop_counts(filter) filter
- *     fold(filter, rate double, capacity u64, bits u64) filter; 0: not given
+ *     fold(filter, rate double, capacity u64, bits u64) filter; 0 means that a value is not given
  *     free_filter(filter)
  *   keys
  *     add(filter, key, size) status                add_i64(filter, i64) status
@@ -39,32 +40,34 @@
  *     contains(filter, key, size) 0 or 1           contains_i64(filter, i64) 0 or 1
  *     hash_key(filter, key, size) u64
  *     add_batch, contains_batch, remove_batch(filter, layout, data, data bytes, offsets, key bytes,
- *         count, results) how many results are 1, or a negative status; layout is PETAL_LAYOUT_,
- *         offsets are u32 or 0, results a byte per key or 0. At most 2^31 - 1 keys
- *     done() how many keys of the last batch were processed
+ *         count, results) number of results that are 1, or a negative status. layout is a
+ *         PETAL_LAYOUT_ constant; offsets is the address of u32 offsets, or 0; results is the
+ *         address of a byte per key, or 0. A batch has at most 2^31 - 1 keys
+ *     done() number of keys processed in the last batch
  *   inspection
- *     info, stats(filter, layer, table) status; layer -1: all
+ *     info, stats(filter, layer, table) status; layer -1 means the whole filter
  *     predict_rate(info, keys u64) double
- *     content_id(filter, table) status: one slot   is_overfull(filter) 0 or 1
+ *     content_id(filter, table) status; one slot   is_overfull(filter) 0 or 1
  *     metadata(filter) address                     set_metadata(filter, bytes, size) status
- *     bits(filter, layer, table) status: address, size
+ *     bits(filter, layer, table) status; the table receives the address and the size
  *   whole filters
  *     clear, freeze(filter) status                 advance(filter, ms u64) status
  *     merge, intersect(filter, other) status
  *     compare(a, b, table) status
  *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
- *     diff(from, to, table) status: address of the patch, which the host releases, and its size
+ *     diff(from, to, table) status; the table receives the patch's address, which the host must
+ *         release, and its size
  *     apply_patch(filter, patch, size, memory limit u64) status
  *   a file read in place, by ranges (load with PETAL_OPEN_HEADER_ONLY)
- *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges`
+ *     key_ranges(filter, key, size, ranges, room) number of ranges, or a negative status; `ranges`
  *         receives pairs of a 64-bit offset and a 64-bit size
  *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
- *     block_ranges(filter, offset u64, ranges) status: offset and size of the block, and of its
- *         checksum
+ *     block_ranges(filter, offset u64, ranges) status; `ranges` receives the ranges of the block
+ *         and of its checksum
  *     verify_block(filter, offset u64, block, size, sum, size) status
  *
- * The `ask` module (-DPETAL_READ_ONLY) has no call that creates or changes a filter, and no plans,
- * statistics or comparisons. */
+ * The `ask` module (-DPETAL_READ_ONLY) lacks the functions for creating and changing filters,
+ * plans, statistics and comparisons. */
 #include <petal/petal_host.h>
 
 #include "../../slots.h"
@@ -104,7 +107,8 @@ EXPORT(error) const petal_error *flat_error(void)
     return &last_error;
 }
 
-/* UTF-16 units of the character whose UTF-8 starts with this byte; 0 for continuation bytes. */
+/* Returns the number of UTF-16 units of the character whose UTF-8 form starts with this byte, or 0
+ * for continuation bytes. */
 static uint32_t units_of(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;
@@ -195,8 +199,8 @@ EXPORT(free_filter) void flat_free_filter(petal_filter *filter)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* A call for a single key reports only that it failed, and the handle keeps the reason for its
- * first failure only. So a batch of one key is used to get the reason. */
+/* A call for a single key reports no reason for a failure, and the filter keeps only the reason for
+ * its first failure. So this repeats the call as a batch of one key to obtain the reason. */
 EXPORT(contains) bool flat_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
     return petal_contains(filter, key, key_bytes);
@@ -478,7 +482,7 @@ petal_status flat_serialize(const petal_filter *filter, const char *format, void
     return petal_serialize(filter, &options, bytes, size_bytes, &last_error);
 }
 
-/* A patch grows as it is written: its size is known only at the end. */
+/* The buffer grows while a patch is written, because the patch's size is known only at the end. */
 struct buffer {
     uint8_t *bytes;
     size_t size_bytes, room;

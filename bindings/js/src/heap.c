@@ -1,13 +1,13 @@
-/* heap.c - malloc for a module: small code, no waste on large blocks, and all freed memory is
- * reused. Free blocks form a list in address order, in which neighbours are joined (Kernighan and
- * Ritchie). malloc takes the first block that fits; if there is none, memory grows by the missing
- * pages.
+/* heap.c - malloc() for a WebAssembly module. The code is small, large blocks waste no memory, and
+ * all freed memory is reused. Free blocks form a list in address order, and adjacent free blocks
+ * are joined (Kernighan and Ritchie). malloc() uses the first block that fits. If no block fits,
+ * memory grows by the missing pages.
  *
  *      block | size | next | unused | memory, aligned to 16 ...       next: of a free block
  *            0      4      8        16
  *
- * A filter consists of a handful of blocks, so the list is short. Fresh pages are zero, so calloc()
- * does not write to them, and creating a large filter is fast. */
+ * A filter consists of only a few blocks, so the list is short. Fresh pages are zero. calloc() does
+ * not write to them, so creating a large filter is fast. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static void give_back(struct block *block)
     }
 }
 
-/* Grows memory at the end, and joins the new part with a free block there. Returns false if there
- * is no memory. */
+/* Grows the memory, and joins the new pages with a free block at the old end. Returns false if the
+ * memory can't grow. */
 static int grow(size_t size)
 {
     if (heap_end == 0) {
@@ -115,8 +115,7 @@ void *calloc(size_t count, size_t size_bytes)
     uintptr_t fresh = fresh_from;
     unsigned char *memory = malloc(count * size_bytes);
     if (!memory) return NULL;
-    /* Fresh memory is zero, except for the header of the free block there, which is its first
-     * UNIT. */
+    /* Fresh memory is zero, except for its first UNIT, which was the header of a free block. */
     uintptr_t used = fresh ? fresh + UNIT : UINTPTR_MAX, begin = (uintptr_t)memory;
     size_t dirty = used <= begin ? 0 : used - begin;
     memset(memory, 0, dirty < count * size_bytes ? dirty : count * size_bytes);

@@ -1,5 +1,5 @@
-// hosting.js - keeps a filter up to date with a static host: docs/hosting.md describes the
-// manifest.
+// hosting.js - keeps a filter up to date with its copy on a static host. docs/hosting.md describes
+// the manifest.
 import { PetalError } from './errors.js';
 import { checkOptions, Filter } from './filter.js';
 
@@ -43,7 +43,7 @@ const idOf = (filter) => filter.contentId().toString(16).padStart(16, '0');
 
 class Missing extends Error {}
 
-/** A filter that follows a manifest. `filter` can be queried at any time. */
+/** A filter that follows a manifest. The property `filter` can be queried at any time. */
 export class HostedFilter {
     #url;
     #options;
@@ -55,7 +55,8 @@ export class HostedFilter {
         this.#options = options;
     }
 
-    /** options.filter: a filter that is already loaded, for example from an earlier visit. */
+    /** options.filter is a filter that has already been loaded, for example during an earlier
+     * visit. */
     static async open(url, options = {}) {
         checkOptions(options, { filter: 0, onProgress: 0, signal: 0, secret: 0, keyType: 0 });
         const hosted = new HostedFilter(url, options);
@@ -92,7 +93,7 @@ export class HostedFilter {
         );
     }
 
-    // Tries once more if a file was deleted after the manifest was fetched.
+    // If a file was deleted after the manifest was fetched, this tries once more.
     async #twice() {
         try {
             return await this.#once();
@@ -129,7 +130,7 @@ export class HostedFilter {
         return { how: 'loaded', bytes: await this.#load(manifest) };
     }
 
-    // -> the number of bytes fetched, or null if the whole file is needed.
+    // -> the number of bytes fetched, or null if the whole file must be fetched.
     async #patch(chain) {
         let bytes = 0;
         try {

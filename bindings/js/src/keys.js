@@ -1,6 +1,5 @@
-// keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt, or the result of i32(),
-// i64(), f32(), f64() or utf16(), which is a value with its type and has the same bytes in every
-// filter.
+// keys.js - the types of keys: a string, the bytes of a Uint8Array, a BigInt, or the result of
+// i32(), i64(), f32(), f64() or utf16(). Such a typed key has the same bytes in every filter.
 
 export const KEY_TYPES = ['none', 'text', 'utf16le', 'i32', 'i64', 'f64', 'hex', 'base64'];
 export const [NONE, TEXT, UTF16LE, I32, I64, , HEX] = KEY_TYPES.keys();
@@ -25,7 +24,7 @@ export const bytesOfUtf16 = (text) =>
         for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), true);
     });
 
-// The bytes of a signed integer, or null if it doesn't fit into `bits`.
+// Returns a signed integer's bytes, or null if it doesn't fit in `bits` bits.
 export const bytesOfInteger = (value, bits) =>
     BigInt.asIntN(bits, value) === value
         ? bytesOf(bits / 8, (view) =>
@@ -38,9 +37,9 @@ export const bytesOfInteger = (value, bits) =>
 // ---- text with unpaired surrogates
 // ---------------------------------------------------------------
 
-// A string may contain an unpaired surrogate, which has no UTF-8 form. It becomes U+FFFD, as with
-// TextEncoder, except in filters of libraries that have their own rule. The filter's hash tells
-// which rule applies.
+// A string may contain an unpaired surrogate, which has no UTF-8 form. Like TextEncoder, this file
+// replaces it with U+FFFD, except in filters from libraries with a rule of their own. The filter's
+// hash function determines the rule.
 const HALF = /\p{Surrogate}/u;
 const HALVES = /\p{Surrogate}/gu;
 export const encoder = new TextEncoder();
@@ -70,11 +69,12 @@ const unitsOf = (text, pair) => {
     return Uint8Array.from(bytes);
 };
 
-// The rule for unpaired surrogates in docs/formats/bloomfilter.md.
+// Implements the rule for unpaired surrogates in docs/formats/bloomfilter.md.
 const asUnits = (text) =>
     unitsOf(text, (a, b) => (a & 0xfc00) === 0xd800 && (b & 0xfc00) === 0xdc00);
 
-// xxhashjs, in bloom-filters, combines a surrogate with whatever follows.
+// The xxhashjs library, which bloom-filters uses, combines a surrogate with whatever unit follows
+// it.
 const asXxhashjs = (text) => unitsOf(text, (a) => (a & 0xf800) === 0xd800);
 
 const RULES = new Map([
@@ -84,14 +84,14 @@ const RULES = new Map([
     [28, asUnits],
 ]);
 
-// -> the function that converts text with unpaired surrogates under this hash; undefined: use
-// TextEncoder
+// -> the function that converts text with unpaired surrogates for filters with this hash function,
+// or undefined to use TextEncoder
 export const ruleOf = (hash) => RULES.get(hash);
 export const hasHalf = (text) => HALF.test(text);
 
 // ---- keys with a type ----------------------------------------------------------------------------
 
-// A registered symbol, so that keys from one entry of the package are keys in the others.
+// This is a registered symbol, so that all entry points of the package accept each other's keys.
 const KEY = Symbol.for('petal-bloom.key');
 
 class TypedKey {
@@ -126,16 +126,16 @@ const number = (value, name) => {
     return value;
 };
 
-/** A 64-bit integer key, from a whole number or a BigInt. */
+/** Returns a 64-bit integer key for a whole number or a BigInt. */
 export const i64 = (value) => integer(value, 64);
 
-/** A 32-bit integer key: Guava's Integer, Parquet's INT32. */
+/** Returns a 32-bit integer key, like Guava's Integer and Parquet's INT32. */
 export const i32 = (value) => integer(value, 32);
 
-/** A double key; -0 becomes 0, and every NaN becomes the same one. */
+/** Returns a double key. -0 becomes 0, and every NaN becomes the same NaN. */
 export const f64 = (value) => new TypedKey('f64', number(value, 'f64'), bytesOfF64(value));
 
-/** A 32-bit float key, unchanged: Parquet's FLOAT. */
+/** Returns a 32-bit float key with unchanged bits, like Parquet's FLOAT. */
 export const f32 = (value) =>
     new TypedKey(
         'f32',
@@ -143,7 +143,7 @@ export const f32 = (value) =>
         bytesOf(4, (view) => view.setFloat32(0, value, true)),
     );
 
-/** A string as its UTF-16 code units: Guava's unencodedCharsFunnel(). */
+/** Returns a key with a string's UTF-16 code units, like Guava's unencodedCharsFunnel(). */
 export const utf16 = (value) => {
     if (typeof value !== 'string')
         throw new TypeError(`utf16() takes a string, not ${typeof value}`);
@@ -186,14 +186,15 @@ export const checkType = (type, kind) => {
         throw new TypeError(`the filter has ${KEY_TYPES[type]} keys, not ${kind}`);
 };
 
-/** A filter's key type: what its file records, or else the user's choice. */
+/** Returns a filter's key type, which its file records or, if the file records none, the user
+ * chose. */
 export const chooseType = (recorded, asked) => {
     if (recorded === NONE || asked === NONE || recorded === asked) return recorded || asked;
     if (recorded >= HEX && asked >= HEX) return recorded;
     throw new TypeError(`the filter has ${KEY_TYPES[recorded]} keys, not ${KEY_TYPES[asked]}`);
 };
 
-/** The bytes of a key when there is no filter to determine its type. */
+/** Returns the bytes of a key that belongs to no filter. */
 export const bytesOfKey = (key) => {
     if (typeof key === 'string') return encoder.encode(key);
     if (isBytes(key)) return key;

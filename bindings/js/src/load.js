@@ -4,7 +4,7 @@ import { engineOf, HEADER_ONLY, hostFile } from './engine.js';
 import { isBytes } from './keys.js';
 
 const PIECE = 64 * 1024;
-const TURN_MS = 10; // of work before it yields
+const TURN_MS = 10; // how long the loader works before it yields to the event loop
 const MAX_MEMORY = 4 * 1024 ** 3;
 
 const nextTurn = () =>
@@ -29,7 +29,7 @@ const tooLarge = (bytes) =>
 
 // ---- sources -------------------------------------------------------------------------------------
 
-const LARGE_PIECE = 1 << 20; // between two calls of onProgress
+const LARGE_PIECE = 1 << 20; // bytes between two calls to onProgress
 
 async function* piecesOf(bytes) {
     yield bytes;
@@ -53,8 +53,8 @@ async function* piecesOfStream(stream, signal) {
     }
 }
 
-// A body's length is known unless it was decompressed on the way, which is hidden if it comes from
-// another origin.
+// The length of a body is known unless the body was compressed. For a body from another origin, the
+// header that says so can't be read.
 const lengthOf = (response) => {
     const length = response.headers.get('content-length');
     const encoding = response.headers.get('content-encoding');
@@ -63,8 +63,8 @@ const lengthOf = (response) => {
     return response.type === 'cors' ? { total } : { total, expected: total };
 };
 
-// In Node, a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one
-// letter.)
+// In Node, strings without a URL scheme are paths, and file: URLs name paths. The drive in C:\
+// looks like a scheme of one letter.
 const pathOf = (source) => {
     if (source instanceof URL) return source.protocol === 'file:' ? source : null;
     if (typeof source !== 'string') return null;
@@ -118,7 +118,7 @@ const joined = (a, b) => {
     return both;
 };
 
-// Pieces whose first bytes can be inspected before they are consumed.
+// A sequence of pieces whose first bytes can be inspected before they are consumed.
 class Pieces {
     #iterator;
     #head = new Uint8Array(0);
@@ -135,7 +135,7 @@ class Pieces {
         return value;
     }
 
-    // Returns at least this many bytes, or all if there are fewer.
+    // Returns the first `size` bytes or more, or all bytes if the source has fewer.
     async head(size) {
         while (this.#head.length < size && !this.#ended) {
             const piece = await this.#next();
@@ -185,8 +185,8 @@ const unpack = async function* (pieces) {
     }
 };
 
-// A petal file may use another library's scheme, which its header names. If `native` lacks that
-// scheme, `full` has it.
+// A petal file's header may name another library's scheme. If `native` lacks this scheme, `full` is
+// used.
 const engineOfPetal = async (pieces) => {
     const engine = await engineOf('native');
     for (let size = 1024; ;) {
@@ -209,7 +209,7 @@ const engineOfPetal = async (pieces) => {
 
 // ---- reading -------------------------------------------------------------------------------------
 
-/** -> [engine, address of the filter]. Options must be checked. */
+/** -> [engine, address of the filter]. The caller must have checked the options. */
 export const readFilter = async (
     source,
     { format, secret, onProgress, signal, memoryLimit, expectedBytes },
@@ -249,8 +249,8 @@ export const readFilter = async (
     }
 };
 
-// The limit that petal_load() would apply to the complete bytes. If the source gives the length,
-// the memory is allocated immediately; untouched pages cost nothing.
+// The limit is the one that petal_load() would apply to the complete file. If the source's length
+// is known, all memory is allocated at once, since untouched pages cost nothing.
 const limitOf = (expected) =>
     expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));
 
@@ -288,7 +288,7 @@ const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expec
     }
 };
 
-// A filter that doesn't fit into memory can still be queried in place.
+// If the filter is too large for memory, the error suggests Filter.range().
 const largeError = (engine) => {
     const error = engine.error();
     if (error.code === 'out of memory' && !error.message.includes('Filter.range'))

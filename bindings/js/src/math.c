@@ -1,7 +1,7 @@
-/* math.c - log, log2, exp and pow without the C library's tables, which make up a tenth of a
- * module: short series in pairs of doubles (T. J. Dekker 1971), accurate to 100 bits. The results
- * are correctly rounded, except for about one in 10^9. They are used to plan filters, where a
- * millisecond doesn't matter. */
+/* math.c - implements log, log2, exp and pow without the C library's tables, which would take up a
+ * tenth of a module. The functions evaluate short series with pairs of doubles (T. J. Dekker 1971),
+ * accurate to 100 bits. All but about one in 10^9 results are correctly rounded. The functions are
+ * used only to plan filters, so a millisecond doesn't matter. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static pair log_pair(double x)
     return add(multiply(sum, s), multiply(ln2, (pair){exponent, 0}));
 }
 
-/* e^x = 2^k e^r, where e^r comes from Taylor's series for r / 16. */
+/* e^x = 2^k e^r, where e^r comes from the Taylor series for r / 16. */
 static double exp_pair(pair x)
 {
     if (x.high > 710) return INFINITY;

@@ -1,4 +1,4 @@
-/* memory.c - memcpy, memmove and memset as WebAssembly's own instructions. */
+/* memory.c - implements memcpy, memmove and memset with WebAssembly's own instructions. */
 #include <string.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size_bytes)

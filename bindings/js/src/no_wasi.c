@@ -1,5 +1,6 @@
-/* no_wasi.c - the three calls that wasi-libc's stdio would import from its host. snprintf() is
- * linked with them but never calls them. Here they fail, so that the module imports nothing. */
+/* no_wasi.c - defines the three functions that wasi-libc's stdio would import from its host, so
+ * that the module imports nothing. snprintf() refers to these functions but never calls them. They
+ * always fail. */
 #include <stdint.h>
 
 #define ERRNO_BADF 8

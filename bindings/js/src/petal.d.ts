@@ -1,4 +1,4 @@
-// petal.d.ts - the types of petal-bloom. docs/javascript.md in the repository explains each call.
+// petal.d.ts - the types of petal-bloom. docs/javascript.md in the repository explains every call.
 /// <reference lib="esnext.disposable" />
 
 declare const key: unique symbol;
@@ -10,11 +10,12 @@ export interface TypedKey {
     readonly value: bigint | number | string;
 }
 /**
- * A string is UTF-8 (UTF-16 if that is the filter's key type); a BigInt has 64 bits (32 if the
- * filter's key type is i32). TypeError if the filter has another key type.
+ * A string is converted to UTF-8 (to UTF-16 if this is the filter's key type), and a BigInt to 64
+ * bits (32 bits if the filter's key type is i32). A key of another type than the filter's throws a
+ * TypeError.
  */
 export type Key = string | Uint8Array | bigint | TypedKey;
-/** Consecutive keys: key i ends before ends[i], and begins where the one before ends. */
+/** Consecutive keys: key i ends before ends[i], and begins where the previous key ends. */
 export interface JoinedKeys {
     bytes: Uint8Array;
     ends: ArrayLike<number> &
@@ -32,23 +33,24 @@ export type NumberKeys =
     | Float32Array;
 export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 
-/** A signed 64-bit integer key. RangeError if out of range, TypeError for a fraction. */
+/** Returns a signed 64-bit integer key. Throws a RangeError if the value is out of range, and a
+ * TypeError for a fraction. */
 export function i64(value: number | bigint): TypedKey;
-/** A signed 32-bit integer key: Guava's Integer, Parquet's INT32. */
+/** Returns a signed 32-bit integer key, like Guava's Integer and Parquet's INT32. */
 export function i32(value: number | bigint): TypedKey;
-/** A double; -0 becomes 0, and every NaN becomes the same one. */
+/** Returns a double key. -0 becomes 0, and every NaN becomes the same NaN. */
 export function f64(value: number): TypedKey;
-/** A 32-bit float, unchanged: Parquet's FLOAT. */
+/** Returns a 32-bit float key with unchanged bits, like Parquet's FLOAT. */
 export function f32(value: number): TypedKey;
-/** The UTF-16 code units of a string: Guava's unencodedCharsFunnel(). */
+/** Returns a key with a string's UTF-16 code units, like Guava's unencodedCharsFunnel(). */
 export function utf16(value: string): TypedKey;
 
-/** Thrown if the core refuses a call. */
+/** Thrown if the core rejects a call. */
 export class PetalError extends Error {
     /** The name of the core's status, such as "damaged", "truncated", "bad argument"; or "disposed". */
     readonly code: string;
-    /** The offset in the input or the index of the key at which the failure was noticed. A
-     * TypeError or RangeError for a key in a batch has it too. */
+    /** The offset in the input or the index of the key at which the failure was detected. A
+     * TypeError or RangeError for a key in a batch also has this property. */
     readonly offset: number | null;
     constructor(
         code: string,
@@ -60,36 +62,38 @@ export class PetalError extends Error {
 
 export type KeyType = 'none' | 'text' | 'utf16le' | 'i32' | 'i64' | 'f64' | 'hex' | 'base64';
 
-/** capacity and rate; capacity and memoryBytes; rate and memoryBytes; or bits and hashes. */
+/** Requires capacity and rate, capacity and memoryBytes, rate and memoryBytes, or bits and
+ * hashes. */
 export interface CreateOptions {
     /** The number of distinct keys to plan for. */
     capacity?: number | bigint;
-    /** False-positive rate at capacity, above 0 and below 1. */
+    /** The false-positive rate with `capacity` keys, above 0 and below 1. */
     rate?: number;
     /** The maximum size of the bits, in bytes. */
     memoryBytes?: number | bigint;
     bits?: number | bigint;
     hashes?: number;
     linesPerKey?: number;
-    /** 'static': the smallest, for sets that never change; takes a rate and no capacity. See freeze(). */
+    /** 'static' is the smallest scheme, for sets that never change. It requires a rate and no
+     * capacity. See freeze(). */
     scheme?: 'blocked' | 'classic' | 'counting' | 'static';
     seed?: number | bigint;
-    /** 16 bytes: creates a keyed filter, for keys that attackers may choose. */
+    /** A secret of 16 bytes, which creates a keyed filter, for keys that attackers may choose. */
     secret?: Uint8Array;
     metadata?: Uint8Array;
-    /** Creates the filter that another library would create: a name from formats(). */
+    /** Creates a filter like the library that defines this format. formats() lists the names. */
     format?: string;
     keyType?: KeyType;
-    /** Adds layers as keys are added. */
+    /** Lets the filter add layers as keys are added. */
     grow?: boolean;
     growthStep?: number;
     growthRatio?: number;
-    /** Forgets a key once at least this many keys have been added after it. */
+    /** Forgets a key once at least this number of keys have been added after it. */
     windowKeys?: number | bigint;
-    /** Forgets keys after this time, when advance() is called; give windowKeys as well. */
+    /** Forgets keys older than this, when advance() is called. Requires windowKeys. */
     windowMs?: number | bigint;
     generations?: number;
-    /** Chooses a size that fold() can make smaller once all keys are added. Needs a rate. */
+    /** Chooses a size that fold() can reduce once all keys have been added. Requires a rate. */
     foldable?: boolean;
     /** Makes adding to an overfull filter fail. */
     refuseOverfull?: boolean;
@@ -102,22 +106,23 @@ export interface Progress {
 }
 
 export interface LoadOptions {
-    /** A name from formats(), or "auto"; default "petal". */
+    /** A name from formats(), or "auto". The default is "petal". */
     format?: string;
     secret?: Uint8Array;
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
-    /** The number of bytes that loading may allocate; default 1 GiB, or 64 times the file's size if
-     * that is more. */
+    /** The maximum number of bytes that loading may allocate. The default is 1 GiB, or 64 times the
+     * file's size if that is larger. */
     memoryLimit?: number | bigint;
-    /** The size of the stream, if known. */
+    /** The stream's size in bytes, if it is known. */
     expectedBytes?: number;
-    /** The key type, for a file that records none. TypeError if it records another type. */
+    /** The key type of a file that records none. If the file records another type, loading throws a
+     * TypeError. */
     keyType?: KeyType;
 }
 
 export type Source =
-    /** A URL; in Node also a path. */
+    /** A URL or, in Node, a path. */
     | string
     | URL
     | Response
@@ -134,8 +139,8 @@ export interface Info {
     format: string;
     /**
      * The format of the file or stream that the filter was read from; null if it was created in
-     * memory. A petal file may hold a filter of another format: then this is "petal", and `format`
-     * is the other format.
+     * memory. A petal file may contain a filter of another format. In that case this property is
+     * "petal", and `format` is the other format.
      */
     fileFormat: string | null;
     kernel: string;
@@ -168,8 +173,8 @@ export interface Info {
 
 export interface Plan extends Info {
     /**
-     * The model's rate for this many distinct keys; NaN for a growing filter or a window, or if no
-     * model is good enough.
+     * Returns the model's rate for this number of distinct keys. The result is NaN for a growing
+     * filter or a window, or if no model is accurate enough.
      */
     rateAt(keys: number | bigint): number;
 }
@@ -188,7 +193,7 @@ export interface Stats {
     saturatedCounters: number;
     fill: number;
     estimatedItems: Estimate;
-    /** The rate at which absent keys pass; NaN if it is unknown. */
+    /** The false-positive rate with the current bits; NaN if it is unknown. */
     estimatedRate: number;
 }
 
@@ -207,12 +212,13 @@ export class Filter {
     private constructor();
     static create(options: CreateOptions): Promise<Filter>;
     /**
-     * Creates a filter from keys whose number is unknown. They are read once, into a filter of
-     * memoryBytes (default 64 MiB), which is folded to the smallest size that keeps the rate
-     * (0.01). If the result needs at most an eighth of memoryBytes, it is at most 1/8 larger than a
-     * filter from create(). If memoryBytes is too small for the keys, the filter keeps its size and
-     * isOverfull is true; with refuseOverfull, that is an error. The scheme is 'blocked' or
-     * 'classic'. 'static' needs no memory in advance: building takes 16 bytes per key.
+     * Creates a filter from keys whose number is unknown. The keys are read once and added to a
+     * filter of memoryBytes (default 64 MiB), which is then folded to the smallest size that keeps
+     * the rate (default 0.01). If the result needs at most an eighth of memoryBytes, it is at most
+     * 1/8 larger than a filter from create(). If memoryBytes is too small for the keys, the filter
+     * keeps its size and isOverfull is true, or with refuseOverfull the call fails. The scheme must
+     * be 'blocked', 'classic' or 'static'. 'static' needs no memoryBytes in advance: building the
+     * filter takes 16 bytes per key.
      */
     static fromKeys(
         keys: Iterable<Key> | AsyncIterable<Key>,
@@ -230,23 +236,23 @@ export class Filter {
             | 'foldable'
         >,
     ): Promise<Filter>;
-    /** Describes what create() would create. */
+    /** Describes the filter that create() would create. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
-    /** Opens a filter that stays on its host and is queried with HTTP range requests. */
+    /** Opens a filter that stays on its host and is queried by HTTP range requests. */
     static range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
-    /** Accepts the result of serialize(), or an npm class's JSON, as an object or a string. */
+    /** Accepts the result of serialize(), or an npm class's JSON as an object or a string. */
     static deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 
-    /** true: the key was certainly new. */
+    /** Returns true if the key was certainly new. */
     add(key: Key): boolean;
     /** false: certainly not; true: probably. */
     has(key: Key): boolean;
-    /** true: one occurrence of the key was removed. */
+    /** Returns true if one occurrence of the key was removed. */
     remove(key: Key): boolean;
-    /** Returns how many keys were new. */
+    /** Returns the number of keys that were new. */
     addMany(keys: Keys): number;
-    /** 1 or 0 per key. */
+    /** Returns 1 or 0 per key. */
     hasMany(keys: Keys): Uint8Array;
     removeMany(keys: Keys): Uint8Array;
     hashKey(key: Key): bigint;
@@ -265,8 +271,9 @@ export class Filter {
     compare(other: Filter): Comparison;
     clear(): void;
     /**
-     * Makes the filter permanently read-only. A 'static' filter is built by this call: until then,
-     * it keeps 8 bytes per key, has() is true for every key, and it can't be saved.
+     * Makes the filter permanently read-only. For a 'static' filter, this call builds the filter.
+     * Until then, the filter stores 8 bytes per key, has() returns true for every key, and the
+     * filter can't be saved.
      */
     freeze(): void;
     advance(now: number | bigint | Date): void;
@@ -274,24 +281,25 @@ export class Filter {
     emptyLike(): Filter;
     dropCounts(): Filter;
     /**
-     * Returns a smaller filter with the same keys, bit for bit equal to one created at that size. It
-     * has the smallest size that keeps the rate (by default this filter's) for the keys present, or
-     * for `capacity` keys if that is more; or it has exactly `bits` bits.
+     * Returns a smaller filter with the same keys. The result is bit for bit the filter that would
+     * have been created at that size. Its size is either the smallest that keeps the rate (by
+     * default this filter's) for the keys present, or for `capacity` keys if that is more, or
+     * exactly `bits` bits.
      */
     fold(options?: { rate?: number; capacity?: number | bigint; bits?: number | bigint }): Filter;
 
-    /** The patch from this filter to `to`. */
+    /** Returns the patch from this filter to `to`. */
     diff(to: Filter): Uint8Array;
-    /** Turns the filter into the patch's result; after a failure it is unchanged. */
+    /** Applies the patch to the filter. If this fails, the filter is unchanged. */
     applyPatch(patch: Uint8Array, options?: { memoryLimit?: number | bigint }): void;
 
-    /** The bytes of the filter's file in this format. */
+    /** Returns the bytes of the filter's file in this format. */
     toBytes(format?: string): Uint8Array;
     /** Returns an object for JSON.stringify(). */
     serialize(): object;
     toJSON(): object;
 
-    /** Frees the filter's memory; every later call fails. */
+    /** Frees the filter's memory. Every later call fails. */
     dispose(): void;
     [Symbol.dispose](): void;
 }
@@ -307,37 +315,38 @@ export interface Format {
     isPacked: boolean;
 }
 export function formats(): Promise<Format[]>;
-/** The formats that these bytes may be in. */
+/** Returns the names of the formats that match these bytes. */
 export function recognize(bytes: Uint8Array): Promise<string[]>;
-/** From 0 to shards - 1, the same in every language. */
+/** Returns a key's shard, from 0 to shards - 1. A key has the same shard in every language. */
 export function shardOf(key: Key, shards: number): Promise<number>;
 
 export interface RangeOptions {
     secret?: Uint8Array;
     signal?: AbortSignal;
-    /** Sent with every request. */
+    /** Headers sent with every request. */
     headers?: Record<string, string>;
     /** As in Filter.load(). */
     keyType?: KeyType;
     /**
-     * Default true: whole 64 KiB blocks are fetched, and no answer comes from a block that doesn't
-     * match its checksum. false: 64 bytes per key are fetched, and trusted.
+     * If true, which is the default, whole 64 KiB blocks are fetched and checked against their
+     * checksums before they are used. If false, only 64 bytes per key are fetched, and used
+     * unchecked.
      */
     verify?: boolean;
 }
 
-/** A filter on a static host: only the blocks that contain keys' bits are fetched. */
+/** A filter on a static host. Only the blocks that contain the bits of queried keys are fetched. */
 export class RangeFilter {
     private constructor();
     static open(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     readonly info: Info;
     /**
-     * Calls made in the same turn of the event loop share requests. If a block is damaged, throws a
-     * PetalError with the code 'damaged' and the block's offset in the file.
+     * Calls made in the same turn of the event loop share requests. If a block with the key's bits
+     * is damaged, throws a PetalError with the code 'damaged' and the block's offset in the file.
      */
     has(key: Key): Promise<boolean>;
-    /** If a block is damaged, throws a PetalError whose offset is the index of the first key in
-     * it. */
+    /** If a block is damaged, throws a PetalError whose offset is the index of the first key that
+     * needs the block. */
     hasMany(keys: Iterable<Key>, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
     dispose(): void;
     [Symbol.dispose](): void;
@@ -345,12 +354,12 @@ export class RangeFilter {
 
 export interface Update {
     how: 'current' | 'patched' | 'loaded';
-    /** Bytes fetched in addition to the manifest. */
+    /** The number of bytes fetched in addition to the manifest. */
     bytes: number;
 }
 
 export interface HostedOptions {
-    /** A filter that is already loaded, for example from an earlier visit. */
+    /** A filter that has already been loaded, for example during an earlier visit. */
     filter?: Filter;
     secret?: Uint8Array;
     signal?: AbortSignal;
@@ -362,7 +371,7 @@ export interface HostedOptions {
 export class HostedFilter {
     private constructor();
     static open(url: string | URL, options?: HostedOptions): Promise<HostedFilter>;
-    /** The newest filter; it can be queried even during an update. */
+    /** The newest filter. It can be queried even during an update. */
     readonly filter: Filter | null;
     readonly id: string | null;
     update(): Promise<Update>;

@@ -1,26 +1,26 @@
 // range.js - a filter that stays on its host. The header is fetched once. For each key, the 64 KiB
-// block that contains its bits is fetched (several blocks for some filters) and checked against its
-// checksum; with verify: false, only the 64-byte line is fetched (about 100 bytes of a static
-// filter). The core computes the byte ranges.
+// block that contains its bits (for some filters, several blocks) is fetched and checked against
+// its checksum. With verify: false, only the key's 64-byte line is fetched, or about 100 bytes of a
+// static filter. The core computes the byte ranges.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
-const MAX_RANGES = 128; // per key, in the engine's table; more ranges need another table
+const MAX_RANGES = 128; // maximum per key, because the engine's table has no room for more
 const MAX_CACHED_LINES = 65536; // 4 MiB
 const MAX_CACHED_BLOCKS = 256; // 16 MiB
-const MAX_GAP = 256; // largest gap between two ranges that one request bridges
+const MAX_GAP = 256; // largest gap, in bytes, between two ranges that one request fetches together
 const MAX_REQUEST_BYTES = 2 ** 20;
 const MAX_REQUESTS = 8; // concurrently
 const MAX_RELOADS = 3;
 
 class Changed extends Error {}
 
-// Copies a part out of bytes that start at whole.from.
+// Copies part of a run of bytes that begins at file offset whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
-// The first ranges, up to this many bytes in total.
+// Returns the first ranges, up to this number of bytes in total.
 const firstOf = (ranges, bytes) => {
     let count = 0;
     for (let sum = 0; sum < bytes; count++) sum += ranges[count].to - ranges[count].from;
@@ -32,7 +32,7 @@ const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
 const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     const response = await fetch(url, {
         signal,
-        cache: 'no-store', // lines have their own cache; a stale ETag would look like a new one
+        cache: 'no-store', // not from the HTTP cache, since a stale ETag would look like a change
         headers: { ...headers, Range: `bytes=${from}-${to - 1}` },
     });
     const { status } = response;
@@ -62,7 +62,7 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     return { bytes, tag };
 };
 
-/** A filter on a static host, queried with HTTP range requests. It gives the same answers as the
+/** A filter on a static host, queried by HTTP range requests. The answers are the same as for the
  * whole file. */
 export class RangeFilter {
     #url;
@@ -124,7 +124,7 @@ export class RangeFilter {
         }
         this.#etag = etag;
         this.#inTurn = this.#filter.info.scheme === 'static';
-        this.#cache = new Map(); // a running query keeps the old cache
+        this.#cache = new Map(); // a running query keeps using the old cache
     }
 
     #open() {
@@ -136,12 +136,12 @@ export class RangeFilter {
         return this.#open().info;
     }
 
-    /** false: certainly not; true: probably. Calls made in the same turn of the event loop share
-     * requests. */
+    /** Returns false for "certainly not", true for "probably". Calls made in the same turn of the
+     * event loop share requests. */
     has(key) {
         this.#open();
         return new Promise((resolve, reject) => {
-            this.#rangesOf(key); // a bad key fails only its own call
+            this.#rangesOf(key); // an invalid key fails only its own call
             this.#waiting.push({ key, resolve, reject });
             if (this.#waiting.length > 1) return;
             queueMicrotask(async () => {
@@ -163,7 +163,7 @@ export class RangeFilter {
         });
     }
 
-    /** Returns a Uint8Array with 1 (probably) or 0 (certainly not) per key of an array. */
+    /** Returns a Uint8Array with 1 (probably) or 0 (certainly not) per key in an array. */
     async hasMany(keys, { signal = this.#options.signal } = {}) {
         const answers = await this.#answers([...keys], signal);
         const damaged = answers.findIndex((answer) => answer instanceof PetalError);
@@ -171,7 +171,7 @@ export class RangeFilter {
         return Uint8Array.from(answers);
     }
 
-    // Returns for each key 1, 0, or the error if its block is damaged.
+    // For each key, returns 1, 0, or the error if the key's block is damaged.
     async #answers(keys, signal) {
         for (let reloads = 0; ; reloads++) {
             const etag = this.#etag;
@@ -187,27 +187,27 @@ export class RangeFilter {
         }
     }
 
-    // A static filter is queried layer by layer, since the first one answers nearly all keys; for
-    // all other filters the ranges of all layers are fetched together.
+    // A static filter is queried layer by layer, since its first layer answers nearly all keys. For
+    // all other filters, the ranges of all layers are fetched together.
     async #query(keys, signal) {
         const etag = this.#etag,
             cache = this.#cache,
             ranges = keys.map((key, i) => this.#rangesOf(key, i)),
-            lines = new Map(), // by offset: for a block outside the cache, only its lines are kept
+            lines = new Map(), // by offset; for uncached blocks, only the keys' lines
             answers = keys.map((key) => (this.#inTurn ? this.#answer(key, [], lines) : null));
         let left = keys.map((_, i) => i);
         const asked = (i) => (this.#inTurn ? firstOf(ranges[i], answers[i].needed) : ranges[i]);
         while (left.length > 0) {
             await this.#bring(left.flatMap(asked), lines, cache, signal);
             this.#open();
-            if (this.#etag !== etag) throw new Changed(); // another query noticed it
+            if (this.#etag !== etag) throw new Changed(); // another query noticed the change
             for (const i of left) answers[i] = this.#answer(keys[i], asked(i), lines);
             left = left.filter((i) => answers[i].needed !== undefined);
         }
         return answers;
     }
 
-    // Fetches the ranges that are neither in `lines` nor in the cache.
+    // Fetches all ranges that are neither in `lines` nor in the cache.
     async #bring(ranges, lines, cache, signal) {
         const missing = new Map();
         for (const line of new Map(ranges.map((range) => [range.from, range])).values()) {
@@ -228,8 +228,8 @@ export class RangeFilter {
         await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
     }
 
-    // What to fetch, and the functions that will receive it. A block waits for its checksum, which
-    // precedes all blocks in the file and so is fetched first.
+    // The ranges to fetch, and the functions that receive them. A block waits for its
+    // checksum, which precedes all blocks in the file and so is requested first.
     #wanted(units, arrived, damaged) {
         if (!this.#verify)
             return units.map((unit) => ({ ...unit, take: (bytes) => arrived(unit, bytes) }));
@@ -270,7 +270,7 @@ export class RangeFilter {
         );
     }
 
-    // `place`: the key's index in a batch.
+    // `place` is the key's index in a batch.
     #rangesOf(key, place) {
         try {
             return this.#find(key);
@@ -293,7 +293,7 @@ export class RangeFilter {
         });
     }
 
-    // -> 0, 1, the error of a damaged block, or the number of bytes needed from its ranges.
+    // -> 0, 1, the error for a damaged block, or how many bytes of the key's ranges are needed.
     #answer(key, ranges, lines) {
         const damaged = ranges.find(({ from }) => lines.get(from) instanceof PetalError);
         if (damaged) return lines.get(damaged.from);
@@ -315,7 +315,7 @@ export class RangeFilter {
         );
     }
 
-    // Joins neighbouring ranges; a few requests run concurrently, in file order.
+    // Joins neighboring ranges. A few requests run concurrently, in file order.
     async #fetchAll(ranges, signal) {
         const sorted = ranges.sort((a, b) => a.from - b.from),
             requests = [];

@@ -1,4 +1,4 @@
-// slots.js - made by scripts/gen-slots of bindings/slots.h: change that, not this.
+// slots.js - made by scripts/gen-slots from bindings/slots.h: change that, not this.
 export const OPTION = {
     scheme: 0,
     keyType: 1,

@@ -1,7 +1,8 @@
-// browser.mjs - the package in Debian's Chromium, with playwright-core, over a server that honours
-// Range: building, download, upload, queries, progress, abort, damage, ranges, patches, workers,
-// offline use, pages without a network (file:), and a policy that forbids WebAssembly. `browser.mjs
-// PACKAGE PLAYWRIGHT FILES`: FILES has million.petal, made by the command petal, and its answers.
+// browser.mjs - tests the package in Debian's Chromium, with playwright-core and a server that
+// supports Range: building, download, upload, queries, progress, abort, damage, ranges, patches,
+// workers, offline use, pages without a network (file:), and a policy that forbids WebAssembly. Run
+// as `browser.mjs PACKAGE PLAYWRIGHT FILES`. The folder FILES contains million.petal, written by
+// the command petal, and its answers.
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -138,7 +139,7 @@ test('by ranges: a block and its checksum per key, or 64 bytes', async () => {
             ];
         }, verify);
         const asked = server.log.filter(({ path }) => path === '/million.petal');
-        same(asked.length, verify ? 4 : 3); // one request fetches both checksums
+        same(asked.length, verify ? 4 : 3); // a single request fetches both checksums
         check(asked.every(({ range }) => range !== null));
         same(answers[0], 1);
     }

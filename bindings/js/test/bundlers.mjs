@@ -1,8 +1,8 @@
-// bundlers.mjs - a program that uses the packed package, built by each bundler and run in Chromium.
-// vite and webpack emit the modules; esbuild, rollup and bun don't: with these, petal-bloom/inline
-// works, and so does copying the modules beside the bundle; without either, the error says what to
-// do. bun also runs the program. `bundlers.mjs BUNDLERS PLAYWRIGHT` names the folders of their
-// packages; it runs next to a folder node_modules.
+// bundlers.mjs - builds a program that uses the packed package with each bundler, and runs it in
+// Chromium. vite and webpack emit the modules. esbuild, rollup and bun don't, so their programs
+// must use petal-bloom/inline, or the modules must be copied next to the bundle; otherwise the
+// error message says what to do. bun also runs the program. The arguments of `bundlers.mjs BUNDLERS
+// PLAYWRIGHT` are the packages' folders. The current folder must contain node_modules.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -62,7 +62,7 @@ const built = (name) => answerOf(`${server.url}out/${name}/index.html`);
 
 // ---- bundlers that emit the modules -------------------------------------------------------------
 
-// Not by require(): in Node 18 that form of vite 6 has no named exports.
+// Don't load vite with require(): in Node 18, the CommonJS form of vite 6 has no named exports.
 const { build, createServer } = await import(
     pathToFileURL(join(bundlers, 'node_modules/vite/dist/node/index.js'))
 );

@@ -1,4 +1,4 @@
-// cases.mjs - runs the table of cases that every binding runs, vectors/bindings/cases.txt.
+// cases.mjs - runs the cases in vectors/bindings/cases.txt, which every binding must pass.
 import { readFileSync } from 'node:fs';
 import { check, fails, read, same, test, unhex, vectors, petal } from './tap.mjs';
 

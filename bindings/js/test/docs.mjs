@@ -1,5 +1,5 @@
-// docs.mjs - the examples in docs/javascript.md and the package's README run, and print what the
-// documents say.
+// docs.mjs - runs the examples in docs/javascript.md and the package's README, which must print the
+// results shown in the documents.
 import { readFileSync } from 'node:fs';
 import * as petal from 'petal-bloom';
 import { check, same, test, top } from './tap.mjs';

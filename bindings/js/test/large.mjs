@@ -1,9 +1,9 @@
-// large.mjs - a worker that loads bytes as a stream of known length, and reports how large its
-// module's memory has grown.
+// large.mjs - a worker that loads bytes as a stream of known length, and reports the resulting size
+// of its module's memory.
 import { parentPort, workerData } from 'node:worker_threads';
 
-// The package hides the module's memory, so this records each memory when it is created. Node
-// creates modules of its own; the filter's memory is the largest.
+// The package hides its module's memory, so this records every WebAssembly memory when it is
+// created. Node creates modules of its own, but the filter's memory is the largest.
 const memories = [];
 const { instantiate } = WebAssembly;
 WebAssembly.instantiate = async (...words) => {

@@ -1,5 +1,6 @@
-// load.mjs - loading from every source, with progress and abort; a broken file leaves nothing
-// allocated; filters on a host: by ranges, and kept up to date.
+// load.mjs - tests loading from every source, with progress and abort, and tests that a broken file
+// leaves no memory allocated. Also tests filters on a host, which are queried by ranges or kept up
+// to date.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -275,9 +276,10 @@ test('unverified, a key takes one range of 64 bytes, once; keys of one turn go t
     await server.close();
 });
 
-// Where each key's bits begin, from the requests of a filter without verification.
+// Returns the offset at which each key's bits begin, by recording the requests of a filter that
+// doesn't verify blocks.
 const BLOCK = 65536;
-const LARGE = 3000000; // keys: 3.6 MB, 55 blocks
+const LARGE = 3000000; // number of keys, for a filter of 3.6 MB with 55 blocks
 const sizesOf = (log) =>
     log.map(({ range }) => {
         const [, from, to] = /bytes=(\d+)-(\d+)/.exec(range);
@@ -300,7 +302,7 @@ test('of a static filter a key takes the page that answers, or 113 bytes of it',
         keys = Array.from({ length: 1500 }, (_, i) => BigInt(i * 97));
     server.files.set('/a.petal', bytes);
     for (const [verify, most, rounds] of [
-        [true, BLOCK + 8 + 256, 2], // a gap of up to 256 bytes is included
+        [true, BLOCK + 8 + 256, 2], // ranges with a gap of up to 256 bytes are fetched together
         [false, 113, 2],
     ]) {
         let once = 0;
@@ -312,7 +314,7 @@ test('of a static filter a key takes the page that answers, or 113 bytes of it',
             if (sent <= most && server.log.length <= rounds) once++;
             range.dispose();
         }
-        check(once >= 170, `${once} of 200 keys`); // 95.5 % on average
+        check(once >= 170, `${once} of 200 keys`); // the average is 95.5 %
         const range = await Filter.range(`${server.url}a.petal`, { verify });
         sameBytes(await range.hasMany(keys), f.hasMany(keys));
         range.dispose();
@@ -409,7 +411,7 @@ test('a file of one block comes in one request, and is verified', async () => {
     await server.close();
 });
 
-// 20 MiB are 320 blocks, 64 more than are cached.
+// 20 MiB are 320 blocks, which is 64 more than the cache holds.
 test('no more than 256 blocks are kept, and no request is for more than 1 MiB', async () => {
     const server = await serve(),
         f = await Filter.create({ bits: 20 * 2 ** 23, hashes: 4 });
@@ -430,7 +432,7 @@ test('no more than 256 blocks are kept, and no request is for more than 1 MiB', 
     await server.close();
 });
 
-// A query was running when another one noticed the change.
+// One query is running when another query notices the change.
 test('what came of an older file answers nothing', async () => {
     const server = await serve(),
         first = await made(),

@@ -1,7 +1,7 @@
-// million.mjs - `million.mjs FILES`: a filter of 10^6 addresses made by the command petal gives the
-// same answers here, one by one and in batches, for all members and for 10^6 absent keys; and this
-// package builds it byte for byte. Then memory: 1 GiB loads in 1.05 GiB, and created and freed
-// filters leak nothing.
+// million.mjs FILES - tests that this package and the command petal return the same answers from a
+// filter of 10^6 addresses, one by one and in batches, for all members and for 10^6 absent keys,
+// and that both build it byte for byte alike. Also tests that loading 1 GiB takes 1.05 GiB of
+// memory, and that created and freed filters leak none.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Filter, PetalError } from 'petal-bloom';
@@ -70,8 +70,7 @@ test('filters that are forgotten give their memory back', async () => {
     check(grown < 64 << 20, `${grown} bytes`);
 });
 
-// The file of a filter with this many bytes of bits, without creating one: header and tail are
-// those of an empty filter, which is mostly zeros.
+// Loads a file of 1 GiB in a worker, which reports the size of its module's memory.
 test('1 GiB loads with its length in at most 1.05 GiB of memory, and does not fit twice', async () => {
     const bits = 2 ** 33;
     const f = await Filter.create({ bits, hashes: 4 });

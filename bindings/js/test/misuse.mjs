@@ -1,5 +1,5 @@
-// misuse.mjs - for each key type, a batch gives the same answers as single keys; misuse throws, and
-// never gives a wrong answer.
+// misuse.mjs - tests that a batch of each key type returns the same answers as single keys, and
+// that misuse throws an error and never returns a wrong answer.
 import { constants } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { f64, Filter, i32, i64, PetalError, recognize } from 'petal-bloom';
@@ -17,7 +17,8 @@ const joined = (keys) => {
     return { bytes: new Uint8Array(Buffer.concat(parts)), ends: Uint32Array.from(ends) };
 };
 
-// For each key type: a batch in two halves, and its key i for a single call.
+// For each key type, a batch in two halves, and a function that returns its key i for a single
+// call.
 const texts = range.map((i) => `key-${i}`);
 const wide = range.map((i) => ['ż', '日本', '🙂', 'a', ''][i % 5] + i + ['', 'é', '🙂'][i % 3]);
 const split = range.map((i) => (i % 2 ? `\udc00low${i}` : `high${i}\ud800`));
@@ -215,7 +216,7 @@ test('a filter is not cloned: the error says how it is posted', async () => {
     port1.close();
 });
 
-// Zeroed pages that nobody writes to take no memory.
+// Zeroed pages take no memory until a program writes to them.
 test('arrays beyond what a module takes are an error that says so', async () => {
     const f = await make(),
         large = new Uint8Array(2 ** 31 + 64),

@@ -1,5 +1,5 @@
-// server.mjs - serve(folder, options): a small static server on a free port, with ETag and Range.
-// `files` are contents by path, which take precedence over the folder's; `log` records each
+// server.mjs - serve(folder, options) starts a small static server on a free port, with ETag and
+// Range. `files` maps paths to contents, and takes precedence over the folder. `log` records every
 // request.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

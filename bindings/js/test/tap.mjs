@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-// The package under test: as ESM, or with PETAL_CJS as CommonJS.
+// The package under test, loaded as CommonJS if PETAL_CJS is set, otherwise as ESM.
 export const petal = process.env.PETAL_CJS
     ? createRequire(import.meta.url)('petal-bloom')
     : await import('petal-bloom');
@@ -34,7 +34,7 @@ export const test = (name, run) => {
         }
         if (--waiting > 0) return;
         console.log(`1..${count}`);
-        process.exit(failed ? 1 : 0); // doesn't wait for what a failed test left open
+        process.exit(failed ? 1 : 0); // don't wait for what a failed test left open
     });
 };
 
@@ -62,7 +62,7 @@ export const fails = async (run, kind = Error) => {
     throw new Error(`no ${kind.name}`);
 };
 
-// The tests run next to the packed package; the files they read are in the repository.
+// The tests run next to the packed package, but read their files from the repository.
 export const top = pathToFileURL(`${process.env.PETAL_TOP ?? process.cwd()}/`);
 export const vectors = new URL('vectors/', top);
 export const read = (path) => new Uint8Array(readFileSync(new URL(path, vectors)));

@@ -1,4 +1,4 @@
-// types.ts - a program that uses each call, for `tsc --strict`; it is not run.
+// types.ts - a program that uses every call. It is compiled with `tsc --strict`, but never run.
 import { Filter, HostedFilter, PetalError, RangeFilter, f32, f64, formats, i32, i64, recognize, shardOf, utf16 } from 'petal-bloom';
 import type { Comparison, CreateOptions, Info, Plan, Stats } from 'petal-bloom';
 import { Filter as Asking, HostedFilter as AskingHosted, i32 as askingI32 } from 'petal-bloom/ask';

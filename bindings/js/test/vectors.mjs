@@ -1,6 +1,7 @@
-// vectors.mjs - tests every vector. Other libraries' files give the same answers as the original
-// library, are rebuilt byte for byte, and survive a round trip through a petal file. Petal's own
-// files are rewritten byte for byte. Broken files are refused with the right error.
+// vectors.mjs - tests every vector. Filters from other libraries' files must return the original
+// library's answers, be rebuilt byte for byte, and survive a round trip through a petal file.
+// Petal's own files must be rewritten byte for byte. Broken files must be rejected with the right
+// error.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
@@ -28,7 +29,7 @@ class File {
         Object.assign(file, { format, path, made: null, packed: false, asked: [], rebuilt: 0 });
         file.source = read(path);
         file.bytes = gzip ? new Uint8Array(gunzipSync(file.source)) : file.source;
-        file.own = gzip ? 'dcso' : format; // the format to write: a module has no gzip
+        file.own = gzip ? 'dcso' : format; // the format to write, since the modules lack gzip
         file.read = await Filter.load(file.source, { format });
         return file;
     }
@@ -174,7 +175,7 @@ const typed = (f) => {
     for (const key of keys) f.add(key);
 };
 const metadata = new Uint8Array(Buffer.from('{"made": "for a test"}\0\xff\0', 'latin1'));
-// vectors/README.md describes these files.
+// vectors/README.md describes the files that this test reads.
 const recipes = {
     textbook: [two, { scheme: 'classic', bits: 11, hashes: 2, seed: 197072 }],
     'one-bit': [two, { scheme: 'classic', bits: 1, hashes: 1 }],

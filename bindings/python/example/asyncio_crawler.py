@@ -1,7 +1,7 @@
-"""A small asyncio crawler that remembers pages in a filter (3 bytes per page), which it saves to a
-file.
+"""A small asyncio crawler that remembers pages in a filter (3 bytes per page) and saves the filter
+to a file.
 
-Each page is queued only once, since add() returns whether it was new. The filter is saved when the
+add() returns whether a page is new, so each page is queued only once. The filter is saved when the
 queue is empty, so after a crash the crawl starts over and no page is lost.
 
     python asyncio_crawler.py https://example.com/
@@ -31,8 +31,8 @@ async def get(url: str) -> str:
 async def crawl(
     start: str, seen: petal.Filter, visit: Callable[[str, str], Awaitable[None]], workers: int = 8
 ) -> None:
-    """Calls visit(url, text) for the start page and for each page of its host that is new to
-    seen."""
+    """Calls visit(url, text) for the start page and for each page on the same host that the filter
+    `seen` does not contain."""
     host = urlsplit(start).netloc
     queue: asyncio.Queue[str] = asyncio.Queue()
     seen.add(start)
@@ -59,13 +59,13 @@ async def crawl(
     for task in [ended, *tasks]:
         task.cancel()
     for task in done:
-        task.result()  # if a visit raises, the crawl ends
+        task.result()  # if visit() raises an exception, the crawl ends
 
 
 async def crawl_new_pages(
     start: str, path: str, visit: Callable[[str, str], Awaitable[None]]
 ) -> None:
-    """Like crawl(), but the next call knows the pages that this one visited."""
+    """Like crawl(), but skips the pages that earlier calls have visited."""
     try:
         seen = petal.open(path, "load", locked=True)
     except FileNotFoundError:

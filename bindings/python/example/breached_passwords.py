@@ -1,9 +1,9 @@
-"""Has this password been leaked? Builds a filter from a list of SHA-1 lines, such as that of Have I
-Been Pwned.
+"""Checks whether a password has been leaked. Builds the filter from a list of SHA-1 hashes, one per
+line, such as the list from Have I Been Pwned.
 
-The 40 GB list becomes a 2 GB file, which is mapped: it opens in milliseconds, and all processes of
-a server share its memory. Every password in the list is refused, and so is one in a thousand of all
-others.
+The 40 GB list becomes a 2 GB filter file. The file is mapped, so it opens in milliseconds and all
+processes on a server share its memory. Every password in the list is rejected, and so is one in a
+thousand other passwords.
 
     python breached_passwords.py pwned-passwords-sha1.txt breached.petal 1000000000
 """

@@ -1,8 +1,8 @@
-"""dedupe.py FILE - prints the lines of standard input that are not in FILE, and remembers them
-there.
+"""dedupe.py FILE - prints the lines of standard input that the filter in FILE does not contain, and
+adds them to the filter.
 
-FILE is created by the first run and changed in place: a new line is added before it is printed.
-After a crash the file is marked as unfinished, never silently wrong.
+The first run creates FILE. Later runs change it in place, and add each new line before printing it.
+After a crash, the file is marked as unfinished, so it is never silently wrong.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Makes Django refuse leaked passwords wherever a password is set. In settings.py:
+"""Makes Django reject leaked passwords wherever a password is set. Add to settings.py:
 
     AUTH_PASSWORD_VALIDATORS = [
         {

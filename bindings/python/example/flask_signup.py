@@ -1,4 +1,4 @@
-"""A Flask sign-up form that refuses leaked passwords (and one in a thousand of all others).
+"""A Flask sign-up form that rejects leaked passwords (and one in a thousand other passwords).
 
     BREACHED=breached.petal flask --app flask_signup run
 """

@@ -1,9 +1,9 @@
 """Finds the rows of a pandas frame that are not in a set of a billion keys, with a filter instead
 of a merge.
 
-If the filter says no, the key is certainly new, so no old row is ever kept. If it says "probably",
-only the set can decide: at the filter's rate, new rows are dropped together with the old ones. If
-that matters, get those rows from maybe_known and look them up in the set.
+If the filter answers "certainly not", the row's key is new, so no old row is ever kept. If it
+answers "probably", the key may still be new: new rows are dropped at the filter's false-positive
+rate. If that matters, look up the rows from maybe_known in the set itself.
 """
 
 import pandas as pd
@@ -13,18 +13,18 @@ import petal
 
 def known_keys(column: pd.Series, rate: float = 0.001) -> petal.Filter:
     known = petal.Filter(len(column), rate)
-    known.update(column)  # an Arrow or numpy column is read in place
+    known.update(column)  # Arrow and numpy columns are read in place
     return known
 
 
 def only_new(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
-    """The rows whose key is certainly not known. Rows without a key are left out."""
+    """Returns the rows whose key is certainly new. Rows without a key are left out."""
     named = frame.dropna(subset=[key])
     return named.loc[~known.contains_batch(named[key])]
 
 
 def maybe_known(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
-    """The other rows that have a key: a lookup in the set itself must decide these."""
+    """Returns all other rows that have a key. They must be looked up in the set itself."""
     named = frame.dropna(subset=[key])
     return named.loc[known.contains_batch(named[key])]
 

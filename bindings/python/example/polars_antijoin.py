@@ -1,8 +1,8 @@
 """Finds the rows of a Polars frame whose keys are certainly not in a filter: an anti-join without a
 second table.
 
-The filter returns its answers as an Arrow column, which Polars uses directly. For a null key the
-answer is null, so its row is left out, as in a join.
+The filter returns its answers as an Arrow column, which Polars uses directly. The answer for a null
+key is null, so the row is left out, as in a join.
 """
 
 import polars as pl
@@ -21,7 +21,7 @@ def only_new(frame: pl.DataFrame, key: str, known: petal.Filter) -> pl.DataFrame
 
 
 def is_known(key: str, known: petal.Filter) -> pl.Expr:
-    """The same as an expression, for lazy frames, which evaluate it batch by batch."""
+    """Returns the anti-join as an expression for lazy frames, which evaluate it batch by batch."""
     return pl.col(key).map_batches(
         lambda column: pl.Series(known.contains_batch(column)), return_dtype=pl.Boolean
     )

@@ -1,4 +1,4 @@
-"""A spider that follows each link of a site once; later crawls follow only new links.
+"""A spider that follows each link on a site once. Later crawls follow only new links.
 
     scrapy runspider scrapy_spider.py -a start=https://example.com/ -O pages.jsonl
 """
@@ -22,7 +22,7 @@ class Spider(scrapy.Spider):
         self.first = start
 
     async def start(self) -> AsyncIterator[Any]:
-        yield scrapy.Request(self.first, dont_filter=True)  # requested in every crawl
+        yield scrapy.Request(self.first, dont_filter=True)  # every crawl requests it
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"url": response.url}

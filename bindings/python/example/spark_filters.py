@@ -13,11 +13,11 @@ import petal
 
 
 def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
-    """A filter with the keys of a column: each executor builds a part, and the parts are merged
-    pair by pair."""
+    """Returns a filter with a column's keys. Each executor builds a filter from part of the rows,
+    and these filters are merged pair by pair."""
 
     def part(rows: Iterable[Row]) -> Iterable[bytes]:
-        made = petal.Filter(capacity, rate)  # sized for all keys, so that parts can be merged
+        made = petal.Filter(capacity, rate)  # sized for all keys, so parts can be merged
         made.update(row[0] for row in rows if row[0] is not None)
         yield made.to_bytes()
 
@@ -28,33 +28,35 @@ def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> peta
 
 
 def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
-    """A condition for a semi-join or, with ~, for an anti-join. Each executor receives the filter
-    once.
+    """Returns a condition for a semi-join or, with ~, for an anti-join. Each executor receives the
+    filter once.
 
-    frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter, and a
-    few others (at the filter's rate): join only those rows with the large table.
+    frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter, and
+    other rows at the filter's false-positive rate. Join only the remaining rows with the large
+    table.
     """
     sent = spark.sparkContext.broadcast(filter.to_bytes())
 
     def ask(column: Iterator[pd.Series]) -> Iterator[pd.Series]:
         with petal.Filter.view(sent.value) as filter:  # no copy
             for keys in column:
-                # as Arrow, since a bool array can't hold a missing key
+                # answers as an Arrow array, since a bool array can't represent a missing key
                 yield pa.array(filter.contains_batch(pa.array(keys, from_pandas=True))).to_pandas()
 
-    # Spark recognizes the kind of function by its annotations.
+    # Spark determines a function's kind from its type annotations.
     return pandas_udf(ask, "boolean")(key)  # type: ignore[call-overload, no-any-return]
 
 
 def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
-    """The result of Spark's own df.stat.bloomFilter; save it, and query it without Spark."""
-    of_jvm: Any = frame._jdf  # PySpark has no call for it
+    """Returns the result of Spark's own df.stat.bloomFilter, which can be saved and queried without
+    Spark."""
+    of_jvm: Any = frame._jdf  # PySpark has no function for this
     made = of_jvm.stat().bloomFilter(key, capacity, rate)
     jvm: Any = frame.sparkSession._jvm
     stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)
     text = frame.schema[key].dataType.typeName() == "string"
-    key_type = "text" if text else "i64"  # the file doesn't record it
+    key_type = "text" if text else "i64"  # the file doesn't record the key type
     return petal.Filter.from_bytes(bytes(stream.toByteArray()), format="spark", key_type=key_type)
 
 

@@ -1,7 +1,7 @@
-/* answers.c - petal.Answers: the answers for an Arrow column, a sequence of True, False and None
- * (for a null). pyarrow.array(), polars.Series() and so on accept it as a bool column with nulls
- * (__arrow_c_array__), and numpy as a bool array. numpy can't express nulls, so a conversion to
- * numpy fails if there are any. */
+/* answers.c - the class petal.Answers, a sequence with the answers for an Arrow column: True,
+ * False, or None for a null. pyarrow.array(), polars.Series() and so on accept it as a bool column
+ * with nulls (__arrow_c_array__), and numpy as a bool array. numpy can't express nulls, so a
+ * conversion to numpy fails if there are any. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static PyObject *to_list(PyObject *object, PyObject *unused)
     return answers_list(flags_of(object), length(object));
 }
 
-/* Except for single items, the sequence protocol is implemented by a list. */
+/* A list implements the sequence protocol, except for access to single items. */
 static PyObject *by_list(PyObject *object, const char *method, PyObject *argument)
 {
     PyObject *list = to_list(object, NULL);
@@ -116,7 +116,7 @@ static PyObject *repr(PyObject *object)
 
 /* ---- as memory, for numpy -------------------------------------------------------------------- */
 
-/* Without this check, a byte of 2 would count as true. */
+/* Without this check, the value 2 would count as true. */
 static bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind)
 {
     Py_ssize_t nulls = 0, first = 0;
@@ -152,8 +152,8 @@ PyObject *answers_numpy(PyObject *bytes)
     return made;
 }
 
-/* numpy calls this if the object exports no buffer. Without it, numpy would make an array of
- * objects. */
+/* numpy calls this method if the object exports no buffer. Without the method, numpy would create
+ * an array of objects. */
 static PyObject *as_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"dtype", "copy", NULL};
@@ -181,7 +181,7 @@ struct arrow_array {
     const void **buffers;
     void **children, *dictionary;
     void (*release)(struct arrow_array *);
-    void *private_data; /* the two buffers, and the pointers to them */
+    void *private_data; /* the two bitmaps, and the pointers to them */
 };
 
 static void release_schema(struct arrow_schema *schema)
@@ -222,7 +222,7 @@ static PyObject *schema_capsule(void)
     return capsule;
 }
 
-/* Fills two bitmaps: which answers are not null, and which are true. */
+/* Fills two bitmaps: one marks the answers that are not null, the other those that are true. */
 static bool fill_array(struct arrow_array *array, const uint8_t *flags, Py_ssize_t count)
 {
     size_t bytes = (size_t)(count + 7) / 8 + 8;
@@ -261,7 +261,7 @@ static PyObject *array_capsule(PyObject *object)
 static PyObject *arrow_c_array(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"requested_schema", NULL};
-    PyObject *requested = NULL; /* requested schema, which may be ignored */
+    PyObject *requested = NULL; /* the requested schema, which may be ignored */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &requested)) return NULL;
     PyObject *schema = schema_capsule(), *array = schema ? array_capsule(object) : NULL;
     PyObject *pair = array ? PyTuple_Pack(2, schema, array) : NULL;

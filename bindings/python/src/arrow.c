@@ -1,9 +1,10 @@
-/* arrow.c - keys from pyarrow, polars, pandas, duckdb and anything else that implements the Arrow C
- * data interface, without a copy and without importing any of these:
+/* arrow.c - reads keys from pyarrow, polars, pandas, duckdb and other libraries that implement the
+ * Arrow C data interface, without copying the keys and without importing these libraries:
  * https://arrow.apache.org/docs/format/CDataInterface.html
  *
- * __arrow_c_array__() returns two capsules, a schema and an array; __arrow_c_stream__() returns one
- * with a stream of arrays (the chunks of a column). The structs below are that interface. */
+ * __arrow_c_array__() returns two capsules, which contain a schema and an array.
+ * __arrow_c_stream__() returns one capsule, which contains a stream of arrays (the chunks of a
+ * column). The interface defines the structs below. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -68,8 +69,8 @@ static bool find_kind(const char *format, struct column *column)
     return false;
 }
 
-/* In a dictionary-encoded column, each row is the number of a value; `index` is the type of those
- * numbers. */
+/* In a dictionary-encoded column, each row contains the index of a value. `index` is the type of
+ * these indexes. */
 struct kinds {
     struct column values, index;
     bool is_indexed;

@@ -1,8 +1,9 @@
-/* batch.c - many keys in one call: lists and other iterables, buffers such as numpy's arrays, and
- * bytes with offsets. (arrow.c handles Arrow's arrays.)
+/* batch.c - processes many keys in one call, from lists and other iterables, from buffers such as
+ * numpy arrays, and from bytes with offsets. arrow.c handles Arrow's arrays.
  *
- * The GIL is released while the core works, except for a few keys. The keys of a list are pinned
- * piece by piece; short strings are copied, which doesn't touch their reference counts. */
+ * The GIL is released while the core works, unless there are only a few keys. A list's keys are
+ * pinned piece by piece. Short strings are copied instead, which doesn't touch their reference
+ * counts. */
 #include "module.h"
 
 #include <string.h>
@@ -22,13 +23,13 @@ static bool changes(enum verb verb)
 
 /* ---- lists and iterables --------------------------------------------------------------------- */
 
-/* Keys from Python objects, which are either kept alive or have their bytes copied. */
+/* Keys from Python objects. Each object is either kept alive or has its bytes copied. */
 struct pinned {
     Py_ssize_t count, room, object_count, held_count, held_room;
     PyObject **objects;
     petal_key *keys;
     char *copies, *next_copy; /* MAX_COPIED_BYTES per key */
-    struct key *held;         /* the few keys that hold a buffer, or an owner of their bytes */
+    struct key *held;         /* the few keys that hold a buffer or a reference */
 };
 
 static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
@@ -78,7 +79,8 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-/* Copies 16 bytes at a time; the last 16 may overlap. A call of memcpy() would take longer. */
+/* Copies 16 bytes at a time. The last 16 bytes may overlap the previous ones. Calling memcpy()
+ * would take longer. */
 static inline char *copy_bytes(char *to, const char *from, size_t size)
 {
     if (size < 16) return (char *)memcpy(to, from, size) + size;
@@ -87,8 +89,8 @@ static inline char *copy_bytes(char *to, const char *from, size_t size)
     return to + size;
 }
 
-/* Most keys are short strings whose objects already hold their UTF-8 form. Copies such keys, up to
- * the first one that isn't, and returns how many it copied; no Python code runs. */
+/* Most keys are short strings whose objects already contain their UTF-8 form. Copies keys up to the
+ * first one of another kind, and returns the number of copied keys. Runs no Python code. */
 static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
     petal_key *key = pinned->keys + pinned->count;
@@ -98,7 +100,7 @@ static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count
     for (; done < count && PyUnicode_CheckExact(objects[done]); done++) {
         Py_ssize_t size;
         const char *text = PyUnicode_AsUTF8AndSize(objects[done], &size);
-        if (!text) PyErr_Clear(); /* pin() reports the error */
+        if (!text) PyErr_Clear(); /* pin() will report the error */
         if (!text || size > MAX_COPIED_BYTES) break;
         *key++ = (petal_key){to, (size_t)size};
         to = copy_bytes(to, text, (size_t)size);
@@ -108,7 +110,7 @@ static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count
     return done;
 }
 
-/* Pins any key. Takes over the reference. */
+/* Pins a key of any kind, and takes ownership of the reference. */
 static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
 {
     struct key key;
@@ -127,7 +129,7 @@ static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
     return true;
 }
 
-/* Called with the GIL held. */
+/* The caller holds the GIL. */
 static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answers)
 {
     filter_object *filter = work->filter;
@@ -152,8 +154,8 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     return false;
 }
 
-/* Processes the keys of a piece. The key after the piece may have raised an exception. The piece
- * comes first: if it decides the answer, the exception doesn't matter. */
+/* Processes the keys in a piece. The key after the piece may already have raised an exception, but
+ * if the piece determines the answer, the exception doesn't matter. */
 static bool run_piece(struct work *work, struct pinned *pinned, bool is_whole, uint8_t *answers)
 {
     PyObject *type, *value, *traceback;
@@ -180,8 +182,8 @@ static uint8_t *answers_at(PyObject *answers, Py_ssize_t from)
     return answers ? (uint8_t *)PyByteArray_AsString(answers) + from : NULL;
 }
 
-/* Pins the next objects from a list or tuple. Prefetches a few objects at a time: otherwise each
- * would be a cache miss. */
+/* Pins the next objects from a list or tuple. Prefetches a few objects at a time, because each of
+ * them would be a cache miss. */
 static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t to,
                      struct pinned *pinned, uint32_t key_type)
 {
@@ -225,7 +227,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     return good;
 }
 
-/* Returns false at the end, or if the iterator or a key raised an exception. */
+/* Returns false at the end of the iterator, or if the iterator or a key raised an exception. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
     uint32_t key_type = work->key_type;
@@ -285,7 +287,7 @@ static bool is_little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-/* Parses the struct format of a buffer's items. */
+/* Parses the format of a buffer's items, in the syntax of Python's struct module. */
 static bool read_format(const Py_buffer *view, struct column *column)
 {
     const char *format = view->format ? view->format : "B";
@@ -336,7 +338,7 @@ static bool read_buffer_of_keys(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* For a numpy or pandas array, the answer is a numpy array: the same bytes, as bool. */
+/* For a numpy or pandas array, the result is a numpy array of bool that uses the same bytes. */
 static PyObject *like_numpy(PyObject *answers)
 {
     PyObject *made = answers_numpy(answers);
@@ -384,8 +386,8 @@ static bool read_offsets(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* The core takes data_bytes 0 as "unknown", so if there is no data, this checks that each offset is
- * 0. */
+/* The core interprets data_bytes 0 as "unknown". So if there is no data, this checks that every
+ * offset is 0. */
 static bool checks_empty_data(const struct column *column)
 {
     bool good = true;
@@ -415,7 +417,8 @@ static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offset
 
 /* ---- any object ------------------------------------------------------------------------------ */
 
-/* 1 if the object is an instance of this class, which is possible only if the module is loaded. */
+/* Returns 1 if the object is an instance of this class. That is possible only if the class's module
+ * is loaded. */
 static int is_of(PyObject *object, const char *module_name, const char *class_name)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
@@ -435,7 +438,7 @@ static int is_numpy(PyObject *keys)
     return is_of(keys, "numpy", "ndarray");
 }
 
-/* True if the object is pandas', which needs answers that it accepts as a mask. */
+/* Returns true if the object is from pandas, which accepts only certain types as a mask. */
 static int is_pandas(PyObject *keys)
 {
     static const char *const classes[][2] = {
@@ -451,7 +454,7 @@ static bool is_one_key(PyObject *keys)
     return PyUnicode_Check(keys) || PyBytes_Check(keys) || PyByteArray_Check(keys);
 }
 
-/* True if the answers take the form that suits the keys. */
+/* True if the answers must be converted to the type that suits the keys. */
 static bool converts(const struct work *work, bool flags)
 {
     return flags && work->verb != VERB_WHICH;
@@ -459,7 +462,7 @@ static bool converts(const struct work *work, bool flags)
 
 static PyObject *any_keys(struct work *work, PyObject *keys, bool flags);
 
-/* Handles an object that keeps its keys in a numpy array: a pandas Series. */
+/* Handles a pandas Series, which stores its keys in a numpy array. */
 static PyObject *array_run(struct work *work, PyObject *keys, bool flags)
 {
     PyObject *array = PyObject_CallMethod(keys, "__array__", NULL);
@@ -480,7 +483,8 @@ static PyObject *numpy_run(struct work *work, PyObject *keys, bool flags)
         if (is_objects) PyBuffer_Release(&view);
         answers = is_objects ? objects_run(work, keys, flags) : buffer_run(work, &view, flags);
     } else {
-        /* Dates and variable-width strings have no buffer. Each element is a key, or an error. */
+        /* Arrays of dates and variable-width strings have no buffer. Each element is either a key
+         * or an error. */
         PyErr_Clear();
         answers = objects_run(work, keys, flags);
     }
@@ -517,7 +521,7 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     return objects_run(work, keys, flags);
 }
 
-/* For lists and all other Python objects, the answer is a list. */
+/* For lists and all other Python objects, the result is a list. */
 static PyObject *listed(PyObject *answers)
 {
     if (!PyByteArray_CheckExact(answers)) return answers;
@@ -543,7 +547,7 @@ PyObject *batch_run(struct work *work, bool flags, PyObject *keys, PyObject *off
 {
     filter_object *self = work->filter;
     work->error.offset = PETAL_NO_OFFSET;
-    /* An unsupported call must fail even if there are no keys. */
+    /* An unsupported call must fail even without keys. */
     if (!(changes(work->verb) ? may_change(self) : may_query(self))) return NULL;
     return offsets && offsets != Py_None ? offsets_run(work, keys, offsets, flags)
                                          : any_keys(work, keys, flags);

@@ -1,14 +1,14 @@
-/* column.c - many keys in one piece of memory, as batches for the core: in place if the core has
- * such a layout, otherwise converted in pieces that stay in the cache.
+/* column.c - passes many keys in one piece of memory to the core as batches. Keys are used in place
+ * if the core supports their layout. Otherwise they are converted, in pieces that fit in the cache.
  *
  *   strings with offsets, fixed bytes, int64   in place
- *   narrower integers                          widened to int64 (of a filter of i32 keys: 4 bytes)
+ *   narrower integers                          widened to int64 (4 bytes for a filter of i32 keys)
  *   floats                                     the 8 bytes of petal_encode_f64()
- *   numpy's S and U                            without the zeros at the end; U as UTF-8
- *   string views                               by pointers to the strings where they are
+ *   numpy's S and U                            without trailing zeros; U as UTF-8
+ *   string views                               by pointers to the strings in place
  *   anything with nulls                        without them
  *
- * All of this runs without the GIL. */
+ * All code in this file runs without the GIL. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 
 enum { PIECE_KEYS = 4096, ARENA_BYTES = 1 << 18 };
 
-/* The keys collected from one piece of a column. */
+/* The keys that were collected from one piece of a column. */
 struct piece {
     const struct column *column;
     uint32_t key_type;
-    uint64_t count;             /* keys that are not null */
+    uint64_t count;             /* number of keys that are not null */
     petal_key keys[PIECE_KEYS]; /* or */
     int64_t numbers[PIECE_KEYS];
-    uint16_t rows[PIECE_KEYS]; /* the row of each key in the piece */
+    uint16_t rows[PIECE_KEYS]; /* row of each key in the piece */
     uint8_t answers[PIECE_KEYS];
     uint8_t *arena; /* converted texts */
     uint64_t arena_bytes, arena_used;
@@ -63,7 +63,7 @@ static uint64_t load64(const uint8_t *at)
     return value;
 }
 
-/* Reads `size` bytes of the item as a number in native byte order. */
+/* Reads the item's first `size` bytes as a number in native byte order. */
 static uint64_t load(const struct column *column, const uint8_t *at, size_t size)
 {
     uint8_t turned[8];
@@ -90,8 +90,8 @@ static int64_t load_signed(const struct column *column, const uint8_t *at)
     }
 }
 
-/* Returns the number of a row's value, which is not the row's own if the column is
- * dictionary-encoded. Does not check that number. */
+/* Returns the index of a row's value, which differs from the row's index if the column is
+ * dictionary-encoded. The returned index is not checked. */
 static uint64_t place_of(const struct column *column, uint64_t row)
 {
     const struct column *index = column->index;
@@ -100,7 +100,8 @@ static uint64_t place_of(const struct column *column, uint64_t row)
     return load(index, item(index, row), index->width);
 }
 
-/* True if the row refers to a value that doesn't exist: an error of the producer. */
+/* Returns true if the row refers to a value that doesn't exist, which is an error in the
+ * producer. */
 static bool is_stray(const struct column *column, uint64_t row)
 {
     return column->index && has_bit(column->index, row) &&
@@ -114,7 +115,7 @@ static bool is_valid(const struct column *column, uint64_t row)
            has_bit(column, place_of(column, row));
 }
 
-/* IEEE 754 binary16, for which C has no type. */
+/* Converts an IEEE 754 binary16 number, for which C has no type. */
 static double half(uint32_t bits)
 {
     uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -157,7 +158,9 @@ static petal_key load_string(const struct column *column, uint64_t row)
         key.data = column->data + from;
         key.size_bytes = (size_t)(to - from);
         break;
-    case COLUMN_VIEWS: { /* a size, then 12 bytes; or 4 bytes, a buffer number and an offset */
+    /* A view contains the string's size, and either up to 12 bytes of the string, or its
+     * first 4 bytes, a buffer number and an offset. */
+    case COLUMN_VIEWS: {
         const uint8_t *view = column->data + 16 * row;
         int32_t head[4];
         memcpy(head, view, sizeof head);
@@ -201,8 +204,8 @@ static size_t put_utf16le(uint8_t *to, uint32_t point)
     return 2 * count;
 }
 
-/* Decodes the next code point of UTF-8; UINT32_MAX if it is invalid. (Producers should pass valid
- * UTF-8, but this doesn't rely on it.) */
+/* Decodes the next UTF-8 code point. Returns UINT32_MAX if it is invalid. Producers should pass
+ * valid UTF-8, but the code doesn't rely on this. */
 static uint32_t take_utf8(const uint8_t **at, const uint8_t *end)
 {
     uint32_t first = *(*at)++;
@@ -226,7 +229,8 @@ static bool is_surrogate(uint32_t point)
     return point >> 11 == 0x1b;
 }
 
-/* numpy's U: UCS-4, padded with zeros. Returns false if it isn't valid text. */
+/* Converts an item of numpy's type U, which is UCS-4, padded with zeros. Returns false if the item
+ * is not valid text. */
 static bool convert_ucs4(struct piece *piece, uint64_t row, petal_key *key)
 {
     const struct column *column = piece->column;
@@ -282,7 +286,8 @@ static bool is_number(const struct column *column)
            column->kind == COLUMN_FLOATING;
 }
 
-/* The integer whose petal_encode_i64() is the key: for a double, its 8 bytes. */
+/* Returns the integer whose petal_encode_i64() is the key. For a double, this is the integer with
+ * the same 8 bytes. */
 static int64_t number_of(const struct column *column, uint64_t row)
 {
     const uint8_t *at = item(column, row);
@@ -300,7 +305,7 @@ static bool converts_utf8(const struct piece *piece)
     return piece->column->is_text && piece->key_type == PETAL_KEY_TYPE_UTF16LE;
 }
 
-/* Makes room for the converted text of these rows. */
+/* Allocates room for the converted text of these rows. */
 static bool reserve(struct piece *piece, uint64_t from, uint64_t rows)
 {
     uint64_t bytes = 0;
@@ -372,7 +377,7 @@ static petal_batch batch_of_piece(struct piece *piece, uint8_t (*narrow)[4])
     return batch;
 }
 
-/* If a key is invalid, the keys before it are processed. */
+/* If a key is invalid, all keys before it have been processed. */
 static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uint64_t rows,
                       uint8_t *answers)
 {
@@ -383,7 +388,7 @@ static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uin
         if (!work->decided) work->error = wrong;
         return work->decided;
     }
-    /* Numbers need no pointers, so the pointers' memory is free. */
+    /* Numbers need no pointers, so they can use the pointers' memory. */
     petal_batch batch = batch_of_piece(piece, (uint8_t(*)[4])piece->keys);
     uint8_t *direct = piece->count == rows ? answers : piece->answers;
     if (piece->count > 0 && !work_run(work, &batch, answers ? direct : NULL)) {
@@ -442,7 +447,7 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
         batch->stride = (uint64_t)column->stride;
         return is_dense && column->width > 0;
     case COLUMN_SIGNED:
-    case COLUMN_UNSIGNED: /* below 2^63, which was checked */
+    case COLUMN_UNSIGNED: /* a value below 2^63, which has been checked */
         batch->layout = PETAL_LAYOUT_I64;
         batch->stride = (uint64_t)column->stride;
         return is_dense && column->width == 8 && key_type != PETAL_KEY_TYPE_I32;
@@ -450,7 +455,7 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     }
 }
 
-/* Finds integers outside the key type's range before the first key is added. */
+/* Searches for integers outside the key type's range, before the first key is added. */
 static bool fits(const struct column *column, uint32_t key_type, uint64_t *row)
 {
     bool narrow = key_type == PETAL_KEY_TYPE_I32;
@@ -472,8 +477,8 @@ static int kind_of_keys(const struct column *column)
     return column->is_text || column->kind == COLUMN_UCS4 ? KEY_TEXT : KEY_BYTES;
 }
 
-/* If a batch's offsets are wrong, the core processes none of its keys. So this processes the keys
- * before the first wrong one. */
+/* Processes the keys before the first invalid offset, because the core rejects the whole batch if
+ * any offset is invalid. */
 static bool run_before_wrong(struct work *work, petal_batch *batch, uint8_t *answers)
 {
     petal_error wrong = work->error;

@@ -1,4 +1,4 @@
-/* docs.h - docstrings; doctest runs their examples. */
+/* docs.h - the docstrings. doctest runs their examples. */
 #ifndef PETAL_PYTHON_DOCS_H
 #define PETAL_PYTHON_DOCS_H
 

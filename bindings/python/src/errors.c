@@ -3,22 +3,22 @@
  * MEMORY becomes MemoryError; file failures become OSError with errno and filename (which Python
  * turns into FileNotFoundError and so on); all others become petal.Error, a ValueError. Each has
  * the attributes `status` (the status's name, such as "damaged") and `offset` (the offset, or the
- * key's index, at which the failure was noticed, or None). */
+ * key's index, at which the failure was detected, or None). */
 #include "module.h"
 
 #include <errno.h>
 
-#ifndef ESTALE /* on Windows, Python uses this number */
+#ifndef ESTALE /* the error number that Python uses on Windows */
 #define ESTALE 10070
 #endif
 
-/* The errno for an OSError, or 0 for other exceptions. */
+/* Returns the errno for an OSError, or 0 for other exceptions. */
 static int errno_of(const petal_error *error, PyObject *path)
 {
     int known = error->system_errno;
     switch (error->status) {
     case PETAL_ERR_IO: return known ? known : EIO;
-    case PETAL_ERR_EXISTS: return !path ? 0 : known ? known : EEXIST; /* of a name in an index */
+    case PETAL_ERR_EXISTS: return !path ? 0 : known ? known : EEXIST; /* 0: name in an index */
     case PETAL_ERR_BUSY: return known ? known : EAGAIN;
     case PETAL_ERR_REPLACED: return known ? known : ESTALE;
     default: return 0;
@@ -51,7 +51,7 @@ static bool describe(PyObject *exception, const petal_error *error, PyObject *pa
         !set(exception, "status", PyUnicode_FromString(petal_status_name(error->status))))
         return false;
     if (!path || PyErr_GivenExceptionMatches(exception, PyExc_OSError)) return true;
-    /* str() stays the core's message; a traceback shows the file below it. */
+    /* str() returns only the core's message. A traceback shows the file's name below it. */
     PyObject *note = PyUnicode_FromFormat("file: %S", path);
     PyObject *noted = note ? PyObject_CallMethod(exception, "add_note", "O", note) : NULL;
     Py_XDECREF(note);

@@ -1,4 +1,4 @@
-/* file.c - reading filters from files, bytes and file objects, and writing them. */
+/* file.c - reads filters from files, bytes and file objects, and writes them. */
 #include "module.h"
 
 #include <petal/petal_host.h>
@@ -9,7 +9,7 @@ enum { PIECE_BYTES = 1 << 18 };
 
 /* ---- what they have in common ---------------------------------------------------------------- */
 
-/* How to open a filter. */
+/* The arguments for opening a filter. */
 struct opening {
     petal_open_options core;
     Py_buffer secret;
@@ -38,7 +38,8 @@ static void opening_release(struct opening *opening)
     opening->secret.obj = NULL;
 }
 
-/* Returns the object for the opened filter, or sets the exception. Ends the opening. */
+/* Returns the object for the opened filter, or sets the exception. Frees the arguments in either
+ * case. */
 static PyObject *opened(PyObject *type, struct opening *opening, petal_filter *core,
                         petal_status status, const petal_error *error, PyObject *path)
 {
@@ -148,7 +149,8 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_save_options options = save_as(format);
     options.flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
                     (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
-    /* Saving to the file that the filter maps is a sync, which changes the filter. */
+    /* Saving to the file that the filter maps is a sync, which requires exclusive access to the
+     * filter. */
     if (path_read(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
@@ -192,7 +194,7 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A copy is always verified; a view only if requested. */
+/* A copy is always verified, a view only on request. */
 static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, bool is_view, Py_buffer *data,
                                  struct opening *opening)
 {
@@ -233,7 +235,7 @@ PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     return opened(type, &opening, core, status, &error, NULL);
 }
 
-/* petal_free() of a view is called with the GIL held. */
+/* petal_free() must be called with the GIL held if the filter is a view. */
 static void give_back(void *context, const void *bytes, uint64_t size_bytes)
 {
     (void)bytes, (void)size_bytes;
@@ -266,7 +268,8 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status = PETAL_OK;
     if (!flag_format(args, kwargs, format) || !enter_query(self)) return NULL;
-    /* If the format can't hold the filter, the size is 0, and the call below gives the reason. */
+    /* If the format can't represent the filter, the size is 0, and the call below reports the
+     * reason. */
     petal_save_options options = save_as(format);
     uint64_t size = petal_serialized_bytes(self->core, &options);
     PyObject *bytes = size > PY_SSIZE_T_MAX ? PyErr_NoMemory()
@@ -285,7 +288,7 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
 
 /* ---- file objects ---------------------------------------------------------------------------- */
 
-/* Writes all of these bytes; a raw file may accept only some at a time. */
+/* Writes all of these bytes. Raw files may accept only part of them at a time. */
 static bool write_all(PyObject *file, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -307,7 +310,7 @@ static bool write_all(PyObject *file, const char *bytes, size_t size)
     return true;
 }
 
-/* The core runs without the GIL; the GIL is taken to write each piece. */
+/* The core runs without the GIL, which is acquired only to write each piece. */
 struct output {
     PyObject *file;
     PyThreadState *thread;
@@ -345,7 +348,7 @@ PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs)
     return PyErr_Occurred() ? NULL : raise_error(self->state, &error, self->path);
 }
 
-/* Returns false at the end of the file, or after an exception or error. */
+/* Returns false at the end of the file, or if an exception or error occurred. */
 static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status,
                       petal_error *error)
 {

@@ -1,5 +1,5 @@
-/* filter.c - the type Filter: creating it, single keys, whole filters, and Python's protocols (in,
- * len, bool, repr, |, copy, pickle, with). */
+/* filter.c - the type Filter: creating filters, single keys, whole filters, and Python's protocols
+ * (in, len, bool, repr, |, copy, pickle, with). */
 #include "module.h"
 
 #include <petal/petal_host.h>
@@ -17,7 +17,8 @@ bool is_filter(struct state *state, PyObject *object)
     return PyObject_TypeCheck(object, state->filter);
 }
 
-/* Accepts any arguments: a subclass may have its own, and its __init__() calls ours. */
+/* Accepts any arguments, because a subclass may have arguments of its own, and its __init__() calls
+ * filter_init(). */
 static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
@@ -48,7 +49,7 @@ static int filter_init(PyObject *object, PyObject *args, PyObject *kwargs)
     return filter_take(self, core, NULL, PETAL_KEY_TYPE_NONE) ? 0 : -1;
 }
 
-/* No call is running, since each call holds a reference. */
+/* No call is running, since each call keeps a reference. */
 static void filter_dealloc(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -77,13 +78,13 @@ static PyObject *filter_close(filter_object *self, PyObject *unused)
     if (!self->core) return Py_NewRef(Py_None);
     if (!enter_change(self)) {
         if (self->core) return NULL;
-        PyErr_Clear(); /* another thread closed it meanwhile */
+        PyErr_Clear(); /* another thread has closed the filter */
         return Py_NewRef(Py_None);
     }
     Py_BEGIN_ALLOW_THREADS
     status = petal_sync(self->core, &error);
     Py_END_ALLOW_THREADS
-    petal_free(self->core); /* with the GIL, which releasing a view needs */
+    petal_free(self->core); /* with the GIL held, which releasing a view requires */
     self->core = NULL;
     leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
@@ -103,8 +104,8 @@ static PyObject *filter_exit(filter_object *self, PyObject *args)
 
 /* ---- one key --------------------------------------------------------------------------------- */
 
-/* The call for one key reports only that it failed. A batch with this key fails in the same way,
- * and gives the reason. */
+/* A call for one key does not report why it failed. A batch of this one key fails in the same way,
+ * and reports the reason. */
 static petal_status why(filter_object *self, const struct key *key, bool removes,
                         petal_error *error)
 {
@@ -119,7 +120,7 @@ static petal_status why(filter_object *self, const struct key *key, bool removes
     return answer ? PETAL_OK : removes ? PETAL_ABSENT : PETAL_SEEN;
 }
 
-/* Returns 1 if the key was new or was removed, 0 if not, -1 if an exception is set. */
+/* Returns 1 if the key was new or was removed, 0 otherwise, -1 if an exception is set. */
 static int change_one(filter_object *self, PyObject *object, bool removes)
 {
     struct key key;
@@ -132,7 +133,7 @@ static int change_one(filter_object *self, PyObject *object, bool removes)
     petal_status status = PETAL_SEEN;
     if (removes)
         status = petal_remove(self->core, key.data, key.size);
-    else if (key.size > 0 || self->empty_key) /* otherwise ignored, as in its own library */
+    else if (key.size > 0 || self->empty_key) /* otherwise ignored, as in the format's library */
         status = petal_add(self->core, key.data, key.size);
     if (status < 0) status = why(self, &key, removes, &error);
     key_release(&key);
@@ -161,8 +162,8 @@ static PyObject *filter_remove(filter_object *self, PyObject *key)
     return NULL;
 }
 
-/* Once damage has been found in any block, each "probably" is checked again: returns -1 and sets an
- * exception if this key's block is damaged. */
+/* After the first damaged block, each "probably" is checked again. If this key's block is damaged,
+ * this sets an exception and returns -1. */
 static int sound(filter_object *self, const struct key *key, int found)
 {
     petal_key one = {key->data, key->size};
@@ -173,7 +174,7 @@ static int sound(filter_object *self, const struct key *key, int found)
     batch.data = &one;
     batch.count = 1;
     if (petal_contains_batch(self->core, &batch, NULL, NULL, &error) >= 0) return found;
-    error.offset = PETAL_NO_OFFSET; /* index 0 would say nothing */
+    error.offset = PETAL_NO_OFFSET; /* the index would always be 0 */
     raise_error(self->state, &error, self->path);
     return -1;
 }
@@ -233,7 +234,7 @@ static PyObject *filter_copy(filter_object *self, PyObject *unused)
     return copy_by(self, petal_clone);
 }
 
-/* Returns the attributes that a subclass has set. Returns NULL if there are none or an exception is
+/* Returns the attributes that a subclass has set, or NULL if it has set none or if an exception is
  * set. */
 static PyObject *attributes_of(PyObject *object)
 {
@@ -303,7 +304,7 @@ static PyObject *filter_fold(filter_object *self, PyObject *args, PyObject *kwar
     return wrap_like(self, core, status, &error);
 }
 
-/* A call that changes the filter and takes no other argument. */
+/* Makes a call that changes the filter and takes no other argument. */
 static PyObject *change_by(filter_object *self,
                            petal_status (*change)(petal_filter *, petal_error *))
 {
@@ -337,7 +338,7 @@ static bool wants_static(PyObject *options)
            PyUnicode_CompareWithASCIIString(scheme, "static") == 0;
 }
 
-/* Sets the options that a filter needs to be folded later. */
+/* Sets the options that let the filter be folded later. */
 static bool set_large(PyObject *options)
 {
     return wants_static(options) ||
@@ -365,7 +366,7 @@ static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
     return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
 }
 
-/* If the filter holds too many keys to be folded, returns it unchanged. */
+/* Folds the filter. If it contains too many keys, returns it unchanged. */
 static PyObject *fold_if_possible(filter_object *large)
 {
     petal_filter *core = NULL;
@@ -421,7 +422,7 @@ static bool combine(filter_object *self, filter_object *other, combiner *how)
 {
     petal_error error;
     petal_status status;
-    if (self == other) { /* with a copy of itself, since a counting filter adds its own counts */
+    if (self == other) { /* uses a copy, since a counting filter adds its own counts */
         PyObject *copy = filter_copy(self, NULL);
         bool good = copy && combine(self, (filter_object *)copy, how);
         Py_XDECREF(copy);
@@ -444,7 +445,7 @@ static struct state *state_of_object(PyObject *object)
     return state;
 }
 
-/* True if both objects are filters. */
+/* Returns true if both objects are filters. */
 static bool are_filters(PyObject *a, PyObject *b)
 {
     struct state *state = state_of_object(a);
@@ -503,7 +504,8 @@ static petal_status compare_bits(const petal_filter *a, const petal_filter *b, b
     return PETAL_OK;
 }
 
-/* Content ids cover parameters and bits in only 64 bits, so equal ids are verified. */
+/* A content id covers parameters and bits with only 64 bits, so if two ids are equal, the filters
+ * are compared. */
 static petal_status compare_filters(const petal_filter *a, const petal_filter *b, bool *same,
                                     petal_error *error)
 {
@@ -520,7 +522,7 @@ static petal_status compare_filters(const petal_filter *a, const petal_filter *b
     return status < 0 ? status : petal_verify(b, error) < 0 ? error->status : PETAL_OK;
 }
 
-/* -1: an exception is set. A closed filter equals only itself. */
+/* Returns -1 if an exception is set. A closed filter equals only itself. */
 static int are_equal(filter_object *a, filter_object *b)
 {
     petal_error error;
@@ -580,8 +582,8 @@ static petal_status get_stats(filter_object *self, petal_stats *stats, petal_err
     return status;
 }
 
-/* Estimates the distinct keys. If all bits are set, there is no estimate: returns the number of
- * keys added. */
+/* Estimates the number of distinct keys. If all bits are set, no estimate is possible, so this
+ * returns the number of keys added. */
 static Py_ssize_t filter_length(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -601,7 +603,8 @@ static Py_ssize_t filter_length(PyObject *object)
     return (Py_ssize_t)(items + 0.5);
 }
 
-/* Other libraries' files don't record the number of keys, so the bits decide. */
+/* Other libraries' files don't record the number of keys, so the bits show whether the filter is
+ * empty. */
 static int filter_bool(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
@@ -617,8 +620,8 @@ static int filter_bool(PyObject *object)
     return -1;
 }
 
-/* Describes the number of keys for people. Most other libraries' files don't record it; it is then
- * estimated from the bits, if there are few. */
+/* Describes the number of keys for human readers. Most other libraries' files don't record this
+ * number. In that case it is estimated from the bits, unless the filter is large. */
 static void describe_items(const petal_filter *core, const petal_info *info, char text[48])
 {
     petal_stats stats = PETAL_STATS_INIT;
@@ -832,7 +835,7 @@ static PyType_Slot slots[] = {
     {Py_tp_init, filter_init},
     {Py_tp_members, members},
     {Py_tp_richcompare, filter_richcompare},
-    {Py_tp_hash, PyObject_HashNotImplemented}, /* mutable, like a set */
+    {Py_tp_hash, PyObject_HashNotImplemented}, /* not hashable, because mutable */
     {Py_tp_dealloc, filter_dealloc},
     {Py_tp_repr, filter_repr},
     {Py_tp_methods, methods},

@@ -1,10 +1,10 @@
 /* gate.c - coordinates calls on a filter, or on an index, while the GIL is released: any number of
- * queries or one change. Other calls wait for their turn without the GIL.
+ * queries can run, or a single change. All other calls wait for their turn without holding the GIL.
  *
- * The GIL guards the gate's state. A call on one key holds the GIL throughout, so it only has to
- * check. A call that releases the GIL counts itself in `users`. Calls that must wait sleep until
- * the next leave(); the mutex ensures that they don't miss it. A waiting change takes precedence
- * over new queries, or it might wait forever. */
+ * The GIL guards the gate's state. A call for one key holds the GIL throughout, so it only checks
+ * the state. A call that releases the GIL counts itself in `users`. A call that must wait sleeps
+ * until the next leave(); the mutex ensures that it doesn't miss the signal. A waiting change takes
+ * precedence over new queries, because otherwise it might wait forever. */
 #include "module.h"
 
 void gate_init(filter_object *self)
@@ -36,7 +36,7 @@ static bool wait_for_leave(filter_object *self)
                         "the filter cannot be changed by the file object that it is written to");
         return false;
     }
-    uint64_t seen = self->times_freed; /* changes only while the GIL is held */
+    uint64_t seen = self->times_freed; /* this value changes only while the GIL is held */
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&self->mutex);
     while (self->times_freed == seen) pthread_cond_wait(&self->freed, &self->mutex);
@@ -85,8 +85,9 @@ bool enter_query(filter_object *self)
     return true;
 }
 
-/* The second query waits only for a running change, which waits for nobody. If it let waiting
- * changes go first, two threads that each hold one of the filters could deadlock. */
+/* The second query waits only for a running change, which doesn't wait for any other call. If the
+ * query waited for waiting changes too, two threads that each hold one of the filters could
+ * deadlock. */
 bool enter_queries(filter_object *a, filter_object *b)
 {
     if (!enter_query(a)) return false;
@@ -110,7 +111,7 @@ bool enter_change(filter_object *self)
     return true;
 }
 
-/* Enters both filters together, so that two threads that take the same filters in opposite order
+/* Enters both filters together, so that two threads that use the same filters in opposite order
  * don't deadlock. */
 bool enter_both(filter_object *changed, filter_object *queried)
 {

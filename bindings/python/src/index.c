@@ -1,5 +1,6 @@
-/* index.c - the type Index: many filters in one file, which a single call queries. The object is a
- * filter_object that holds an index instead of a filter, so it has the same gate. */
+/* index.c - the type Index, which contains many filters in one file and queries them with a single
+ * call. The object is a filter_object with an index in place of a filter, so it uses the same
+ * gate. */
 #include "module.h"
 
 #include <petal/petal_build.h>
@@ -11,7 +12,7 @@
 
 typedef struct index_object {
     filter_object object;
-    petal_index_options options; /* for an index that is being built */
+    petal_index_options options; /* of an index under construction */
 } index_object;
 
 static petal_index_info info_of(filter_object *self)
@@ -37,7 +38,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
-/* The caller may change the object. */
+/* The caller may modify the returned object. */
 static void take(filter_object *self, petal_index *index, PyObject *path)
 {
     petal_index_free(self->index);
@@ -106,7 +107,7 @@ static PyObject *index_close(filter_object *self, PyObject *unused)
     } else if (self->index) {
         return NULL;
     } else {
-        PyErr_Clear(); /* another thread closed it meanwhile */
+        PyErr_Clear(); /* another thread has closed the index */
     }
     return Py_NewRef(Py_None);
 }
@@ -125,7 +126,7 @@ static PyObject *index_exit(filter_object *self, PyObject *args)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Names are bytes. Those that aren't UTF-8 are decoded as os.fsdecode() does. */
+/* Names are bytes. A name that is not UTF-8 is decoded as by os.fsdecode(). */
 static PyObject *decoded(const char *name)
 {
     return PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "surrogateescape");
@@ -170,7 +171,8 @@ static Py_ssize_t index_length(PyObject *object)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Called after every change, even a failed one, which may have added some of the filters. */
+/* This is called after every change, even if the change failed, because it may have added some of
+ * the filters. */
 static PyObject *changed(filter_object *self, petal_status status, const petal_error *error)
 {
     self->changes++;
@@ -204,7 +206,7 @@ static PyObject *index_add(filter_object *self, PyObject *args)
     return changed(self, status, &error);
 }
 
-/* Adds the keys to the builder. The answers don't matter. */
+/* Adds the keys to the builder. The answers are ignored. */
 static bool collect(filter_object *self, petal_static_builder *builder, uint32_t key_type,
                     PyObject *keys, PyObject *offsets)
 {
@@ -236,7 +238,7 @@ static PyObject *add_builder(filter_object *self, const char *name, petal_static
     return changed(self, status, &error);
 }
 
-/* All filters of an index have the same key type: text if none is recorded. */
+/* All filters in an index have the same key type, which is text if the filters record none. */
 static bool choose_key_type(filter_object *self, PyObject *given, uint32_t *key_type)
 {
     uint32_t asked;
@@ -282,7 +284,7 @@ static PyObject *index_add_keys(filter_object *self, PyObject *args, PyObject *k
     return added;
 }
 
-/* The names to leave out. */
+/* The names of the filters to leave out. */
 struct names {
     PyObject *list; /* of bytes objects */
     const char **each;
@@ -396,7 +398,7 @@ static PyObject *index_drop(filter_object *self, PyObject *name)
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* Returns a bytearray with one byte per key: ANSWER_NULL if it has no row. */
+/* Returns a bytearray with one byte per key, which is ANSWER_NULL if the key is null. */
 static PyObject *run(filter_object *self, struct rows *rows, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"", "offsets", NULL};
@@ -408,8 +410,8 @@ static PyObject *run(filter_object *self, struct rows *rows, PyObject *args, PyO
     return batch_run(&work, true, keys, offsets);
 }
 
-/* Returns the names of the filters whose bits are set in a row, unless the index has changed since
- * the query. */
+/* Returns the names of the filters whose bits are set in a row. Fails if the index has changed
+ * since the query. */
 static PyObject *names_in(filter_object *self, const struct rows *rows, uint64_t number)
 {
     const uint64_t *row = rows->words + number * rows->row_words;
@@ -454,7 +456,7 @@ static PyObject *index_which_batch(filter_object *self, PyObject *args, PyObject
     return lists;
 }
 
-/* Returns the rows of all keys as bytes; the rows of nulls are zero. */
+/* Returns the rows of all keys as bytes. Rows for nulls are zero. */
 static PyObject *bytes_of(const struct rows *rows, PyObject *answers)
 {
     size_t row_bytes = (size_t)rows->row_words * sizeof *rows->words;
@@ -490,7 +492,7 @@ static PyObject *index_bits_batch(filter_object *self, PyObject *args, PyObject 
     return words;
 }
 
-/* Queries one key. On failure, returns false with an exception set. */
+/* Queries one key. If this fails, it sets an exception and returns false. */
 static bool query_one(filter_object *self, PyObject *object, struct rows *rows)
 {
     struct key key;
@@ -504,7 +506,7 @@ static bool query_one(filter_object *self, PyObject *object, struct rows *rows)
     bool may = may_query(self), good = may && which_run(&work, &batch, NULL);
     key_release(&key);
     if (good || !may) return good;
-    work.error.offset = PETAL_NO_OFFSET; /* index 0 would say nothing */
+    work.error.offset = PETAL_NO_OFFSET; /* the index would always be 0 */
     raise_it(self, &work.error);
     return false;
 }

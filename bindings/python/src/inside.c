@@ -1,4 +1,4 @@
-/* inside.c - information about filters, plans and formats, in the dataclasses of
+/* inside.c - returns information about filters, plans and formats in the dataclasses of
  * petal/_types.py. */
 #include "module.h"
 
@@ -9,8 +9,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Calls a class with the members of a dict, whose reference it takes over. Returns NULL if a member
- * is missing. */
+/* Calls a class with a dict as keyword arguments, and takes ownership of the dict. Returns NULL if
+ * the dict is NULL, or if putting a member into it failed. */
 static PyObject *made_of(PyObject *type, PyObject *members)
 {
     PyObject *nothing = members && !PyErr_Occurred() ? PyTuple_New(0) : NULL;
@@ -20,7 +20,7 @@ static PyObject *made_of(PyObject *type, PyObject *members)
     return made;
 }
 
-/* If this fails, the exception stays set, for made_of(). */
+/* If this fails, it sets an exception, which made_of() detects. */
 static void put(PyObject *members, const char *name, PyObject *value)
 {
     if (value && members && !PyErr_Occurred()) PyDict_SetItemString(members, name, value);
@@ -42,7 +42,7 @@ static void put_text(PyObject *members, const char *name, const char *text)
     put(members, name, text ? PyUnicode_FromString(text) : Py_NewRef(Py_None));
 }
 
-/* 0 means "not this kind" or "not recorded". */
+/* Converts 0, which means "not this kind" or "not recorded", to None. */
 static void put_known(PyObject *members, const char *name, uint64_t value)
 {
     put(members, name, value ? PyLong_FromUnsignedLongLong(value) : Py_NewRef(Py_None));
@@ -103,7 +103,8 @@ static const char *policy_name(uint32_t policy)
     return policy < sizeof names / sizeof *names ? names[policy] : NULL;
 }
 
-/* What petal.h reports about a filter without reading its bits: one object in Python. */
+/* Returns the information that petal.h provides without reading the filter's bits, as a single
+ * Python object. */
 struct inside {
     petal_info info;
     petal_layers_info layers;
@@ -162,7 +163,7 @@ static PyObject *info_object(struct state *state, const struct inside *inside)
     return made_of(state->info, members);
 }
 
-/* None means the whole filter. */
+/* Parses a layer's number. None means the whole filter. */
 static bool read_layer(PyObject *args, PyObject *kwargs, uint32_t *layer)
 {
     static char *names[] = {"layer", NULL};

@@ -1,14 +1,15 @@
-/* keys.c - turns one Python object into key bytes, the same in every language (petal_encode_*):
+/* keys.c - converts one Python object to key bytes, which are the same in every language
+ * (petal_encode_*):
  *
- *   str                      UTF-8 (of a filter of UTF-16LE keys: that)
+ *   str                      UTF-8 (UTF-16LE for a filter of UTF-16LE keys)
  *   bytes-like               these bytes
- *   int, and what has        8 bytes, little-endian (of a filter of i32 keys: 4);
- *   __index__ (numpy.int32)  outside that range OverflowError
+ *   int, and what has        8 bytes, little-endian (4 for a filter of i32 keys);
+ *   __index__ (numpy.int32)  outside that range, OverflowError
  *   float, numpy.float32     the 8 bytes of a double, -0.0 as 0.0, one NaN
  *
  * bool, None and all other types: TypeError. True is 1 in Python but "true" or "1" in other
- * languages, so the caller must choose. A filter whose file records a key type accepts only that
- * type and bytes: a key of another type was certainly never added. */
+ * languages, so the caller must choose. If a filter's file records a key type, the filter accepts
+ * only this type and bytes, because keys of other types were certainly never added. */
 #include "module.h"
 
 #include <string.h>
@@ -133,8 +134,8 @@ static bool refuse(PyObject *object)
     return false;
 }
 
-/* Reads a buffer's bytes, or a number that looks like a buffer, such as numpy.float32. Other
- * buffers are arrays: no other program would turn their bytes into a key. */
+/* Reads a buffer's bytes, or a number that exports a buffer, such as numpy.float32. Other buffers
+ * are arrays, whose bytes no other program would use as a key. */
 static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
 {
     Py_buffer *view = &key->buffer;
@@ -168,7 +169,8 @@ static bool read_other(PyObject *object, uint32_t key_type, struct key *key)
     if (PyByteArray_Check(object) || PyMemoryView_Check(object) || !PyIndex_Check(object))
         return read_buffer(object, key_type, key);
     PyObject *number = PyNumber_Index(object);
-    if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) { /* arrays have it, but refuse */
+    /* Arrays have __index__(), but it raises an exception. */
+    if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         return read_buffer(object, key_type, key);
     }

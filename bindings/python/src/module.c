@@ -1,5 +1,5 @@
-/* module.c - petal._petal: functions that need no filter, and the module's set-up. Its state
- * belongs to the module, so that each interpreter has its own. */
+/* module.c - the module petal._petal: its set-up, and functions that need no filter. The state is
+ * stored in the module, so that each interpreter has its own. */
 #include "module.h"
 
 #include "docs.h"
@@ -9,7 +9,7 @@ struct state *state_of_module(PyObject *module)
     return PyModule_GetState(module);
 }
 
-/* The base type that this module created has a reference to the module. */
+/* The base type that this module created refers to the module. */
 struct state *state_of_type(PyTypeObject *type)
 {
     PyObject *ancestry = PyObject_GetAttrString((PyObject *)type, "__mro__");

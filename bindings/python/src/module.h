@@ -1,22 +1,22 @@
-/* module.h - what the files of petal._petal share: the module's state, the Filter object and its
- * gate, keys, and exceptions.
+/* module.h - declarations that the files of petal._petal share: the module's state, the Filter
+ * object and its gate, keys, and exceptions.
  *
  *   module.c   the module: functions without a filter, set-up
- *   errors.c   the core's failures as Python's exceptions
- *   options.c  keyword arguments -> petal_options; plan()
- *   gate.c     who may work on a filter while the GIL is released
- *   keys.c     one Python object -> key bytes
- *   column.c   many keys in one piece of memory -> batches of the core
- *   batch.c    lists, iterables, buffers (numpy) and bytes with offsets
- *   arrow.c    the Arrow C data interface
+ *   errors.c   converts the core's failures to Python's exceptions
+ *   options.c  converts keyword arguments to petal_options; plan()
+ *   gate.c     coordinates the calls on a filter while the GIL is released
+ *   keys.c     converts one Python object to key bytes
+ *   column.c   passes many keys in one piece of memory to the core
+ *   batch.c    batches from lists, iterables, buffers (numpy) and bytes with offsets
+ *   arrow.c    reads keys through the Arrow C data interface
  *   answers.c  the answers for Arrow arrays
  *   inside.c   info, stats, comparisons, formats and Parquet filters, as dataclasses
- *   file.c     opening, saving, bytes, file objects
+ *   file.c     opens and saves filters, from and to files, bytes and file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
  *   index.c    the type Index: many filters in one file
  *
- * Uses the limited API of CPython 3.11, the oldest one that includes buffers, so one build serves
- * all later versions. */
+ * Uses the limited API of CPython 3.11, the oldest version whose limited API includes buffers, so
+ * that one build works with all later versions. */
 #ifndef PETAL_PYTHON_MODULE_H
 #define PETAL_PYTHON_MODULE_H
 
@@ -38,40 +38,43 @@ struct state {
     PyObject *error, *info, *stats, *comparison, *format, *parquet_filter, *index_info;
 };
 
-/* The state of the module whose Filter is `type` or its base type. Returns NULL with an exception
- * set. */
+/* Returns the state of the module whose Filter is `type` or its base type. If this fails, it sets
+ * an exception and returns NULL. */
 struct state *state_of_type(PyTypeObject *type);
 struct state *state_of_module(PyObject *module);
 extern struct PyModuleDef petal_module;
 
 /* ---- the Filter ---- */
 
-/* An Index is the same object, with an index instead of a filter: both need the gate. */
+/* An object of type Filter or Index. Both need the gate, so an Index uses the same struct, with an
+ * index in place of a filter. */
 typedef struct filter_object {
     PyObject_HEAD petal_filter *core; /* NULL if closed */
-    petal_index *index;               /* an Index's; NULL if closed */
+    petal_index *index;               /* the index of an Index; NULL if closed */
     bool is_index;
-    uint64_t changes; /* an Index's: how often it was changed */
+    uint64_t changes; /* number of changes to an Index */
     struct state *state;
-    PyObject *path;    /* the file's, for exceptions; or NULL */
+    PyObject *path;    /* path of the file, for exceptions, or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
     bool empty_key;    /* the scheme accepts the empty key */
     bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is active */
-    /* The gate: see gate.c. Guarded by the GIL. */
-    int users; /* running calls without the GIL; -1 for one that changes the filter */
+    /* The gate's state, guarded by the GIL. See gate.c. */
+    int users; /* number of calls that run without the GIL, or -1 if one of them changes the
+                * filter */
     int waiting_to_change;
-    struct writing *writing; /* threads that are writing to a file object */
+    struct writing *writing; /* threads that are writing the filter to a file object */
     pthread_mutex_t mutex;
     pthread_cond_t freed;
-    uint64_t times_freed; /* also guarded by the mutex */
+    uint64_t times_freed; /* also guarded by the gate's mutex */
     PyObject *weak_references;
 } filter_object;
 
 /* Creates a closed filter. */
 filter_object *filter_make(PyTypeObject *type, struct state *state);
-/* Gives the object the core's filter. Returns false with an exception set and that filter freed. */
+/* Makes the object the owner of the core's filter. If this fails, it frees the filter, sets an
+ * exception and returns false. */
 bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type);
-/* Creates an object that owns the core's filter, which is freed on failure. */
+/* Creates an object that owns the core's filter. If this fails, it frees the filter. */
 PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
                       uint32_t key_type);
 bool is_filter(struct state *state, PyObject *object);
@@ -79,7 +82,7 @@ extern PyType_Spec filter_spec;
 
 /* ---- errors.c ---- */
 
-/* Sets the exception for a failure. path may be NULL. Returns NULL. */
+/* Sets the exception for a failure of the core, and returns NULL. path may be NULL. */
 PyObject *raise_error(struct state *state, const petal_error *error, PyObject *path);
 
 /* ---- gate.c ---- */
@@ -87,20 +90,20 @@ PyObject *raise_error(struct state *state, const petal_error *error, PyObject *p
 void gate_init(filter_object *self);
 void gate_end(filter_object *self);
 
-/* For calls that keep the GIL. Waits until no call changes the filter (may_change: until none uses
- * it); true if the filter is open. On failure, returns false with an exception set. */
+/* For calls that keep the GIL. Waits until no call is changing the filter or, if may_change, until
+ * no call is using it. If the filter is closed, sets an exception and returns false. */
 bool may_query(filter_object *self);
 bool may_change(filter_object *self);
 
-/* For calls that release the GIL between enter and leave. */
+/* For calls that release the GIL between entering and leaving. */
 bool enter_query(filter_object *self);
 bool enter_change(filter_object *self);
 bool enter_queries(filter_object *a, filter_object *b);
 bool enter_both(filter_object *changed, filter_object *queried);
 void leave(filter_object *self);
 
-/* For a call that has entered and then calls Python: a Python call on the same filter would make
- * the thread wait for itself. */
+/* For calls that run Python code after entering. If this code called the same filter, the thread
+ * would wait for itself. */
 struct writing {
     unsigned long thread;
     struct writing *next;
@@ -114,57 +117,60 @@ struct key {
     const void *data;
     size_t size;
     uint8_t number[8];
-    PyObject *owner;  /* a new reference to the bytes' owner; NULL if the object owns them */
-    Py_buffer buffer; /* buffer.obj is NULL if there is none */
+    PyObject *owner;  /* new reference to the bytes' owner; NULL if it is the object itself */
+    Py_buffer buffer; /* the key's buffer; buffer.obj is NULL if the key has none */
 };
 
-/* Reads a key's bytes under this key type. They are valid while `object` lives, until
- * key_release(). Returns false with an exception set, and nothing to release. */
+/* Reads a key's bytes for this key type. The bytes are valid while `object` exists, until
+ * key_release(). If this fails, it sets an exception and returns false, and there is nothing to
+ * release. */
 bool key_read(PyObject *object, uint32_t key_type, struct key *key);
 void key_release(struct key *key);
 
 enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
-/* True if a filter with this key type accepts keys of this kind. Otherwise sets TypeError. */
+/* Returns true if a filter with this key type accepts keys of this kind. Otherwise sets a TypeError
+ * and returns false. */
 bool key_kind_fits(int kind, uint32_t key_type);
 
-/* Parses "text", "i64", ... from None or str. On failure, returns false with an exception set. */
+/* Parses the name of a key type, such as "text" or "i64", from a str or None. If this fails, it
+ * sets an exception and returns false. */
 bool key_type_read(PyObject *name, uint32_t *key_type);
-const char *key_type_name(uint32_t key_type); /* NULL if there is none */
-/* Chooses between the key type that the file records and the one that the caller gives. */
+const char *key_type_name(uint32_t key_type); /* NULL if no type has this code */
+/* Returns the key type that the file records or, if it records none, the caller's. */
 bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
 /* ---- batch.c and column.c ---- */
 
-/* WHICH queries an index; COLLECT adds keys to a builder. */
+/* VERB_WHICH queries an index; VERB_COLLECT adds keys to an index's builder. */
 enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL, VERB_WHICH, VERB_COLLECT };
 
-/* WHICH: the rows of petal_index_query(), one per key. */
+/* For VERB_WHICH, the rows from petal_index_query(), one per key. */
 struct rows {
     uint64_t *words;
     uint64_t row_words, count, room;
     bool begun;
-    uint64_t changes; /* the index's, at the first batch */
+    uint64_t changes; /* number of changes to the index at the first batch */
 };
 
 /* One batch call, processed in pieces. */
 struct work {
     filter_object *filter;
     enum verb verb;
-    uint32_t key_type;    /* how keys are read */
-    uint64_t rows_before; /* rows in earlier columns, for indices in messages */
+    uint32_t key_type;    /* key type, which determines how keys are read */
+    uint64_t rows_before; /* number of rows in earlier columns, for the indexes in messages */
     uint64_t done, positive, empty_skipped;
-    bool decided, answer;          /* for ANY and ALL */
-    petal_error error;             /* status < 0: failed; offset is an index in the whole batch */
+    bool decided, answer;          /* for VERB_ANY and VERB_ALL: the answer is known */
+    petal_error error;             /* the batch failed if status < 0; offset: index in the batch */
     petal_static_builder *builder; /* COLLECT */
     struct rows *rows;             /* WHICH */
 };
 
-/* Runs one batch in the core. The caller has passed the gate; the GIL is not needed. On failure,
- * returns false with work->error set. */
+/* Runs one batch in the core, with or without the GIL. The caller has entered the gate. If the
+ * batch fails, sets work->error and returns false. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers); /* for WHICH */
-/* The answers describe the index as it was at the first batch. Returns false if it has changed
- * since. */
+/* Returns false if the index has changed since the first batch: all answers must refer to the index
+ * as it was then. */
 bool rows_are_current(filter_object *self, struct rows *rows);
 
 /* Keys in one piece of memory. */
@@ -173,7 +179,7 @@ enum column_kind {
     COLUMN_OFFSETS64,
     COLUMN_VIEWS,  /* Arrow's string views */
     COLUMN_FIXED,  /* `width` bytes each */
-    COLUMN_PADDED, /* the same, but zeros at the end don't count: numpy's S */
+    COLUMN_PADDED, /* like COLUMN_FIXED, but without trailing zeros: numpy's S */
     COLUMN_UCS4,   /* numpy's U */
     COLUMN_SIGNED,
     COLUMN_UNSIGNED,
@@ -182,54 +188,57 @@ enum column_kind {
 };
 struct column {
     enum column_kind kind;
-    bool is_text; /* OFFSETS and VIEWS: UTF-8, not just bytes */
-    bool swapped; /* numbers and UCS4: not in native byte order */
+    bool is_text; /* for OFFSETS and VIEWS: the keys are UTF-8, not just bytes */
+    bool swapped; /* for numbers and UCS4: not in native byte order */
     uint64_t count;
     const uint8_t *data;
-    uint64_t data_bytes; /* OFFSETS: 0 if unknown */
+    uint64_t data_bytes; /* for OFFSETS: size of the data, or 0 if unknown */
     ptrdiff_t stride;
     uint64_t width;
     const void *offsets;
-    const void *const *buffers; /* VIEWS: the buffers of long strings */
-    const uint8_t *valid;       /* a bitmap; NULL if all are valid */
-    uint64_t valid_from;        /* number of the first bit */
-    /* If the column is dictionary-encoded, the value numbers of the `count` rows; everything above
-     * then describes the value_count values. Otherwise NULL. */
+    const void *const *buffers; /* for VIEWS: the buffers that contain long strings */
+    const uint8_t *valid;       /* bitmap of the rows that are not null; NULL if no row is null */
+    uint64_t valid_from;        /* index of the first bit */
+    /* If the column is dictionary-encoded, the value indexes of the `count` rows, and all fields
+     * above describe the value_count values. Otherwise NULL. */
     const struct column *index;
     uint64_t value_count;
 };
 
 enum { ANSWER_NULL = 2 };
 
-/* With this many keys or fewer, the GIL is kept: handing it over would take longer than the
- * work. */
+/* For batches of up to this many keys, the GIL is kept, because releasing it would take longer than
+ * the work. */
 enum { FEW_KEYS = 64 };
 
-/* Processes the whole column; the GIL is held on entry. answers: one byte per key (0, 1 or
- * ANSWER_NULL), or NULL. On failure, returns false with an exception set. */
+/* Processes the whole column. The GIL is held on entry. `answers` receives one byte per key (0, 1
+ * or ANSWER_NULL), or is NULL. If this fails, it sets an exception and returns false. */
 bool column_run(struct work *work, const struct column *column, uint8_t *answers);
 
-/* Adds a key's index in the batch to the exception that is set. */
+/* Adds a key's index in the batch to the current exception. */
 void note_index(uint64_t index);
-/* Sets the exception for a batch that failed. Returns NULL. */
+/* Sets the exception for a failed batch, and returns NULL. */
 PyObject *work_raise(struct work *work);
 /* Warns about skipped empty keys. Returns false if the warning became an exception. */
 bool work_warn(struct work *work);
 
-/* Runs a batch call whose arguments are keys and offsets. flags: returns one answer per key, in the
- * form that suits the keys; for WHICH a bytearray of 1 and ANSWER_NULL. Otherwise None. */
+/* Runs a batch call whose arguments are keys and offsets. With `flags`, returns one answer per key,
+ * as the type that suits the keys; for VERB_WHICH this is a bytearray of 1 and ANSWER_NULL.
+ * Otherwise returns None. */
 PyObject *batch_run(struct work *work, bool flags, PyObject *keys, PyObject *offsets);
-/* Implements update(), contains_batch() and so on. flags: return one answer per key. */
+/* Implements update(), contains_batch() and so on. `flags` means that there is one answer per
+ * key. */
 PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
                        PyObject *kwargs);
 
 /* ---- arrow.c and answers.c ---- */
 
-/* Returns 1 if the object implements Arrow; *answers is then a bytearray (None without flags).
- * Returns 0 if it doesn't, and -1 with an exception set. */
+/* Returns 1 if the object implements Arrow's interface; *answers is then a bytearray, or None
+ * without flags. Returns 0 if it does not, and -1 if an exception is set. */
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
-/* Convert answers, which are bytes of 0, 1 and ANSWER_NULL in a bytearray, to an Answers object,
- * which takes the bytearray over; to a numpy bool array over the same bytes; or to a list. */
+/* These functions convert a bytearray of 0, 1 and ANSWER_NULL to an Answers object, to a numpy bool
+ * array that uses the same bytes, or to a list. The Answers object takes ownership of the
+ * bytearray. */
 PyObject *answers_wrap(struct state *state, PyObject *bytes);
 PyObject *answers_numpy(PyObject *bytes);
 PyObject *answers_list(const uint8_t *flags, Py_ssize_t count);
@@ -237,7 +246,8 @@ extern PyType_Spec answers_spec;
 
 /* ---- options.c ---- */
 
-/* The keyword arguments of Filter() and plan(). Buffers stay valid until options_release(). */
+/* Parses the keyword arguments of Filter() and plan(). Buffers stay valid until
+ * options_release(). */
 struct options {
     petal_options core;
     Py_buffer secret, metadata;
@@ -267,10 +277,10 @@ extern PyType_Spec index_spec;
 
 /* ---- file.c ---- */
 
-/* Returns the path as bytes, and in the form that exceptions show. */
+/* Converts a path to bytes, and to the object that exceptions show. */
 bool path_read(PyObject *object, PyObject **bytes, PyObject **shown);
-/* What to verify: None means each block before its first use, True all blocks now, False
- * nothing. */
+/* Determines what to verify: None means each block before its first use, True means all blocks now,
+ * and False means nothing. */
 bool verify_read(PyObject *object, uint32_t *flags);
 
 PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs);

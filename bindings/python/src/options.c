@@ -6,7 +6,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Converts a float such as 1e6, which means an int. */
+/* Converts a float with an integer value, such as 1e6, to an int. */
 static PyObject *integral(PyObject *object)
 {
     if (object == Py_True || object == Py_False) return NULL;
@@ -15,7 +15,7 @@ static PyObject *integral(PyObject *object)
     return value == floor(value) && isfinite(value) ? PyLong_FromDouble(value) : NULL;
 }
 
-/* None leaves *value unchanged. */
+/* Parses an integer. None leaves *value unchanged. */
 bool u64_read(PyObject *object, const char *name, uint64_t *value)
 {
     if (!object || object == Py_None) return true;
@@ -57,7 +57,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " ");
 }
 
-/* Parses a number, and returns where it ends. */
+/* Parses a number, and returns a pointer to its end. */
 static bool take_number(const char *text, double *value, const char **rest)
 {
     char *end;
@@ -81,7 +81,7 @@ static bool parse_rate(const char *text, double *rate)
     return (is_ratio || *rest == '%') && *skip_blanks(next) == '\0';
 }
 
-/* Refuses 0, which would mean "not given" to the core. */
+/* Rejects 0, which the core would interpret as "not given". */
 bool rate_read(PyObject *object, double *rate)
 {
     if (!object || object == Py_None) return true;
@@ -100,7 +100,7 @@ bool rate_read(PyObject *object, double *rate)
     return false;
 }
 
-/* Seconds, a datetime or a timedelta. */
+/* Parses a number of seconds, a datetime or a timedelta. */
 bool milliseconds_read(PyObject *object, const char *name, uint64_t *value)
 {
     PyObject *seconds = NULL;
@@ -141,7 +141,7 @@ bool secret_read(PyObject *object, Py_buffer *buffer)
     return false;
 }
 
-/* Reads a format's name; None means `absent`, or nothing if that is NULL. */
+/* Reads a format's name. None selects `absent` or, if `absent` is NULL, an empty name. */
 bool format_read(PyObject *object, const char *absent, char format[64])
 {
     Py_ssize_t size = 0;

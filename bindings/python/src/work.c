@@ -1,4 +1,4 @@
-/* work.c - runs one batch in the core, and handles its failure. */
+/* work.c - runs a batch in the core, and handles its failure. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static bool fail(struct work *work, petal_status status, const char *message)
 bool which_run(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     struct rows *rows = work->rows;
-    uint64_t none = 0;                         /* for an index without filters: no row is written */
-    if (!rows_are_current(work->filter, rows)) /* its filters may have been renumbered */
+    uint64_t none = 0;                         /* row for an index without filters */
+    if (!rows_are_current(work->filter, rows)) /* the index's filters may have been renumbered */
         return fail(work, PETAL_ERR_ARGUMENT, "the index was changed during the call");
     if (!rows_reserve(rows, batch->count)) return fail(work, PETAL_ERR_MEMORY, "no memory");
     uint64_t *at = rows->words ? rows->words + rows->count * rows->row_words : &none;
@@ -91,7 +91,8 @@ static bool is_empty(const petal_batch *batch, uint64_t i)
     }
 }
 
-/* Keys `from` up to `to` of a batch with pointers or offsets. */
+/* Returns the part of a batch with the keys from `from` up to `to`. The batch has pointers or
+ * offsets. */
 static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
 {
     petal_batch some = *batch;
@@ -105,8 +106,8 @@ static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
     return some;
 }
 
-/* Some libraries ignore the empty key, so their filters do so here too: it is skipped and
- * counted. */
+/* Some libraries ignore the empty key. In filters from such libraries, this skips empty keys and
+ * counts them. */
 static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     for (uint64_t from = 0, to; from < batch->count; from = to + 1) {
@@ -144,7 +145,7 @@ bool work_warn(struct work *work)
                             (unsigned long long)work->empty_skipped) == 0;
 }
 
-/* Adds one key's index in the batch to its exception: as an attribute, like the core's, and as a
+/* Adds a key's index in the batch to the key's exception, as the attribute `offset` and as a
  * note. */
 void note_index(uint64_t index)
 {

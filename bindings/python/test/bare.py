@@ -1,5 +1,5 @@
-"""bare.py [MODULE...] - runs the test functions of modules that need only the standard library, in
-a Python in which only petal-bloom is installed. Prints TAP."""
+"""bare.py [MODULE...] - runs the tests in modules that need only the standard library, in a Python
+installation with only petal-bloom. Prints TAP."""
 
 import importlib
 import sys

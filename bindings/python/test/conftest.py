@@ -1,17 +1,18 @@
-"""conftest.py - what the tests share."""
+"""conftest.py - fixtures that the tests share."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-# Run from the top of the repository, like every test, so that vectors is found.
+# The tests run from the top of the repository, so that they can find vectors/.
 assert Path("vectors").is_dir(), "run the tests from the top of the repository"
 
 
 @pytest.fixture
 def tool(tmp_path):
-    """tool(filter, lines, key_type) -> for each line whether `petal check` finds it."""
+    """Returns tool(filter, lines, key_type), which returns, for each line, whether `petal check`
+    finds it."""
 
     def ask(filter, lines, key_type):
         path = tmp_path / "asked.petal"

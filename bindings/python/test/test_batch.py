@@ -1,5 +1,5 @@
-"""Batches: for every type of array, a batch gives the same answers as single keys and as the tool.
-Nulls, strides, byte orders and the boundaries of pieces make no difference."""
+"""Tests that batches from arrays of every type return the same answers as single keys and as the
+petal command. Nulls, strides, byte orders and the boundaries of pieces must make no difference."""
 
 import math
 import random
@@ -15,11 +15,12 @@ import pyarrow as pa
 import pytest
 from petal import Filter
 
-COUNT = 10_000  # more than one piece
+COUNT = 10_000  # processed in more than one piece
 
 
 def small(**options):
-    """Makes many false positives: if those agree as well, the filters are equal."""
+    """A filter this small returns many false positives. If even the false positives agree, the
+    filters are equal."""
     return Filter(bits=1 << 15, hashes=3, **options)
 
 
@@ -46,8 +47,8 @@ def floats(kind=float):
 
 
 def octets(low):
-    """Returns the first half, which has fewer distinct numbers, so that some of the second half are
-    absent."""
+    """Returns the first half, which has fewer distinct numbers, so that some numbers in the second
+    half are absent."""
     return (integers(low, low + 99) + integers(low, low + 255))[COUNT // 2 : -COUNT // 2]
 
 
@@ -63,7 +64,7 @@ HALVES, SINGLES = floats(np.float16), floats(np.float32)
 SINGLES[6] = float(np.float32(1e-45))
 HALVES[6] = float(np.float16(6e-8))
 
-# name -> keys in Python, type for the tool, container
+# Maps a name to the keys in Python, the key type for the petal command, and the container.
 CASES = {
     "list of str": (TEXTS, "text", list),
     "tuple of str": (TEXTS, "text", tuple),
@@ -199,7 +200,8 @@ def test_answers_are_of_the_kind_of_the_keys():
 
 @pytest.mark.parametrize("name", CASES)
 def test_answers_choose_the_right_rows(name):
-    """numpy and pandas need a bool mask: they would take bytes of 0 and 1 for row numbers."""
+    """numpy and pandas require a mask of bool: they would interpret bytes of 0 and 1 as row
+    numbers."""
     keys, _, make = CASES[name]
     f = small()
     f.update((make or iter)(keys[:100]))
@@ -353,7 +355,7 @@ def test_bytes_with_offsets_are_their_pieces():
 
 
 def test_lists_take_texts_of_every_length_among_other_keys():
-    """Short strings, long strings and keys with Python code of their own take different paths."""
+    """Different code handles short strings, long strings, and keys that run Python code."""
     for start in range(0, 20, 3):
         keys = [("é" if i % 3 == 0 else "x") * i for i in range(start, start + 150)]
         for i in range(0, len(keys), 17):

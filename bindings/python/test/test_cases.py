@@ -1,5 +1,5 @@
-"""The table of cases that every binding runs (vectors/bindings/cases.txt): sizes, hashes of keys,
-false positives, and failures with the core's messages."""
+"""Runs the cases in vectors/bindings/cases.txt, which every binding must pass. They cover sizes,
+key hashes, false positives, and failures with the core's messages."""
 
 import struct
 
@@ -20,7 +20,7 @@ def options_of(words):
 
 
 def cases(verb):
-    """The words before the = and the text after it."""
+    """Splits each line into the words before the = and the text after it."""
     found = []
     for line in (VECTORS / "bindings/cases.txt").read_text().splitlines():
         if line.split()[0] == verb:
@@ -40,10 +40,10 @@ def test_what_no_filter_can_be_is_refused_in_the_words_of_the_core():
     for words, outcome in cases("refuse"):
         for make in (Filter, petal.plan):
             options = options_of(words)
-            if not words:  # no arguments: a test that one is required
+            if not words:  # without arguments, the case tests that an argument is required
                 assert "how many keys" in str(raises(TypeError, make))
                 continue
-            if options.get("rate") == 0:  # the core takes 0 as "not given"
+            if options.get("rate") == 0:  # the core interprets 0 as "not given"
                 assert str(raises(ValueError, make, **options)).endswith("below 1, not 0")
                 continue
             error = raises(petal.Error, make, **options)

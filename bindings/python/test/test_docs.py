@@ -1,4 +1,5 @@
-"""The examples in docstrings, README and docs/python.md give the results that they show."""
+"""Tests that the examples in the docstrings, the README and docs/python.md produce the results they
+show."""
 
 import doctest
 import inspect

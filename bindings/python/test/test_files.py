@@ -1,4 +1,5 @@
-"""Files: each mode, saving, file objects, mappings, and the operating system's exceptions."""
+"""Tests files: every mode, saving, file objects, mappings, and exceptions from the operating
+system."""
 
 import errno
 import io
@@ -171,11 +172,11 @@ def test_bytes_and_views(path):
     lent.clear()
     with pytest.raises(petal.Error):
         Filter.view(lent, format="petal")
-    lent.append(1)  # released after the failure
+    lent.append(1)  # append() works only if the failure has released the buffer
 
 
 class Raw:
-    """Accepts a few bytes at a time, as raw files may."""
+    """Accepts only a few bytes at a time, as raw files may."""
 
     def __init__(self):
         self.data = bytearray()
@@ -276,8 +277,8 @@ MEMBERS = [f"key-{i}" for i in range(100_000)]
 
 @pytest.fixture(params=[1, 8192], ids=["one byte", "8 KiB"])
 def damaged(request, tmp_path):
-    """Returns a file of MEMBERS with this many bytes zeroed, and the members for which a map then
-    answers "no"."""
+    """Returns a file of MEMBERS in which some bytes are zeroed, and the members that a filter
+    mapped from the file then misses."""
     path = tmp_path / "damaged.petal"
     f = Filter(len(MEMBERS), 0.01)
     f.update(MEMBERS)

@@ -1,4 +1,5 @@
-"""Whole filters: sizes, layers, windows, algebra, copies, pickle, and Python's protocols."""
+"""Tests whole filters: sizes, layers, windows, merging and comparing, copies, pickle, and Python's
+protocols."""
 
 import copy
 import dataclasses
@@ -37,7 +38,7 @@ def test_length_is_estimated_and_truth_means_not_empty():
     full = Filter(bits=64, hashes=1)
     full.update(range(10_000))
     assert full.stats().saturated and len(full) == 10_000
-    # Guava's files don't record the number of keys: the bits show that the filter is not empty.
+    # Guava's files don't record the number of keys, but the bits show that the filter is not empty.
     foreign = Filter.from_bytes(filled(format="guava").to_bytes("guava"), format="guava")
     assert foreign.info().items == 0 and foreign and len(foreign) > 900
 
@@ -202,7 +203,8 @@ def test_a_static_filter_is_built_from_its_keys():
     assert fixed.contains_all(keys) and all(key in fixed for key in keys)
     assert info.scheme == "static" and info.items == len(keys) and fixed.metadata == b"kept"
     assert info.bits < 10.4 * len(keys)
-    assert sum(n in fixed for n in range(-100_000, 0)) < 170  # of 100 expected, 7 deviations
+    # 100 are expected, and the limit is 7 standard deviations higher.
+    assert sum(n in fixed for n in range(-100_000, 0)) < 170
     assert Filter.from_bytes(fixed.to_bytes()) == fixed
     other = Filter(rate=0.001, scheme="static", metadata=b"kept")
     assert "anything" in other and other.add("key-0") and not other.contains_batch(["a"]) == [False]

@@ -1,6 +1,6 @@
-"""An index names exactly those filters that contain the key when queried alone, for keys in every
-form. It can be built from filters, keys and other indexes. Misuse raises Python's own
-exceptions."""
+"""Tests that an index returns exactly the names of the filters that, queried alone, contain the
+key, for keys of every type. Tests building an index from filters, keys and other indexes. Misuse
+must raise Python's own exceptions."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ from petal import Filter, Index
 
 
 def filters(count=70, key_type="i64"):
-    """Filters of three sizes; number i has 50 keys from 40 * i on."""
+    """Creates filters of three sizes. Filter i contains 50 keys, starting at 40 * i."""
     made = {}
     for i in range(count):
         made[f"filter {i}"] = f = Filter(50 + 25 * (i % 3), 0.05, key_type=key_type)
@@ -51,7 +51,7 @@ def alone(each, key):
 
 def test_it_answers_as_its_filters_do_false_positives_included(each, path):
     expected = [alone(each, key) for key in range(4000)]
-    assert sum(map(len, expected)) > 70 * 50 + 1000  # there are false positives
+    assert sum(map(len, expected)) > 70 * 50 + 1000  # the filters also return false positives
     with index_of(each) as made, Index.open(path) as opened:
         for index in made, opened:
             assert index.names() == list(each) and len(index) == 70
@@ -402,7 +402,7 @@ def test_threads_query_one_index_and_a_change_waits(each, path):
             made.add(f"more {i}", each["filter 0"])
             made.drop(f"more {i}")
 
-    # With 71 filters a row still has two words; only the added filter's bit can differ.
+    # With 71 filters, a row still consists of two words, so only the added filter's bit can differ.
     def query_made():
         mask = np.array([2**64 - 1, 2**6 - 1], "uint64")
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""Single keys: which objects are keys, and which aren't."""
+"""Tests single keys: which objects are valid keys, and which are not."""
 
 import mmap
 
@@ -51,7 +51,7 @@ def test_mapped_memory_is_bytes():
     with mmap.mmap(-1, 4) as memory:
         f.add(memory)
         assert bytes(4) in f
-        memory.resize  # no buffer is held, so closing works
+        memory.resize  # no buffer is in use, so close() succeeds
 
 
 NONE = [True, False, None, [1], (1,), {}, object(), 1j, np.bool_(True), np.array([1, 2])]

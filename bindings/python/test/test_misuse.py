@@ -1,5 +1,5 @@
-"""Misuse raises Python's own exceptions, and nothing leaks or breaks: closed filters, absurd sizes,
-wrong arguments, 100,000 filters."""
+"""Tests that misuse raises Python's own exceptions, with closed filters, absurd sizes and wrong
+arguments, and that 100,000 filters leak no memory."""
 
 import gc
 import io
@@ -114,7 +114,7 @@ def test_wrong_options_are_pythons_own_exceptions(kind, options):
 
 
 def test_too_much_memory_is_a_memory_error():
-    # Several times 32 TiB: more than any machine's free address space.
+    # Several allocations of 32 TiB exceed any machine's free address space.
     held = []
     with pytest.raises(MemoryError) as caught:
         for _ in range(8):
@@ -161,7 +161,7 @@ def test_other_misuse():
 
 
 def resident():
-    """Private memory of this process, in KiB."""
+    """Returns this process's private memory in KiB."""
     gc.collect()
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
@@ -245,7 +245,7 @@ def test_no_call_leaks():
     for _ in range(1000):
         everything()
     assert resident() - before < 2048
-    assert sys.getallocatedblocks() - blocks < 900  # less than one per round
+    assert sys.getallocatedblocks() - blocks < 900  # less than one new block per round
 
 
 def test_reference_counts_of_singletons_stay():

@@ -1,5 +1,5 @@
-"""Threads: if many threads query, change, save and close one filter concurrently, answers are
-right, no key is lost and nothing crashes. Long calls release the GIL."""
+"""Tests that many threads can query, change, save and close one filter concurrently, with correct
+answers, no lost keys and no crashes, and that long calls release the GIL."""
 
 import io
 import os
@@ -13,7 +13,8 @@ from petal import Filter
 
 
 def run_all(*calls):
-    """Runs each call in its own thread, concurrently. Returns the exceptions that they raised."""
+    """Runs all calls concurrently, each in its own thread. Returns the exceptions that they
+    raised."""
     failures, ready = [], threading.Barrier(len(calls))
 
     def run(call):
@@ -130,7 +131,7 @@ def test_closing_while_others_ask_ends_in_a_value_error(mode, tmp_path):
 
 
 def test_the_gil_is_released_in_batches_and_in_files(tmp_path):
-    """While one call runs, another thread makes progress. The test doesn't depend on time."""
+    """While one call runs, another thread must make progress. The test doesn't depend on timing."""
     f = Filter(50_000_000)
     keys = np.arange(4_000_000)
     progress = [0]

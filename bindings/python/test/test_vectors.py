@@ -1,6 +1,6 @@
-"""Tests every vector. Other libraries' files give the same answers as the original library, are
-rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
-rewritten byte for byte. Broken files are refused with the right error."""
+"""Tests every vector. Filters from other libraries' files must return the original library's
+answers, be rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files
+must be rewritten byte for byte. Broken files must be rejected with the right error."""
 
 import struct
 from pathlib import Path
@@ -13,7 +13,7 @@ SECRET = bytes(range(16))
 
 
 def rows(path):
-    """The words of each line that is not a comment."""
+    """Returns the words of each line that is not a comment."""
     for line in (VECTORS / path).read_text().splitlines():
         if line and not line.startswith("#"):
             yield line.split()
@@ -60,8 +60,8 @@ class File:
                 self.ask_typed(key_type, same, verb == "in")
 
     def ask_typed(self, key_type, key, expected):
-        """Queries the same bytes as another type of key, by each call, in the file opened for such
-        keys."""
+        """Opens the file with another key type, and queries the same bytes as keys of this type
+        with every call."""
         if key_type not in self.of_type:
             view = Filter.view(self.bytes, format=self.format, key_type=key_type)
             self.of_type[key_type] = view
@@ -72,7 +72,7 @@ class File:
         self.typed += 1
 
     def expect_same(self, filter):
-        if self.packed:  # bytes differ, but decompress to the same data
+        if self.packed:  # the compressed bytes differ, but the decompressed data is the same
             again = Filter.from_bytes(filter.to_bytes(self.format), format=self.format)
             assert again.to_bytes() == self.read.to_bytes(), self.path
         else:
@@ -97,7 +97,7 @@ class File:
 
 
 def typed_keys(key):
-    """Identifies a key: (key_type, key)."""
+    """Returns (key_type, key), which identifies a key."""
     yield "hex", key
     for key_type, encoding in ("text", "utf-8"), ("utf16le", "utf-16-le"):
         try:
@@ -114,7 +114,7 @@ def typed_keys(key):
 
 
 def run_script(path):
-    """-> files, answers, rebuilt, typed"""
+    """Returns the numbers of files, answers, rebuilt files and typed queries."""
     format, file, counts = None, None, [0, 0, 0, 0]
 
     def end():
@@ -224,7 +224,7 @@ def update(keys):
 
 texts, integers, two, nothing = update(TEXTS), update(range(100)), update("a b".split()), update([])
 METADATA = b'{"made": "for a test"}\0\xff\0'
-# vectors/README.md describes these files.
+# vectors/README.md describes the files that this test reads.
 RECIPES = {
     "textbook": (two, dict(scheme="classic", bits=11, hashes=2, seed=197072)),
     "one-bit": (two, dict(scheme="classic", bits=1, hashes=1)),

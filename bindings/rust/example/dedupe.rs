@@ -1,5 +1,5 @@
-//! Prints each line of standard input the first time it appears, in a few bytes per distinct line:
-//! `cargo run --example dedupe <urls.txt`. A line that is new is wrongly dropped once in 10,000.
+//! Prints each line of standard input the first time it appears, using a few bytes per distinct
+//! line: `cargo run --example dedupe <urls.txt`. One in 10,000 new lines is wrongly dropped.
 use petal_bloom::Options;
 use std::error::Error;
 use std::io::{stdin, stdout, BufRead, BufWriter, Write};

@@ -1,4 +1,5 @@
-//! Errors: the library's status, message and offset, and the two that this crate finds itself.
+//! Errors, with the library's status, message and offset, and the two errors that this crate itself
+//! detects.
 use crate::key::KeyType;
 use petal_bloom_sys as sys;
 use std::ffi::CStr;
@@ -7,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 macro_rules! statuses {
     ($($(#[doc = $doc:literal])* $name:ident = $value:ident,)*) => {
-        /// Why a call failed. The library's own names are in `petal.h`.
+        /// The reason why a call failed. `petal.h` documents the library's names for these values.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Status {
             $($(#[doc = $doc])* $name,)*
             /// The filter has keys of another type.
             KeyType,
-            /// The integer does not fit the filter's keys: 64 bits, signed, or fewer.
+            /// The integer does not fit in the filter's keys, which are signed and have at most 64
+            /// bits.
             KeyRange,
-            /// A status from a newer library.
+            /// A status that only newer versions of the library return.
             Other,
         }
 
@@ -40,39 +42,40 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// The call does not accept an argument's value.
+    /// An argument has an invalid value.
     Argument = PETAL_ERR_ARGUMENT,
-    /// No filter of this scheme reaches the rate.
+    /// No filter with this scheme reaches the rate.
     Unreachable = PETAL_ERR_UNREACHABLE,
     /// A size overflows or exceeds a documented limit.
     Limit = PETAL_ERR_LIMIT,
     /// There is not enough memory.
     Memory = PETAL_ERR_MEMORY,
-    /// Two filters differ; the message names the field.
+    /// Two filters have different parameters; the message names the field.
     Mismatch = PETAL_ERR_MISMATCH,
     /// The filter was opened for reading, or is frozen.
     ReadOnly = PETAL_ERR_READ_ONLY,
-    /// The scheme, the format or this build cannot do it.
+    /// The scheme, the format or this build does not support the call.
     Unsupported = PETAL_ERR_UNSUPPORTED,
-    /// A system call failed; see [`Error::errno`].
+    /// A system call failed. See [`Error::errno`].
     Io = PETAL_ERR_IO,
     /// The file exists and must not be replaced.
     Exists = PETAL_ERR_EXISTS,
     /// Another process is changing the file; try again later.
     Busy = PETAL_ERR_BUSY,
-    /// The bytes are not a filter of the format.
+    /// The bytes are not a filter in this format.
     NotAFilter = PETAL_ERR_NOT_A_FILTER,
-    /// A petal file with features that this version does not know.
+    /// The petal file uses features that this version does not support.
     Newer = PETAL_ERR_NEWER,
-    /// Fewer bytes than the header promises.
+    /// The file is shorter than its header says.
     Truncated = PETAL_ERR_TRUNCATED,
     /// A checksum does not match, or a field is impossible.
     Damaged = PETAL_ERR_DAMAGED,
-    /// A writer died halfway; see [`OpenOptions::recover`](crate::OpenOptions::recover).
+    /// A writer died before it had finished; see
+    /// [`OpenOptions::recover`](crate::OpenOptions::recover).
     Dirty = PETAL_ERR_DIRTY,
     /// The filter is keyed, and no secret was given.
     SecretMissing = PETAL_ERR_SECRET_MISSING,
-    /// Another filter's secret, or the filter is not keyed.
+    /// The secret belongs to another filter, or the filter is not keyed.
     SecretWrong = PETAL_ERR_SECRET_WRONG,
     /// The filter accepts no more keys.
     Full = PETAL_ERR_FULL,
@@ -85,13 +88,14 @@ impl fmt::Display for Status {
         match self {
             Status::KeyType => f.write_str("wrong key type"),
             Status::KeyRange => f.write_str("key out of range"),
-            // SAFETY: the library's names are static strings in ASCII.
+            // SAFETY: the library's names are static ASCII strings.
             _ => f.write_str(unsafe { text(sys::petal_status_name(self.number())) }),
         }
     }
 }
 
-/// Why a call failed: a [`Status`] to match on, and the library's message, which says what to do.
+/// The reason why a call failed: a [`Status`] to match on, and the library's message, which
+/// suggests a remedy.
 ///
 /// ```
 /// use petal_bloom::{Filter, Status};
@@ -100,7 +104,7 @@ impl fmt::Display for Status {
 /// assert_eq!(error.status(), Status::Io);
 /// assert_eq!(error.errno(), Some(2));
 /// ```
-pub struct Error(Box<Details>); // boxed, so that a Result stays small
+pub struct Error(Box<Details>); // boxed to keep each Result small
 
 struct Details {
     status: Status,
@@ -155,34 +159,34 @@ impl Error {
         self
     }
 
-    /// The index in a batch of one key says nothing.
+    /// Removes the index, which is always 0 in a batch of one key.
     pub(crate) fn without_index(mut self) -> Error {
         self.0.index = None;
         self
     }
 
-    /// What went wrong, to match on.
+    /// Returns the kind of failure, to match on.
     pub fn status(&self) -> Status {
         self.0.status
     }
 
-    /// One line from the library: what, and what to do.
+    /// Returns a line from the library, which names the failure and suggests a remedy.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The byte of the input where the failure was detected.
+    /// Returns the offset in the input at which the failure was detected.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// For a batch, the index of the first key that failed. The keys before it were processed, and
-    /// those after it were not.
+    /// Returns the index of the first key that failed in a batch. Only the keys before this index
+    /// have been processed.
     pub fn index(&self) -> Option<usize> {
         self.0.index
     }
 
-    /// `errno` of the system call that failed.
+    /// Returns the failed system call's `errno`.
     pub fn errno(&self) -> Option<i32> {
         self.0.errno
     }
@@ -217,12 +221,12 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// Room for the library's error.
+/// A buffer for an error from the library.
 pub(crate) fn no_error() -> sys::petal_error {
     sys::petal_error { status: 0, system_errno: 0, offset: sys::PETAL_NO_OFFSET, message: [0; 240] }
 }
 
-/// Runs a call that may fail; negative statuses are failures.
+/// Runs a call that may fail. A negative status is a failure.
 pub(crate) fn check(
     call: impl FnOnce(*mut sys::petal_error) -> sys::petal_status,
 ) -> Result<sys::petal_status, Error> {
@@ -233,10 +237,10 @@ pub(crate) fn check(
     }
 }
 
-/// A name of the library.
+/// Converts a name from the library.
 ///
 /// # Safety
-/// `name` is NULL or a string that lives as long as the program.
+/// `name` must be NULL or a string that is valid as long as the program runs.
 pub(crate) unsafe fn text(name: *const std::ffi::c_char) -> &'static str {
     if name.is_null() {
         return "";

@@ -1,9 +1,9 @@
-//! What the library knows about a filter, and what it estimates.
+//! Information about a filter, and estimates from its bits.
 use crate::error::text;
 use crate::key::KeyType;
 use petal_bloom_sys as sys;
 
-/// What the library knows about a filter without reading its bits. Unknown rates are NaN.
+/// Information about a filter that is available without reading its bits. Unknown rates are NaN.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Info {
@@ -11,42 +11,42 @@ pub struct Info {
     pub scheme: &'static str,
     /// `"xxh3"`, `"siphash"`, ...
     pub hash: &'static str,
-    /// The format that it was read from or made for; `"petal"` if new.
+    /// The format that the filter was read from or created for; `"petal"` if it is new.
     pub format: &'static str,
-    /// The code that answers on this CPU: `"avx2"`, `"generic"`, ...
+    /// The kernel used on this CPU, such as `"avx2"` or `"generic"`.
     pub kernel: &'static str,
-    /// Bits or counters of all layers.
+    /// The number of bits or counters in all layers.
     pub bits: u64,
-    /// Bytes of all layers.
+    /// The size of all layers' bits, in bytes.
     pub bytes: u64,
-    /// Memory that is allocated for it; maps do not count.
+    /// The memory allocated for the filter in bytes, excluding maps.
     pub memory_bytes: u64,
-    /// Hashes per key, of the newest layer.
+    /// The number of bits per key, in the newest layer.
     pub hashes: u32,
-    /// Lines of 64 bytes per key if blocked, otherwise 0.
+    /// The number of 64-byte lines per key in a blocked filter, otherwise 0.
     pub lines_per_key: u32,
-    /// Bit arrays: 1, unless the filter grows or is a window.
+    /// The number of layers, which is 1 unless the filter grows or is a window.
     pub layers: u32,
-    /// Distinct keys planned for; 0 if not recorded.
+    /// The number of distinct keys planned for, or 0 if it is not recorded.
     pub capacity: u64,
-    /// The false-positive rate that was planned.
+    /// The planned false-positive rate.
     pub target_rate: f64,
-    /// The rate at `capacity` keys by the scheme's model.
+    /// The false-positive rate with `capacity` keys, according to the scheme's model.
     pub predicted_rate: f64,
-    /// Keys added, repeats included; a hint.
+    /// The approximate number of keys added, including repeats.
     pub items: u64,
-    /// The seed of its hash.
+    /// The hash function's seed.
     pub seed: u64,
-    /// Is it keyed with a secret?
+    /// True if the filter is keyed with a secret.
     pub keyed: bool,
-    /// The recorded type of its keys.
+    /// The recorded key type.
     pub key_type: KeyType,
     pub(crate) abilities: u32,
 }
 
 impl Info {
     pub(crate) fn of(info: &sys::petal_info) -> Info {
-        // SAFETY: the names are static strings of the library.
+        // SAFETY: the names are static strings in the library.
         let [scheme, hash, format, kernel] =
             [info.scheme_name, info.hash_name, info.format_name, info.kernel_name]
                 .map(|name| unsafe { text(name) });
@@ -90,19 +90,19 @@ impl Estimate {
     }
 }
 
-/// What can be estimated from a filter's bits.
+/// Estimates from a filter's bits.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Bits that are set, or counters that are not zero.
+    /// The number of set bits, or of counters that are not zero.
     pub bits_set: u64,
     /// `bits_set` / bits.
     pub fill: f64,
     /// Distinct keys.
     pub estimated_items: Estimate,
-    /// The share of absent keys that would be found; NaN if unknown.
+    /// The false-positive rate with the current bits, or NaN if it is unknown.
     pub estimated_rate: f64,
-    /// Does it certainly hold more keys than its capacity?
+    /// True if the filter certainly contains more keys than its capacity.
     pub overfull: bool,
 }
 
@@ -118,19 +118,19 @@ impl Stats {
     }
 }
 
-/// How the keys of two filters overlap.
+/// The overlap of two filters' keys.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Distinct keys of the first filter.
+    /// The number of distinct keys in the first filter.
     pub items_a: Estimate,
-    /// Distinct keys of the second filter.
+    /// The number of distinct keys in the second filter.
     pub items_b: Estimate,
-    /// Distinct keys of both together.
+    /// The number of distinct keys in either filter.
     pub union_items: Estimate,
-    /// Distinct keys that both have.
+    /// The number of distinct keys in both filters.
     pub intersection: Estimate,
-    /// The intersection's share of the union.
+    /// The size of the intersection divided by the size of the union.
     pub jaccard: Estimate,
 }
 
@@ -146,7 +146,7 @@ impl Comparison {
     }
 }
 
-/// The names of the formats in this build, `"petal"` among them.
+/// Returns the names of the formats in this build, including `"petal"`.
 ///
 /// ```
 /// assert!(petal_bloom::formats().any(|name| name == "guava"));
@@ -154,7 +154,7 @@ impl Comparison {
 pub fn formats() -> impl Iterator<Item = &'static str> {
     (0..).map_while(|place| {
         let mut info: sys::petal_format_info = sized!(sys::petal_format_info);
-        // SAFETY: the names are static strings of the library.
+        // SAFETY: the names are static strings in the library.
         unsafe { sys::petal_format_at(place, &mut info).then(|| text(info.name)) }
     })
 }

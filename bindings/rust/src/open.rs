@@ -1,4 +1,4 @@
-//! How files and bytes are opened, and written.
+//! Opens filters from files or bytes, and writes filters.
 use crate::error::{Error, Status};
 use crate::filter::Filter;
 use crate::key::KeyType;
@@ -11,19 +11,21 @@ use std::path::Path;
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Mapped for reading, in milliseconds at any size; processes share the pages.
+    /// Maps the file for reading. Opening takes milliseconds, whatever the file's size, and
+    /// processes share the pages.
     #[default]
     ReadOnly,
-    /// Mapped for changes in place; one writer at a time. See [`Filter::sync`].
+    /// Maps the file for changes in place, by one writer at a time. See [`Filter::sync`].
     Writable,
-    /// A verified copy in memory, which may be changed; the file stays as it is.
+    /// Loads a verified copy into memory. Changes do not affect the file.
     Load,
 }
 
-/// How to open a filter.
+/// Options for opening a filter.
 ///
-/// A file must not be truncated while it is mapped, because that kills the process. If that could
-/// happen, use [`Mode::Load`].
+/// A file must not be truncated while it is mapped, because that kills the process. [`Mode::Load`]
+/// maps it only while it is copied. If even that is a risk, read the file yourself and use
+/// [`Filter::from_bytes`].
 ///
 /// ```
 /// use petal_bloom::{Filter, OpenOptions};
@@ -67,7 +69,8 @@ macro_rules! flags {
 }
 
 impl OpenOptions {
-    /// Mapped for reading, blocks verified before they are used, the format detected.
+    /// Returns the default options: map the file for reading, verify each block before its first
+    /// use, and detect the format.
     pub fn new() -> OpenOptions {
         OpenOptions {
             flags: sys::PETAL_OPEN_VERIFY_ON_USE,
@@ -80,25 +83,25 @@ impl OpenOptions {
     }
 
     flags! {
-        /// Verifies every block at once, which reads the whole file.
+        /// Verifies every block immediately, which reads the whole file.
         verify = PETAL_OPEN_VERIFY;
-        /// Accepts a file whose writer died as it is: every key that was synced is present.
+        /// Accepts a file whose writer died. Keys added before the last sync are present.
         recover = PETAL_OPEN_RECOVER;
-        /// Reads a file while another process changes it in place.
+        /// Allows opening a file that another process is changing in place.
         live = PETAL_OPEN_LIVE;
         /// With [`Mode::Load`], keeps the file locked until the filter is dropped.
         locked = PETAL_OPEN_LOCKED;
-        /// Takes no lock, for file systems without locks.
+        /// Opens the file without a lock, for file systems that lack locks.
         no_lock = PETAL_OPEN_NO_LOCK;
     }
 
-    /// Trusts the bits of a map, and verifies nothing.
+    /// Trusts a mapped file's bits, and verifies none of them.
     pub fn no_verify(mut self) -> OpenOptions {
         self.flags &= !sys::PETAL_OPEN_VERIFY_ON_USE;
         self
     }
 
-    /// How the file is opened.
+    /// Sets how the file is opened.
     pub fn mode(mut self, mode: Mode) -> OpenOptions {
         self.flags &= !(sys::PETAL_OPEN_WRITABLE | sys::PETAL_OPEN_LOAD);
         self.flags |= match mode {
@@ -109,32 +112,32 @@ impl OpenOptions {
         self
     }
 
-    /// The secret of a keyed filter.
+    /// Sets the secret of a keyed filter.
     pub fn secret(mut self, secret: [u8; 16]) -> OpenOptions {
         self.secret = Some(secret);
         self
     }
 
-    /// The format of the bytes, if more than one fits.
+    /// Sets the format of the input, in case several formats match it.
     pub fn format(mut self, name: &str) -> OpenOptions {
         self.format = name.to_owned();
         self
     }
 
-    /// The type of the keys, for files that do not record it.
+    /// Sets the key type, for files that do not record it.
     pub fn key_type(mut self, key_type: KeyType) -> OpenOptions {
         self.key_type = Some(key_type);
         self
     }
 
-    /// Refuses larger files. 0 means no limit.
+    /// Rejects files larger than this number of bytes. 0 means no limit.
     pub fn max_bytes(mut self, bytes: u64) -> OpenOptions {
         self.max_bytes = bytes;
         self
     }
 
-    /// Bytes that opening, and later each new layer, may allocate. 0 means 1 GiB, or 64 times the
-    /// input.
+    /// Sets the maximum number of bytes that opening and, later, each new layer may allocate. 0
+    /// means 1 GiB, or 64 times the input's size if that is larger.
     pub fn memory_limit(mut self, bytes: u64) -> OpenOptions {
         self.memory_limit = bytes;
         self
@@ -152,8 +155,8 @@ impl OpenOptions {
         opened.map_err(|error| error.at_path(path))
     }
 
-    /// Makes a filter from the bytes of a file: a private, verified copy.
-    #[allow(clippy::wrong_self_convention)] // as in std::fs::OpenOptions, the options are the builder
+    /// Creates a filter from the bytes of a file, as a private, verified copy.
+    #[allow(clippy::wrong_self_convention)] // like std::fs::OpenOptions, without a separate builder
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Filter, Error> {
         // SAFETY: the bytes are borrowed for the call.
         self.opened(|raw, filter, error| unsafe {
@@ -161,8 +164,8 @@ impl OpenOptions {
         })
     }
 
-    /// Like [`from_bytes`](OpenOptions::from_bytes), but without copying: the filter is read-only,
-    /// and owns the object that holds the bytes.
+    /// Like [`from_bytes`](OpenOptions::from_bytes), but without copying. The filter is read-only,
+    /// and owns the object that contains the bytes.
     ///
     /// ```
     /// use petal_bloom::{Filter, OpenOptions};
@@ -176,11 +179,12 @@ impl OpenOptions {
     /// ```
     pub fn view<B: AsRef<[u8]> + Send + Sync + 'static>(&self, bytes: B) -> Result<Filter, Error> {
         unsafe extern "C" fn release<B>(owner: *mut c_void, _bytes: *const c_void, _size: u64) {
-            // SAFETY: `view` gave the library the address of this box, which is released once.
+            // SAFETY: `view` passed the address of this box to the library, which releases it only
+            // once.
             drop(unsafe { Box::from_raw(owner.cast::<B>()) });
         }
         let owner = Box::into_raw(Box::new(bytes));
-        // SAFETY: the box stays where it is, and is not used but through this reference.
+        // SAFETY: the box does not move, and only this reference uses it.
         let bytes = unsafe { (*owner).as_ref() };
         let mut taken = false;
         let viewed = self.opened(|raw, filter, error| {
@@ -188,13 +192,13 @@ impl OpenOptions {
             raw.release = Some(release::<B>);
             raw.release_context = owner.cast();
             let (start, size) = (bytes.as_ptr().cast(), bytes.len() as u64);
-            // SAFETY: the bytes stay until the library calls `release`.
+            // SAFETY: the bytes stay in place until the library calls `release`.
             let status = unsafe { sys::petal_view(start, size, &raw, filter, error) };
             taken = status >= 0;
             status
         });
         if !taken {
-            // SAFETY: the library releases only what it took.
+            // SAFETY: the library releases only bytes that were passed to it.
             drop(unsafe { Box::from_raw(owner) });
         }
         viewed
@@ -220,7 +224,7 @@ impl OpenOptions {
     }
 }
 
-/// How to write a filter.
+/// Options for writing a filter.
 #[derive(Clone, Debug, Default)]
 pub struct SaveOptions {
     flags: u32,
@@ -228,7 +232,7 @@ pub struct SaveOptions {
 }
 
 impl SaveOptions {
-    /// A petal file, which may replace another one.
+    /// Returns the default options: write a petal file, and replace an existing file.
     pub fn new() -> SaveOptions {
         SaveOptions::default()
     }
@@ -239,13 +243,13 @@ impl SaveOptions {
         self
     }
 
-    /// Takes no lock; make sure that nobody else changes the file.
+    /// Writes without a lock. Make sure that no other process changes the file.
     pub fn no_lock(mut self) -> SaveOptions {
         self.flags |= sys::PETAL_SAVE_NO_LOCK;
         self
     }
 
-    /// The format of the file. One that cannot hold the filter is refused.
+    /// Sets the file's format. If the format cannot represent the filter, writing fails.
     pub fn format(mut self, name: &str) -> SaveOptions {
         self.format = Some(name.to_owned());
         self
@@ -263,7 +267,8 @@ impl SaveOptions {
     }
 }
 
-/// The path as the library takes it: its bytes on Unix, UTF-8 elsewhere.
+/// Returns the path in the form that the library expects, which is the path's bytes on Unix and
+/// UTF-8 elsewhere.
 pub(crate) fn c_path(path: &Path) -> Result<CString, Error> {
     #[cfg(unix)]
     let bytes = Some(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));

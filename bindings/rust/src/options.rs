@@ -1,4 +1,4 @@
-//! What filter to make.
+//! The parameters of a new filter.
 use crate::error::{check, Error, Status};
 use crate::filter::Filter;
 use crate::info::Info;
@@ -7,23 +7,23 @@ use petal_bloom_sys as sys;
 use std::ffi::CString;
 use std::fmt;
 
-/// How a key becomes bits.
+/// How a key is mapped to bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scheme {
-    /// One or two cache lines per key: the fastest.
+    /// Stores a key's bits in one or two cache lines. This is the fastest scheme.
     #[default]
     Blocked,
-    /// The textbook's filter, with the fewest bits among those that can change.
+    /// The textbook Bloom filter, which needs the fewest bits of all schemes that allow changes.
     Classic,
-    /// Keys can be removed; 4 times the size of `Classic`.
+    /// Like `Classic`, but keys can be removed, at 4 times the size.
     Counting,
-    /// For sets that never change; add the keys, then [`Filter::freeze`]. The smallest.
+    /// The smallest scheme, for sets that never change: add the keys, then call [`Filter::freeze`].
     Static,
 }
 
-/// Options of a new filter. Two of `capacity`, `rate` and `memory` determine its size, or `bits` and
-/// `hashes`.
+/// Options for a new filter. Any two of `capacity`, `rate` and `memory`, or `bits` with `hashes` or
+/// `capacity`, determine the filter's size.
 ///
 /// ```
 /// use petal_bloom::{Options, Scheme};
@@ -36,7 +36,7 @@ pub enum Scheme {
 /// ```
 #[derive(Clone)]
 pub struct Options {
-    raw: sys::petal_options, // its pointers are NULL
+    raw: sys::petal_options, // the struct's pointers are NULL
     secret: Option<[u8; 16]>,
     metadata: Vec<u8>,
     format: Option<String>,
@@ -75,34 +75,35 @@ impl Options {
     }
 
     setters! {
-        /// Distinct keys to plan for.
+        /// Sets the number of distinct keys to plan for.
         capacity(capacity: u64);
-        /// The false-positive rate at capacity, above 0 and below 1.
+        /// Sets the false-positive rate at capacity, above 0 and below 1.
         rate(rate: f64);
-        /// An upper limit for the bits, in bytes.
+        /// Sets the maximum size of the bits, in bytes.
         memory(memory_bytes: u64);
-        /// Exactly this many bits; blocked filters round up to lines of 512.
+        /// Sets the number of bits. Blocked filters round it up to a multiple of 512.
         bits(bits: u64);
         /// Bits per key.
         hashes(hashes: u32);
-        /// 1 or 2 cache lines per key, in blocked filters.
+        /// Sets the number of cache lines per key in blocked filters, 1 or 2.
         lines_per_key(lines_per_key: u32);
-        /// The seed of the hash. Only filters with equal seeds can be merged.
+        /// Sets the hash function's seed. Only filters with equal seeds can be merged.
         seed(seed: u64);
-        /// With growth, each layer has `growth_step` times the capacity of the previous one, and
-        /// `growth_ratio` times its rate.
+        /// With growth, each layer has `growth_step` times the capacity and `growth_ratio` times
+        /// the rate of the previous layer.
         growth_step(growth_step: u32, growth_ratio: f64);
-        /// Remembers at least the last `window_keys` keys, and forgets older ones. Replaces the
-        /// capacity.
+        /// Makes the filter remember at least the latest `window_keys` keys, and forget older keys.
+        /// Replaces the capacity.
         window(window_keys: u64);
-        /// With a window, remembers the keys of this many milliseconds, and at most `window` of
-        /// them. See [`Filter::set_clock`].
+        /// With a window, makes the filter remember the keys added in the last `window_ms`
+        /// milliseconds. The window is then the maximum number of these keys. See
+        /// [`Filter::set_clock`].
         window_ms(window_ms: u64);
-        /// Parts of a window, 2 to 32.
+        /// Sets the number of generations in a window, from 2 to 32.
         generations(generations: u32);
     }
 
-    /// How a key becomes bits.
+    /// Sets the scheme, which maps a key to bits.
     pub fn scheme(mut self, scheme: Scheme) -> Options {
         self.raw.scheme = match scheme {
             Scheme::Blocked => sys::PETAL_SCHEME_BLOCKED,
@@ -113,58 +114,60 @@ impl Options {
         self
     }
 
-    /// A keyed filter, for keys that strangers choose. The secret is never written to a file.
+    /// Creates a keyed filter, for keys that attackers may choose. The secret is never written to a
+    /// file.
     pub fn secret(mut self, secret: [u8; 16]) -> Options {
         self.secret = Some(secret);
         self
     }
 
-    /// Adds layers as keys arrive: the rate holds for any number of keys.
+    /// Lets the filter add layers as keys are added, so that the rate holds for any number of keys.
     pub fn growth(mut self) -> Options {
         self.raw.growth = 1;
         self
     }
 
-    /// A size that [`Filter::fold`] can make smaller, once all keys have been added.
+    /// Chooses a size that [`Filter::fold`] can reduce once all keys have been added.
     pub fn foldable(mut self) -> Options {
         self.raw.foldable = 1;
         self
     }
 
-    /// Adding to a filter with more keys than its capacity fails with [`Status::Full`].
+    /// Makes adding keys fail with [`Status::Full`] if the filter contains more keys than its
+    /// capacity.
     pub fn refuse_overfull(mut self) -> Options {
         self.raw.refuse_overfull = 1;
         self
     }
 
-    /// The type of the keys, recorded in the file.
+    /// Sets the key type, which is recorded in the file.
     pub fn key_type(mut self, key_type: KeyType) -> Options {
         self.raw.key_type = key_type.number();
         self
     }
 
-    /// Your own bytes, kept in the file: at most 64 KiB.
+    /// Sets your own bytes to store in the file, at most 64 KiB.
     pub fn metadata(mut self, metadata: &[u8]) -> Options {
         self.metadata = metadata.to_vec();
         self
     }
 
-    /// The filter that another library would make: `"guava"`, `"redisbloom"`, ... See
-    /// [`formats`](crate::formats).
+    /// Creates the filter as the library that defines this format (such as `"guava"` or
+    /// `"redisbloom"`) would create it. See [`formats`](crate::formats).
     pub fn format(mut self, name: &str) -> Options {
         self.format = Some(name.to_owned());
         self
     }
 
-    /// Makes an empty filter.
+    /// Creates an empty filter.
     pub fn create(&self) -> Result<Filter, Error> {
-        // SAFETY: what the options point to is borrowed for the call.
+        // SAFETY: all data to which the options point is borrowed for the call.
         self.borrowed(|raw| {
             Filter::made(|filter, error| unsafe { sys::petal_create(raw, filter, error) })
         })
     }
 
-    /// Describes the filter that [`Options::create`] would make.
+    /// Describes the filter that [`Options::create`] would create.
     ///
     /// ```
     /// use petal_bloom::Options;
@@ -176,7 +179,8 @@ impl Options {
     pub fn plan(&self) -> Result<Info, Error> {
         self.borrowed(|raw| {
             let mut plan: sys::petal_info = sized!(sys::petal_info);
-            // SAFETY: as above; the layers' description may be NULL.
+            // SAFETY: all data to which the options point is borrowed for the call; the layers'
+            // description may be NULL.
             check(|error| unsafe { sys::petal_plan(raw, &mut plan, std::ptr::null_mut(), error) })?;
             Ok(Info::of(&plan))
         })

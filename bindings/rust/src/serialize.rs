@@ -1,5 +1,5 @@
-//! serde: a filter is serialized as the bytes of its petal file. A keyed filter is refused, because
-//! its secret is never written.
+//! serde: a filter is serialized as the bytes of its petal file. Serializing a keyed filter fails,
+//! because its secret is never written.
 use crate::filter::Filter;
 use crate::open::OpenOptions;
 use serde::{de, ser, Deserialize, Deserializer, Serialize, Serializer};
@@ -35,9 +35,9 @@ impl<'de> de::Visitor<'de> for Bytes {
         OpenOptions::new().format("petal").from_bytes(bytes).map_err(E::custom)
     }
 
-    /// Formats without bytes, such as JSON, have a list of numbers.
+    /// In formats that lack a type for bytes, such as JSON, the bytes are a list of numbers.
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<Filter, A::Error> {
-        let mut bytes = Vec::new(); // grows with what is there: a length from outside is not trusted
+        let mut bytes = Vec::new(); // grows with the data: the input's length is not trusted
         while let Some(byte) = list.next_element::<u8>()? {
             bytes.push(byte);
         }

@@ -1,5 +1,5 @@
-//! Compiles the library, which scripts/bundle wrote into the folder `native`. It is optimised even
-//! in debug builds: a slow filter would help nobody.
+//! Compiles the library, which scripts/bundle wrote into the folder `native`. The library is
+//! optimized even in debug builds, because an unoptimized filter would be too slow.
 fn main() {
     println!("cargo:rerun-if-changed=native");
     let mut sources: Vec<_> = std::fs::read_dir("native")

@@ -1,4 +1,5 @@
-//! Filters are freed. It is a program of its own, because it measures the memory of its process.
+//! Tests that filters are freed. This is a separate program, because it measures its process's
+//! memory.
 use petal_bloom::{Filter, OpenOptions};
 
 #[test]

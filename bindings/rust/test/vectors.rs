@@ -1,5 +1,5 @@
-//! The vectors that every binding reads: other libraries' files, petal's golden files and patches,
-//! files that must be refused, hashes, shards, and the table of cases.
+//! Runs the test vectors that every binding must pass: other libraries' files, Petal's golden files
+//! and patches, files that must be rejected, hashes, shards, and the table of cases.
 mod common;
 use common::{number, repository, rows, unhex, SECRET};
 use petal_bloom::{Filter, Hash, Key, KeyType, Mode, OpenOptions, Options, SaveOptions, Scheme};
@@ -54,7 +54,7 @@ impl Vector {
         self.expected.push(expected);
     }
 
-    /// The same bytes, by each type of key that can have them.
+    /// Queries the same bytes as a key of every type that can represent them.
     fn typed(&self, key: &[u8], expected: bool, counts: &mut Counts) {
         fn ask<K: Key>(filter: &Filter, key: &K) -> [bool; 2] {
             let many = filter.contains_many(std::slice::from_ref(key)).unwrap();
@@ -66,7 +66,7 @@ impl Vector {
         };
         let mut answers = vec![];
         if self.bytes.len() > 20_000 {
-            return; // opened once per key and type
+            return; // The file is opened once per key and type.
         }
         if let Ok(text) = std::str::from_utf8(key) {
             answers.push(ask(&of(KeyType::Text), &text));
@@ -198,7 +198,7 @@ fn day(i: u64) -> u64 {
     ((19723 + i) * 86400 + 43200) * 1000
 }
 
-/// The filter of vectors/README.md with this name.
+/// Returns the filter that vectors/README.md describes under this name.
 fn recipe(name: &str) -> Filter {
     let classic = || Options::new().scheme(Scheme::Classic);
     let counting = || Options::new().scheme(Scheme::Counting);
@@ -471,7 +471,7 @@ fn cases(verb: &str, each: impl Fn(&[&str], &str)) {
     let table = fs::read_to_string(repository("vectors/bindings/cases.txt")).unwrap();
     let mut found = 0;
     for line in table.lines().filter_map(|line| line.strip_prefix(verb)?.strip_prefix(' ')) {
-        // Without options, nothing precedes the `=`.
+        // If the filter has no options, the line starts with the `=`.
         let at = line.find(" = ").map_or(0, |at| at + 1);
         let (words, outcome) = (&line[..at], &line[at + 2..]);
         each(&words.split_whitespace().collect::<Vec<_>>(), outcome);

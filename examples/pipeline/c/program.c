@@ -1,4 +1,4 @@
-/* program.c - a pipeline's program in C; examples/pipeline/README.md has its protocol. */
+/* program.c - a pipeline's program in C; examples/pipeline/README.md describes the protocol. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static int complain(const char *what, const petal_error *error)
     return 1;
 }
 
-/* The next line without its newline, or NULL. */
+/* Returns the next line without its newline, or NULL at the end. */
 static char *next_line(char **line, size_t *room, size_t *size_bytes)
 {
     ssize_t got = getline(line, room, stdin);

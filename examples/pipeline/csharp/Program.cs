@@ -1,4 +1,4 @@
-// Program.cs - a pipeline's program in C#; examples/pipeline/README.md has its protocol.
+// Program.cs - a pipeline's program in C#; examples/pipeline/README.md describes the protocol.
 using System;
 using System.Collections.Generic;
 using System.Globalization;

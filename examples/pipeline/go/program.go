@@ -1,4 +1,4 @@
-// program.go - a pipeline's program in Go; examples/pipeline/README.md has its protocol.
+// program.go - a pipeline's program in Go; examples/pipeline/README.md describes the protocol.
 package main
 
 import (

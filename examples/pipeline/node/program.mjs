@@ -1,4 +1,5 @@
-// program.mjs - a pipeline's program in JavaScript; examples/pipeline/README.md has its protocol.
+// program.mjs - a pipeline's program in JavaScript; examples/pipeline/README.md describes the
+// protocol.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Filter, f64 } from 'petal-bloom';
 

@@ -1,5 +1,5 @@
-"""job.py - a job that uses Spark and doesn't know Petal: creates a filter of a file's lines, and
-queries it. examples/pipeline/README.md says how it is called."""
+"""job.py - a job that uses Spark instead of Petal: creates a filter that contains a file's lines,
+and queries it. examples/pipeline/README.md describes how it is called."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ def make(keys: str, out: str, rate: str) -> None:
     spark = session()
     lines = [(line,) for line in Path(keys).read_text().splitlines()]
     frame = spark.createDataFrame(lines, ["key"]).coalesce(1)
-    # PySpark has no call for it.
+    # PySpark can't create Bloom filters itself, so this calls the JVM's methods.
     filter = frame._jdf.stat().bloomFilter("key", len(lines), float(rate))
     stream = spark._jvm.java.io.FileOutputStream(out)
     filter.writeTo(stream)

@@ -1,4 +1,5 @@
-"""program.py - a pipeline's program in Python; examples/pipeline/README.md has its protocol."""
+"""program.py - a pipeline's program in Python; examples/pipeline/README.md describes the
+protocol."""
 
 import sys
 

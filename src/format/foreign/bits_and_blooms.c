@@ -1,4 +1,5 @@
-/* bits_and_blooms.c - the files of the Go package bits-and-blooms/bloom, version 3, in two forms.
+/* bits_and_blooms.c - reads and writes the files of the Go package bits-and-blooms/bloom, version
+ * 3, in two forms.
  *
  * Binary (WriteTo, MarshalBinary, gob); all numbers big-endian, 8 bytes each:
  *
@@ -10,15 +11,15 @@
  * JSON: {"m":10,"k":7,"b":"AAAAAAAAAAoAAAAAAAADbQ=="}, where b is the binary form starting at
  * length, in base64.
  *
- * length is the length of the bit set. It is m, except in filters made from words (FromWithM),
- * where it is 64 times their number. A program may have switched its bit sets to little-endian:
- * then length and words are little-endian, but m and k are not. It may also have switched base64
- * from the URL alphabet to the standard one. There is no magic number and no count.
- * docs/formats/bits-and-blooms.md.
+ * `length` is the length of the bit set. It equals m, except in filters made from words
+ * (FromWithM), where it is 64 times the number of words. A program may have switched its bit sets
+ * to little-endian; in that case, length and words are little-endian, but m and k are big-endian.
+ * It may also have switched base64 from the URL alphabet to the standard one. There is no magic
+ * number and no count. docs/formats/bits-and-blooms.md.
  *
- * The `bits-and-blooms` format reads all of these. It writes a filter in the form that it was read
- * from, and other filters in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack to
- * the plain binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked
+ * The `bits-and-blooms` format reads all these forms. It writes a filter in the form that it was
+ * read from, and other filters in binary. `bits-and-blooms-json` reads and writes JSON. Both unpack
+ * to the plain binary form. m is below 2^56, so the first byte is 0 in every file; in an unpacked
  * image that byte stores the form.
  *
  * Origin data: length, 8 bytes little-endian; form, 1 byte. */
@@ -38,8 +39,8 @@
 enum form {
     FORM_JSON = 1,
     FORM_LITTLE = 2,   /* length and words are little-endian */
-    FORM_STANDARD = 4, /* base64 with + and /; set only if the text shows it */
-    FORM_NEWLINE = 8,  /* after the JSON, as written by json.Encoder */
+    FORM_STANDARD = 4, /* base64 with + and /; set only if the text contains one of them */
+    FORM_NEWLINE = 8,  /* line break after the JSON, as written by json.Encoder */
     FORM_ALL = 15
 };
 
@@ -55,7 +56,7 @@ static uint64_t bits_of(const uint8_t *image)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The fields that every form has, and their offsets for messages. */
+/* The fields of every form, and their offsets for messages. */
 struct header {
     uint64_t bits, hashes, length;
     uint64_t bits_at, hashes_at, length_at;
@@ -117,7 +118,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Returns true if the length is right only in the other byte order. */
+/* Returns true if the length is valid only in the other byte order. */
 static bool is_little(uint64_t bits, const uint8_t *length)
 {
     return words_for(load64be(length)) != words_for(bits) &&
@@ -159,7 +160,7 @@ static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes,
 struct text {
     const char *chars;
     uint64_t count, at;
-    bool has_others; /* members other than m, k and b exist */
+    bool has_others; /* the JSON has members other than m, k and b */
 };
 
 static const struct json_names members = {.any_case = true, .name = {"m", "k", "b"}};
@@ -177,7 +178,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
         status = petal_json_string(&object, "b", &text->chars, &text->count, &text->at, error);
     if (status != PETAL_OK) return status;
     text->has_others = object.has_others;
-    header->length = header->bits; /* until it is decoded */
+    header->length = header->bits; /* until b is decoded */
     header->length_at = text->at;
     status = check_header(header, error);
     if (status != PETAL_OK) return status;
@@ -188,7 +189,7 @@ static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct 
     return PETAL_OK;
 }
 
-/* Decodes b into an image that already has m and k. Adds the form of b to *form. */
+/* Decodes b into an image that already contains m and k. Adds the form of b to *form. */
 static petal_status unpack_text(struct header *header, const struct text *text, uint8_t *image,
                                 unsigned *form, petal_error *error)
 {
@@ -205,7 +206,7 @@ static petal_status unpack_text(struct header *header, const struct text *text, 
     return status == PETAL_OK ? check_tail(header, image + HEADER_BYTES, text->at, error) : status;
 }
 
-/* The image is shorter than the text that it comes from. */
+/* The image is shorter than the JSON text from which it is decoded. */
 static petal_status unpack_json(const uint8_t *bytes, uint64_t size_bytes,
                                 const petal_allocator *allocator, uint8_t **decoded,
                                 uint64_t *decoded_bytes, petal_error *error)
@@ -257,7 +258,7 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- recognizing ----------------------------------------------------------------------------- */
 
-/* Other JSON may have members with these names. But its b hardly ever starts with the length that m
+/* Other JSON may have members named m, k and b, but b hardly ever starts with the length that m
  * requires. */
 static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -300,14 +301,14 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* What to write, and in which form. */
+/* The data to write, and the form in which to write it. */
 struct writing {
     const struct bit_array *array;
     uint64_t length;
     unsigned form;
 };
 
-/* The origin of a petal file may be forged. A length that is impossible for these bits is
+/* The origin of a petal file may be forged. If the length is impossible for these bits, it is
  * ignored. */
 static struct writing writing_of(const petal_filter *filter)
 {
@@ -322,10 +323,11 @@ static struct writing writing_of(const petal_filter *filter)
     return made;
 }
 
-/* 3,072 bytes are 4,096 characters, so base64 needs no padding between pieces. */
+/* 3,072 bytes become 4,096 characters, so base64 needs no padding between pieces. */
 #define PIECE_WORDS 384u
 
-/* Gets `count` words, starting with word `from`. Word 0 is the length, and the bit set follows. */
+/* Copies `count` words, starting with word `from`. Word 0 is the length, and the bit set
+ * follows. */
 static void get_words(const struct writing *of, uint64_t from, uint64_t count, uint8_t *to)
 {
     for (uint64_t i = from; i < from + count; i++, to += 8) {
@@ -404,7 +406,7 @@ const struct format_def petal_format_bits_and_blooms = {
     .write = write,
 };
 
-/* Detection reports JSON as bits-and-blooms. */
+/* petal_recognize() reports JSON as bits-and-blooms. */
 const struct format_def petal_format_bits_and_blooms_json = {
     .id = PETAL_FORMAT_BITS_AND_BLOOMS_JSON,
     .name = "bits-and-blooms-json",

@@ -1,11 +1,12 @@
-/* bloom_filters.c - npm bloom-filters 2 and 3: the JSON of BloomFilter.saveAsJSON().
+/* bloom_filters.c - reads and writes the JSON of BloomFilter.saveAsJSON() in npm bloom-filters 2
+ * and 3.
  *
  *     {"type":"BloomFilter","_size":10,"_nbHashes":7,"_filter":{"size":16,"content":"GgM="},"_seed":78187493520}
  *
- * _size is m, and _nbHashes is k. The inner size is m rounded up to whole bytes, and content is
+ * _size is m, and _nbHashes is k. The inner `size` is m rounded up to whole bytes, and `content` is
  * these bytes in base64, with the lowest bit of each byte first. Version 1 wrote the bits as a list
- * of 0s and 1s, and version 4 writes the seed as an object. Both also hash differently, so they are
- * refused. docs/formats/bloom-filters.md.
+ * of 0s and 1s, and version 4 writes the seed as an object. Both versions also hash differently, so
+ * they are rejected. docs/formats/bloom-filters.md.
  *
  * Origin data: the form (javascript.h). */
 #include "base/base64.h"
@@ -66,7 +67,8 @@ static petal_status read_fields(const struct json_object *object, struct js_filt
     return PETAL_OK;
 }
 
-/* Finds the base64 string with the bits. It must have exactly as many bytes as the bits need. */
+/* Finds the base64 string with the bits. The string must encode exactly as many bytes as the bits
+ * need. */
 static petal_status find_content(const struct json_object *object, const struct js_filter *about,
                                  const char **content, uint64_t *chars, uint64_t *at,
                                  petal_error *error)
@@ -133,7 +135,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     if (status != PETAL_OK) return status;
     double hashes = petal_model_ceil(bits / n * ln2);
     shape->hashes =
-        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
+        hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* rejected later if too large */
     return PETAL_OK;
 }
 

@@ -1,4 +1,4 @@
-/* bloomfilter.c - npm bloomfilter (Jason Davies), in JSON.
+/* bloomfilter.c - reads and writes the JSON of npm bloomfilter (Jason Davies).
  *
  *     {"version":1,"m":64,"k":3,"buckets":[537002048,0]}
  *         1.1: toJSON(); numbers from 0 to 2^32 - 1
@@ -42,8 +42,8 @@ static petal_status read_version(const struct json_object *object, struct js_fil
                          (unsigned long long)version);
 }
 
-/* If there is a version, the numbers are unsigned. Otherwise they are signed, unless one of them is
- * too large for that. */
+/* If the JSON has a version, the numbers are unsigned. Otherwise the numbers are signed, unless one
+ * of them is too large for a signed number. */
 static petal_status take_buckets(const struct json_array *buckets, struct js_filter *about,
                                  uint8_t *image, uint64_t image_bytes, petal_error *error)
 {
@@ -86,8 +86,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* withTargetError(): m = ceil(-n log2(p) / ln 2), and k = ceil(ln 2 * m / n) from that m. Then m is
- * rounded up to whole buckets. */
+/* withTargetError() computes m = ceil(-n log2(p) / ln 2), and k = ceil(ln 2 * m / n) from this m.
+ * Then it rounds m up to whole buckets. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     double n = (double)keys;

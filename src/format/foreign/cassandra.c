@@ -1,16 +1,16 @@
-/* cassandra.c - Cassandra's Filter.db, the Bloom filter of an SSTable's partition keys. The numbers
- * in the header are big-endian.
+/* cassandra.c - reads and writes Cassandra's Filter.db, the Bloom filter of an SSTable's partition
+ * keys. The numbers in the header are big-endian.
  *
  *     0        4         8
  *     +--------+---------+-------------------+
  *     | k      | words w | w * 8 bytes       |
  *     +--------+---------+-------------------+
  *
- * The file's name shows which version of Cassandra wrote it; the bytes don't:
+ * Only the file name shows which version of Cassandra wrote the file:
  *
  *     cassandra      4.0 and later (SSTables na, nb, oa, ...)   plain bytes, bit i in byte i / 8
- *     cassandra-be   3.0 to 3.11 (ma to me)                     words of 64 bits, big-endian
- *     cassandra-2    1.2 to 2.2 (ia to lb)                      the same, but other bits per key
+ *     cassandra-be   3.0 to 3.11 (ma to me)                     64-bit words, big-endian
+ *     cassandra-2    1.2 to 2.2 (ia to lb)                      same, but keys set different bits
  *
  * docs/formats/cassandra.md. */
 #include "base/bytes.h"
@@ -25,8 +25,8 @@ enum { AT_HASHES = 0, AT_WORDS = 4 };
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 /* The false-positive rates that Cassandra assumes: row b, column k, for b bits per key and k
- * probes. They are rounded to three digits, and come from "Bloom Filters - the math", after Fan,
- * Cao, Almeida and Broder, "Summary Cache". */
+ * probes. The rates are rounded to three digits. They come from "Bloom Filters - the math", based
+ * on Fan, Cao, Almeida and Broder, "Summary Cache". */
 #define MAX_BITS_PER_KEY 20u
 #define MAX_PROBES 14u
 
@@ -57,8 +57,8 @@ static const double rates[MAX_BITS_PER_KEY + 1][MAX_PROBES] = {
             8.89e-05, 7.77e-05, 7.12e-05, 6.79e-05, 6.71e-05},
 };
 
-/* For this rate and higher ones, Cassandra confuses the two numbers: it uses 2 probes and 1 bit per
- * key. */
+/* At this rate and above, Cassandra mixes up the number of probes and the number of bits: it uses 2
+ * probes and 1 bit per key. */
 #define EASIEST_RATE 0.393
 #define HARDEST_RATE 6.71e-05
 #define EXCESS_BITS 20u
@@ -76,8 +76,8 @@ static uint32_t best_probes(uint32_t bits_per_key)
     return best;
 }
 
-/* Chooses the fewest bits per key with a rate that is low enough, and then the fewest probes with
- * such a rate. */
+/* Chooses the fewest bits per key whose rate is low enough, and then the fewest probes whose rate
+ * is low enough. */
 static void choose(double rate, uint32_t *bits_per_key, uint32_t *probes)
 {
     uint32_t b = 2;
@@ -140,7 +140,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The bytes don't show which of the three formats this is. */
+/* The bytes don't show which of the three formats they have. */
 const struct format_def petal_format_cassandra = ROW(CASSANDRA, "cassandra", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_be = ROW(CASSANDRA_BE, "cassandra-be", FIT_POSSIBLE);
 const struct format_def petal_format_cassandra_2 = ROW(CASSANDRA_2, "cassandra-2", FIT_POSSIBLE);

@@ -1,5 +1,5 @@
-/* datasketches.c - the serialized form of the Bloom filters of Apache DataSketches in Java, C++ and
- * Python. All numbers are little-endian.
+/* datasketches.c - reads and writes the serialized Bloom filters of Apache DataSketches in Java,
+ * C++ and Python. All numbers are little-endian.
  *
  *     0           1   2    3       4     6   8      16       20   24         32
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
@@ -7,8 +7,8 @@
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
  * The first byte is the number of longs before the bits. Flag 4 means "empty": the file ends at
- * offset 24. "bits set" is -1 if the bits were not counted after the last update ("dirty"). This
- * reader doesn't trust the number. docs/formats/datasketches.md. */
+ * offset 24. "bits set" is -1 if the bits were not counted after the last update ("dirty"). The
+ * reader doesn't trust this number. See docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -40,9 +40,10 @@ enum {
 /* origin.near is one byte. It records properties of the file other than its bits. */
 enum {
     NOTE_DIRTY = 1, /* the number of set bits was -1 */
-    /* Empty, but written with its bits, since it was created in the caller's memory. */
+    /* The filter is empty, but was written with its bits, because it was created in the caller's
+     * memory. */
     NOTE_LONG_EMPTY = 2,
-    NOTE_DIRECT = 4, /* empty, first byte 4: from Java, in the caller's memory */
+    NOTE_DIRECT = 4, /* empty, with first byte 4: created by Java in the caller's memory */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -70,7 +71,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     return PETAL_OK;
 }
 
-/* Says why a size that fits into the header is refused. */
+/* Reports why a size that fits in the header is rejected. */
 static petal_status check_bits(double bits, uint64_t offset, petal_error *error)
 {
     if (bits <= (double)petal_scheme_datasketches.max_bits) return PETAL_OK;
@@ -155,7 +156,8 @@ static uint8_t noted(const petal_filter *filter)
     return is_noted ? filter->origin.near[0] : 0;
 }
 
-/* Returns the value that the original writes. The original doesn't count bits during updates. */
+/* Returns the value of "bits set" that the original library writes. The original library doesn't
+ * count bits during updates. */
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;

@@ -1,5 +1,5 @@
-/* dcso.c - the files of DCSO's bloom (Go) and flor (Python). All numbers are little-endian and take
- * 8 bytes.
+/* dcso.c - reads and writes the files of DCSO's bloom (Go) and flor (Python). All numbers are
+ * little-endian and take 8 bytes.
  *
  *     0       8   16  24  32  40        48
  *     +-------+---+---+---+---+---------+----------------------+---------------+
@@ -11,7 +11,7 @@
  *
  * The whole file may be compressed with gzip. `dcso` reads both forms and writes the plain one.
  * `dcso-gzip` reads and writes the compressed form, and is recorded as the origin of a compressed
- * file. In the image for read(), PACKED replaces the version.
+ * file. In the image that read() receives, PACKED replaces the version.
  *
  * Origin data: the flags, 8 bytes little-endian. */
 #include "base/bytes.h"
@@ -26,7 +26,7 @@
 #define HEADER_BYTES 48u
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
-#define GZIP_MAX_EXPANSION 1032u /* gzip needs at least 2 bits for 258 bytes */
+#define GZIP_MAX_EXPANSION 1032u /* gzip needs at least 2 bits to encode 258 bytes */
 #define PACKED 0x1fu             /* the first byte of gzip; no plain file starts with it */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
@@ -55,7 +55,7 @@ static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, peta
     return PETAL_OK;
 }
 
-/* Everything after the bits is user data, so a file is never too long. */
+/* Everything after the bits is attached data, so no file is too long. */
 static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error *error)
 {
     if (data_bytes <= PETAL_METADATA_MAX_BYTES) return PETAL_OK;
@@ -64,7 +64,7 @@ static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error
                          (unsigned long long)data_bytes, PETAL_METADATA_MAX_BYTES);
 }
 
-/* Returns the size that a file with this (checked) header has without attached data. */
+/* Returns the size, without attached data, of a file with this (already checked) header. */
 static uint64_t promised_bytes(const uint8_t *header)
 {
     struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, load64le(header + AT_BITS)};
@@ -111,11 +111,11 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
         petal_gunzip(bytes, size_bytes, false, allocator, header, HEADER_BYTES, &made, error);
     if (status != PETAL_OK) return status;
     if (made > 0 && header[AT_FLAGS] == PACKED)
-        header[AT_FLAGS] = 0; /* it is compressed twice, and is refused like an unknown version */
+        header[AT_FLAGS] = 0; /* a file compressed twice is rejected like an unknown version */
     return check_header(header, made, error);
 }
 
-/* Checks, before the stream is read, that it can contain this many bytes and that so much memory
+/* Before the stream is read, checks that it can contain `promised` bytes, and that this many bytes
  * may be allocated. A stream may expand a thousandfold. */
 static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
                                   const petal_allocator *allocator, petal_error *error)
@@ -131,8 +131,8 @@ static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
 }
 
 /* Reads the stream twice: first to find its size, then to unpack it. It allocates no more than the
- * stream contains, and no more than the header claims plus the longest attached data. So neither a
- * false header nor a decompression bomb can make it allocate more. */
+ * size of the stream's contents, and no more than the size in the header plus the longest attached
+ * data. So neither a false header nor a decompression bomb can make it allocate more. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -200,8 +200,8 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* DCSO uses m = |ceil(n ln p / (ln 2)^2)|. It rounds a negative number up, so m is rounded down. k
- * = ceil(ln 2 * m / n). */
+/* DCSO uses m = |ceil(n ln p / (ln 2)^2)|. This rounds a negative number up, so m itself is rounded
+ * down. k = ceil(ln 2 * m / n). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     petal_status status = petal_size_bits(petal_model_optimal_bits((double)keys, rate),
@@ -222,7 +222,7 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_plan(self, options, about, error);
 }
 
-/* Returns a fit if the rule above gives these bits and hashes for these keys and this rate. That
+/* Reports a fit if DCSO's formulas yield these bits and hashes for these keys and this rate, which
  * hardly ever happens by chance. */
 static enum fit fit_of_header(const uint8_t *header)
 {
@@ -250,7 +250,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The upper bytes of the flags have no meaning yet. They are kept. */
+/* The upper bytes of the flags have no meaning yet, but are preserved. */
 static uint64_t flags_of(const petal_filter *filter)
 {
     uint32_t format = filter->origin.format;
@@ -299,7 +299,7 @@ static petal_status write_gzip(const struct format_def *self, const petal_filter
     return petal_gzip(&petal_format_dcso, filter, sink, error);
 }
 
-/* Detection reports a compressed file as dcso. */
+/* petal_recognize() reports a compressed file as dcso. */
 const struct format_def petal_format_dcso_gzip = {
     .id = PETAL_FORMAT_DCSO_GZIP,
     .name = "dcso-gzip",

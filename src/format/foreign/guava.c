@@ -1,4 +1,4 @@
-/* guava.c - the files that Guava's BloomFilter.writeTo and its ports write.
+/* guava.c - reads and writes the files that Guava's BloomFilter.writeTo() and its ports write.
  *
  *     0         1   2               6
  *     +---------+---+---------------+---------------------------+
@@ -6,10 +6,10 @@
  *     +---------+---+---------------+---------------------------+
  *
  * 0 is the strategy MITZ_32 (format guava32), and 1 is MITZ_64 (format guava). There is no magic
- * number, no count and no checksum. The file doesn't say which funnel turned keys into bytes, so
- * the user must know it. docs/formats/guava.md. OldPanda's ports write the same bytes. Their
- * MITZ_32 differs from Guava's in some cases, so it is a separate scheme, which the user must name.
- * docs/formats/oldpanda.md. */
+ * number, no count and no checksum. The file doesn't record which funnel converted keys to bytes,
+ * so the user must know the funnel. docs/formats/guava.md. OldPanda's ports write the same bytes.
+ * Their MITZ_32 differs from Guava's in some cases, so it is a separate scheme, which the user must
+ * name. docs/formats/oldpanda.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -18,8 +18,8 @@
 
 enum strategy { MITZ_32 = 0, MITZ_64 = 1 };
 
-/* Finds out what else the bytes could be, for the message. A Java object stream has the same filter
- * in a different form. */
+/* Finds out what else the bytes could be, for the message. A Java object stream contains the same
+ * filter in a different form. */
 static petal_status check_stream(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 4 && load32le(bytes) == 0x0500edacu) /* ac ed 00 05 */
@@ -65,8 +65,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The sizes of Guava up to 31.1. Later versions use k = round(-ln p / ln 2), which differs only for
- * a few very small n. */
+/* The sizes that Guava up to 31.1 uses. Later versions use k = round(-ln p / ln 2), which differs
+ * only for a few very small n. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     petal_status status = petal_size_java(keys, rate, shape, error);
@@ -96,7 +96,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .fit = (fit_), .read = read, .size = UNLESS_READ_ONLY(size), .write = write \
     }
 
-/* The ports' files look like Guava's, so detection never proposes the ports. */
+/* The ports' files look like Guava's, so petal_recognize() never reports the ports. */
 const struct format_def petal_format_guava =
     ROW(GUAVA, "guava", MITZ_64, GUAVA_MITZ64, FIT_POSSIBLE);
 const struct format_def petal_format_guava32 =

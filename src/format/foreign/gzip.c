@@ -14,17 +14,17 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes)
 #include "base/checked.h"
 #include "base/memory.h"
 
-#define ZLIB_CONST /* makes the input pointer const */
+#define ZLIB_CONST /* makes zlib's input pointer const */
 #include <zlib.h>
 
 #define GZIP_WINDOW (15 + 16)   /* the largest window; adding 16 means gzip */
-#define MAX_AT_ONCE 0x40000000u /* zlib counts in unsigned int */
+#define MAX_AT_ONCE 0x40000000u /* zlib's counts are unsigned int */
 #define OS_UNKNOWN 255
 
 /* ---- zlib's memory --------------------------------------------------------------------------- */
 
-/* The size of each block is stored in front of it, because our allocators need it to free the
- * block. 16 bytes keep malloc's alignment. */
+/* The size of each block is stored in front of the block, because Petal's allocators need the size
+ * to free it. This prefix takes 16 bytes, which preserves malloc's alignment. */
 #define SIZE_ROOM 16u
 
 static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
@@ -65,11 +65,11 @@ static unsigned at_once(uint64_t bytes)
 struct unpacking {
     z_stream stream;
     uint64_t left_bytes; /* input that has not been passed to the stream yet */
-    uint8_t *to;         /* NULL to only count the output */
+    uint8_t *to;         /* NULL to count the output only */
     uint64_t room, made;
 };
 
-/* Calls inflate() once, with as much input and output room as it can use. */
+/* Calls inflate() once, with as much input and output room as zlib can count. */
 static int unpack_some(struct unpacking *of)
 {
     uint8_t unwanted[16384];
@@ -111,7 +111,9 @@ static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes
                            petal_error *error)
 {
     int result;
-    do result = unpack_some(of); /* without output room, it accepts only the end of the stream */
+    do
+        result = unpack_some(of); /* without room for output, it accepts only the end of the
+                                   * stream */
     while (result == Z_OK && (whole || of->made < of->room));
     return why_stopped(of, result, whole, size_bytes, error);
 }
@@ -149,7 +151,7 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        /* This fails only if the output is full. In that case the loop calls it again. */
+        /* deflate() fails only if the output is full. In that case, the loop calls it again. */
         deflate(&into->stream, flush);
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);
@@ -174,7 +176,7 @@ petal_status petal_gzip(const struct format_def *format, const petal_filter *fil
 {
     struct packing into = {stream_with(&filter->allocator), sink};
     struct sink packer = {put, &into, false};
-    gz_header header = {.os = OS_UNKNOWN}; /* neither a time nor a name */
+    gz_header header = {.os = OS_UNKNOWN}; /* the header has neither a time nor a name */
     if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return out_of_memory(error);

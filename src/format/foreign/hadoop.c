@@ -1,5 +1,5 @@
-/* hadoop.c - the files of Hadoop's org.apache.hadoop.util.bloom.BloomFilter.write. All numbers are
- * big-endian.
+/* hadoop.c - reads and writes the files that Hadoop's
+ * org.apache.hadoop.util.bloom.BloomFilter.write() produces. All numbers are big-endian.
  *
  *     0        4   8      9               13
  *     +--------+---+------+---------------+--------------------+
@@ -10,7 +10,7 @@
  *
  *     | k | vectorSize m | ceil(m / 8) bytes |          4 bytes each
  *
- * Bit i is bit i % 8 of byte i / 8, the lowest first. docs/formats/hadoop.md.
+ * Bit i is bit i % 8 of byte i / 8, lowest first. docs/formats/hadoop.md.
  *
  * Origin data: one byte, 1, if the file has the old form; otherwise none. */
 #include "base/bytes.h"
@@ -62,7 +62,7 @@ static petal_status check_header(const struct header *header, petal_error *error
     return PETAL_OK;
 }
 
-/* Hadoop's other filters start with the same header, but their files are longer. */
+/* The files of Hadoop's other filters start with the same header, but are longer. */
 static petal_status check_body(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes <= promised_bytes)
@@ -91,8 +91,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return petal_format_check_tail(about, bytes, error);
 }
 
-/* In Hadoop, the caller chooses k and m. BloomMapFile, a caller in Hadoop itself, uses k = 5 and m
- * = ceil(-k n / ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
+/* In Hadoop, the caller chooses k and m. Hadoop's own BloomMapFile uses k = 5 and m = ceil(-k n /
+ * ln(1 - p^(1/k))). The hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -1,5 +1,6 @@
-/* hbase.c - one chunk of an HBase Bloom filter: the 16 bytes that BloomFilterChunk(DataInput)
- * reads, followed by the bits that writeBloom() writes. All numbers are big-endian.
+/* hbase.c - reads and writes one chunk of an HBase Bloom filter: the 16 bytes that
+ * BloomFilterChunk(DataInput) reads, followed by the bits that writeBloom() writes. All numbers are
+ * big-endian.
  *
  *     0          4   8      12     16
  *     +----------+---+------+------+-----------------+
@@ -7,8 +8,8 @@
  *     +----------+---+------+------+-----------------+
  *
  * hash: 0 is Jenkins, 1 is Murmur (2), 2 is Murmur3. Bit i is bit i % 8 of byte i / 8, lowest
- * first; m = 8 * byteSize. HBase itself stores the two parts in different places in an HFile.
- * docs/formats/hbase.md. */
+ * first; m = 8 * byteSize. HBase itself stores the header and the bits in different places in an
+ * HFile. docs/formats/hbase.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -18,7 +19,7 @@
 
 enum { AT_BYTES = 0, AT_HASHES = 4, AT_HASH = 8, AT_KEYS = 12 };
 
-/* Indexed by HBase's numbers. */
+/* Petal's hash ids, indexed by HBase's numbers. */
 static const uint32_t hash_types[] = {PETAL_HASH_HBASE_JENKINS, PETAL_HASH_HBASE_MURMUR2,
                                       PETAL_HASH_HBASE_MURMUR3};
 
@@ -54,7 +55,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* BloomFilterChunk(maxKeys, errorRate, hashType, 0): ceil(n * (-ln p / (ln 2 * ln 2))) bits,
+/* BloomFilterChunk(maxKeys, errorRate, hashType, 0) chooses ceil(n * (-ln p / (ln 2 * ln 2))) bits,
  * rounded up to whole bytes; k = ceil(ln 2 * (bits / n)), where bits / n is an integer division of
  * the number before rounding. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)

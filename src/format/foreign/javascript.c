@@ -53,7 +53,7 @@ void petal_js_set_form(uint8_t *image, uint8_t form)
     store64le(image + AT_FORM, form);
 }
 
-enum { BITS, HASHES, NUMBERS }; /* the order in js_list.members */
+enum { BITS, HASHES, NUMBERS }; /* indices into js_list.members */
 
 enum fit petal_js_list_fits(const struct js_list *list, const uint8_t *bytes, uint64_t size_bytes)
 {
@@ -108,7 +108,7 @@ petal_status petal_js_list_bits(const struct js_list *list, struct json_array nu
     int64_t number = 0;
     bool more;
     *lowest = *highest = 0;
-    /* The units were counted before, so the buffer has room for all of them. */
+    /* The code units were counted beforehand, so the buffer has room for all of them. */
     for (uint64_t at = HEADER_BYTES; at < image_bytes; at += list->unit_bytes) {
         petal_status status = petal_json_next(&numbers, &number, &more, error);
         if (status != PETAL_OK) return status;

@@ -1,8 +1,9 @@
-/* js_tutorial.c - the Bloom filter class of many JavaScript tutorials, in JSON.
+/* js_tutorial.c - reads and writes the JSON of a Bloom filter class that many JavaScript tutorials
+ * use.
  *
  *     {"size":20,"hashCount":3,"bits":[0,16,5]}
  *
- * `bits` are ceil(size / 8) bytes, with the lowest bit of each byte first. They may also be an
+ * `bits` holds ceil(size / 8) bytes, with the lowest bit of each byte first. It may also be an
  * object, since JSON.stringify writes a Uint8Array as {"0":0,"1":16,"2":5}.
  * docs/formats/js-tutorial.md.
  *
@@ -55,7 +56,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     uint64_t hashes = petal_model_round(bits / n * PETAL_LN2);
     shape->hashes = hashes == 0           ? 1
                     : hashes < UINT32_MAX ? (uint32_t)hashes
-                                          : UINT32_MAX; /* refused later if too many */
+                                          : UINT32_MAX; /* rejected later if too large */
     return PETAL_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MAX_DEPTH 128u /* also applies to skipped values */
+#define MAX_DEPTH 128u /* also checked in values that are skipped */
 
 static bool is_space(char c)
 {
@@ -45,13 +45,13 @@ static void skip_space(struct reader *from)
     while (from->at < from->size_bytes && is_space(from->text[from->at])) from->at++;
 }
 
-/* Returns the next character, or 0 at the end. The text itself contains no 0. */
+/* Returns the next character, or 0 at the end of the text. The text itself contains no 0. */
 static char peek(const struct reader *from)
 {
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Skips white space and then this character. Returns false if another character follows. */
+/* Skips white space and then this character. Returns false if a different character follows. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -68,7 +68,8 @@ static const char *pass_digits(const char *at, const char *end)
     return at;
 }
 
-/* A number is -? digits (. digits)? (e digits)?, and the first digits have no leading zero. */
+/* The syntax of a number is -? digits (. digits)? (e digits)?, and the first digits have no leading
+ * zero. */
 static bool is_number(const char *at, const char *end)
 {
     if (at < end && *at == '-') at++;
@@ -156,7 +157,7 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     *value = (struct json_value){JSON_STRING, from->at, from->at};
     while (status == PETAL_OK && peek(from) != '"') {
         uint8_t c = (uint8_t)peek(from);
-        if (c < 0x20) return not_json(from); /* or the end of the text */
+        if (c < 0x20) return not_json(from); /* a control character, or the end of the text */
         if (c == '\\')
             status = pass_escape(from);
         else if (c >= 0x80)
@@ -296,7 +297,7 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
     uint32_t i = 0;
-    /* Codecs ask only for names in the list. */
+    /* Codecs request only names in the list. */
     while (strcmp(object->names->name[i], name) != 0) i++;
     return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
 }
@@ -307,7 +308,7 @@ bool petal_json_has(const struct json_object *object, const char *name, enum jso
     return value && value->kind == kind;
 }
 
-/* Returns the member if it has that kind. */
+/* Returns the member if it has this kind, otherwise fails. */
 static petal_status get(const struct json_object *object, const char *name, enum json_kind kind,
                         const struct json_value **value, petal_error *error)
 {
@@ -319,7 +320,7 @@ static petal_status get(const struct json_object *object, const char *name, enum
     return petal_format_damaged(error, *value ? (*value)->at : object->at, what);
 }
 
-/* Converts decimal digits only. Returns false on overflow. */
+/* Converts text that consists only of decimal digits. Returns false on overflow. */
 static bool to_number(const char *digits, const char *end, uint64_t *number)
 {
     uint64_t sum = 0;
@@ -414,7 +415,7 @@ static void pass_space_and(struct json_array *array, char mark)
         array->at++;
 }
 
-/* Skips the name of the next element, which must be its index. */
+/* Skips the name of the next element, which must equal the element's index. */
 static bool pass_index(struct json_array *array)
 {
     char digits[24];

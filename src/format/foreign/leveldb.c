@@ -1,19 +1,20 @@
-/* leveldb.c - one Bloom filter of a LevelDB table, as FilterPolicy::CreateFilter writes it.
+/* leveldb.c - reads and writes one Bloom filter of a LevelDB table, as FilterPolicy::CreateFilter
+ * writes it.
  *
  *     0                        size - 1
  *     +------------------------+---+
  *     | bits, at least 8 bytes | k |
  *     +------------------------+---+
  *
- * There is no magic number and no length. The code that cuts it out of the table's filter block
- * must know where it ends. docs/formats/leveldb.md. */
+ * There is no magic number and no length. The code that extracts a filter from the table's filter
+ * block must know where the filter ends. docs/formats/leveldb.md. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
 #include "scheme/model.h"
 
 #define MIN_BITS 64u
-#define MAX_BITS_PER_KEY 100u /* above 44, k stays the same */
+#define MAX_BITS_PER_KEY 100u /* above 44, k no longer changes */
 
 static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
                          struct description *about, petal_error *error)
@@ -74,8 +75,8 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
 }
 
 /* LevelDB's parameter is the bits per key, an integer: 10 for 1 %. This function chooses the
- * smallest one that reaches the rate, according to the textbook formula with LevelDB's k. It takes
- * into account that n / 2^32 of all absent keys have the same hash as one of the n keys. */
+ * smallest number that reaches the rate, according to the textbook formula with LevelDB's k. It
+ * takes into account that n / 2^32 of all absent keys have the same hash as one of the n keys. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     if (keys == 0) keys = 1;
@@ -109,8 +110,8 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return status == PETAL_OK ? petal_put(sink, &hashes, sizeof hashes, error) : status;
 }
 
-/* One in eight files of any kind ends with a byte from 1 to 30. That is too weak a hint to
- * report. */
+/* One in eight arbitrary files ends with a byte from 1 to 30. So this evidence is too weak to
+ * report a match. */
 const struct format_def petal_format_leveldb = {
     .id = PETAL_FORMAT_LEVELDB,
     .name = "leveldb",

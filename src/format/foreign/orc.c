@@ -1,21 +1,21 @@
-/* orc.c - one Bloom filter of Apache ORC: the protobuf message BloomFilter, an entry in a file's
- * BloomFilterIndex.
+/* orc.c - reads and writes one Apache ORC Bloom filter: a protobuf message BloomFilter, as stored
+ * in the BloomFilterIndex of an ORC file.
  *
- *     newer, stream BLOOM_FILTER_UTF8; the bits are field 3, bytes:
+ *     newer form, in stream BLOOM_FILTER_UTF8; field 3 (bytes) contains the bits:
  *         08 <varint: k>  1a <varint: bytes>  <bits>
- *     older, stream BLOOM_FILTER; the bits are field 2, repeated fixed64:
+ *     older form, in stream BLOOM_FILTER; field 2 (repeated fixed64) contains the bits:
  *         08 <varint: k>  11 <8 bytes>  11 <8 bytes> ...
  *
- * The bits are little-endian 64-bit words, so bit i is bit i % 8 of byte i / 8 in both forms. Input
- * must look as protobuf's writers write it: fields in order, each once, and varints of minimal
- * length. The origin records the form:
+ * The bits are little-endian 64-bit words, so in both forms, bit i of the filter is bit i % 8 of
+ * byte i / 8. The reader accepts only what protobuf's own writers produce: each field once, in
+ * order, and varints of minimal length. The origin records the form:
  *
  *     origin.near: empty for the newer form, one byte 1 for the older
  *
- * The file doesn't say how keys were hashed: as bytes (format orc: strings, decimals, binaries) or
- * as longs (format orc-long: integers, dates, timestamps, doubles). The type of the column
- * determines that, so the user must know it. An example: a filter created for 1 key at 1 %, with
- * "hello" added. k = 44, m = 64, and only bits 1 and 62 are set: the step between positions is a
+ * The file doesn't record how the keys were hashed. ORC hashes strings, decimals and binaries as
+ * bytes (format orc), and integers, dates, timestamps and doubles as longs (format orc-long). So
+ * the user must know the column's type. Example: a filter created for 1 key at 1 %, with "hello"
+ * added. k = 44, m = 64, and only bits 1 and 62 are set, because the step between positions is a
  * multiple of 64, and ORC complements negative positions:
  *
  *     08 2c 1a 08 02 00 00 00 00 00 00 40        08 2c 11 02 00 00 00 00 00 00 40 */
@@ -29,7 +29,7 @@
 #define TAG_HASHES 0x08u /* field 1, varint */
 #define TAG_WORD 0x11u   /* field 2, 8 bytes */
 #define TAG_BITS 0x1au   /* field 3, length and bytes */
-#define TAG_ENTRY 0x0au  /* in a BloomFilterIndex: field 1, length and bytes */
+#define TAG_ENTRY 0x0au  /* field 1 of a BloomFilterIndex, length and bytes */
 #define WORD_BYTES 8u
 #define TAGGED_BYTES 9u
 
@@ -40,7 +40,7 @@
 struct message {
     uint32_t hashes;
     bool older;
-    uint64_t offset;     /* of the bits, or of the first word's tag */
+    uint64_t offset;     /* offset of the bits, or of the first word's tag */
     uint64_t size_bytes; /* of the bits */
 };
 
@@ -89,8 +89,7 @@ static petal_status take_newer(const uint8_t *bytes, uint64_t size_bytes, uint64
     return status;
 }
 
-/* Each word has its own tag. So a message that was cut off after a word is a valid smaller
- * filter. */
+/* Each word has its own tag, so a message truncated after any word is a valid smaller filter. */
 static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
                                struct message *message, petal_error *error)
 {
@@ -103,7 +102,7 @@ static petal_status take_older(const uint8_t *bytes, uint64_t size_bytes, uint64
     return check_bits(message->size_bytes, at, error);
 }
 
-/* Finds out what else the bytes could be, for the message. */
+/* Reports a more specific error if the bytes look like another kind of file. */
 static petal_status check_kind(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
     if (size_bytes >= 3 && memcmp(bytes, "ORC", 3) == 0)
@@ -143,8 +142,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The plain image: k and form, 4 bytes each, followed by the bits. It is at most 6 bytes larger
- * than the message. */
+/* The plain image: k and form, 4 bytes each, followed by the bits. The image is at most 6 bytes
+ * larger than the message. */
 #define PLAIN_HEADER_BYTES 8u
 
 static void gather_bits(const uint8_t *bytes, const struct message *message, uint8_t *bits)

@@ -1,18 +1,19 @@
-/* parquet.c - one Bloom filter of Apache Parquet, in a file or alone: a header in Thrift's compact
- * protocol, followed by the blocks. parquet_file.c finds such regions in a .parquet file.
+/* parquet.c - reads and writes one Apache Parquet Bloom filter: a header in Thrift's compact
+ * protocol, followed by the blocks. parquet_file.c finds the filters inside a .parquet file.
  *
  *     15 <zigzag varint: bytes of the blocks>  1c 1c 00 00  1c 1c 00 00  1c 1c 00 00  00 | blocks
  *      numBytes                                algorithm    hash         compression
  *                                              BLOCK        XXHASH       UNCOMPRESSED
  *
- * A block is 32 bytes. One block with "hello" added (bits 20 9 10 7 9 31 28 27 of its words):
+ * A block consists of 32 bytes. Example: a one-block filter with "hello" added, which sets bits 20
+ * 9 10 7 9 31 28 27 in the eight words:
  *
  *     15 40 1c1c0000 1c1c0000 1c1c0000 00 |
  *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
  *
- * Thrift allows other encodings of the same header (long field ids, unknown fields). They are
- * accepted. The origin keeps the header, so that it can be written back unchanged.
- * docs/formats/parquet.md. */
+ * Thrift allows other encodings of the same header (long field ids, unknown fields), and the reader
+ * accepts them. The origin keeps the header's bytes, so that they can be written back unchanged.
+ * See docs/formats/parquet.md. */
 #include "format/foreign/parquet.h"
 
 #include "base/bytes.h"
@@ -23,7 +24,7 @@
 
 #define BLOCK_BYTES 32u
 #define HASHES 8u
-/* A header has 15 to 20 bytes. Arrow's C++ reader doesn't read more than this either. The limit
+/* A typical header has 15 to 20 bytes. Arrow's C++ reader has the same limit of 256 bytes, which
  * makes a hostile header cheap to refuse. */
 #define MAX_HEADER_BYTES 256u
 /* parquet-java, Arrow and arrow-rs create no larger filters. */
@@ -31,22 +32,22 @@
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* A header that is being read. */
+/* The state of reading a header. */
 struct reading {
     uint64_t offset;
     int64_t bitset_bytes;
-    uint32_t seen;       /* bit i: field i is present */
-    petal_status status; /* the status of a field that is well-formed but not supported */
+    uint32_t seen;       /* bit i is set if field i is present */
+    petal_status status; /* the error for a field that is well-formed but unsupported */
     petal_error *error;
 };
 
-/* The unions in the header by field id, with the only supported member of each. */
+/* The header's unions, indexed by field id, each with its only supported member. */
 static const struct {
     const char *what, *member;
 } unions[] = {
     [2] = {"algorithm", "BLOCK"}, [3] = {"hash", "XXHASH"}, [4] = {"compression", "UNCOMPRESSED"}};
 
-/* Reads the only member of a union. *context becomes its id. */
+/* Reads the only member of a union, and stores the member's id in *context. */
 static bool take_member(struct thrift *in, const struct thrift_field *field, void *context)
 {
     int32_t *member = context;
@@ -114,7 +115,7 @@ petal_status petal_parquet_read_header(const uint8_t *bytes, uint64_t size_bytes
 
 #define USUAL_BYTES 20u /* at most */
 
-/* Writes the usual header, which all writers produce. Returns its size. */
+/* Writes the header in the form that all known writers produce. Returns its size in bytes. */
 static uint32_t usual_header(uint32_t bitset_bytes, uint8_t header[USUAL_BYTES])
 {
     static const uint8_t rest[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
@@ -159,7 +160,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return PETAL_OK;
 }
 
-/* The usual header can't be mistaken: 14 of its bytes never change. */
+/* The usual header is easy to recognize, because 14 of its bytes are constant. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct parquet_header header;
@@ -177,10 +178,10 @@ static uint64_t usual_size(uint64_t bytes)
     return size;
 }
 
-/* arrow-rs computes (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128
- * MiB. If the rate is so low that 1 - p^(1/8) rounds to 1, the result is negative, and arrow-rs
- * chooses the smallest size, far too small for the rate. In this case we choose the largest size,
- * as parquet-java does. */
+/* arrow-rs computes (usize)(-8 n / ln(1 - p^(1/8))) / 8, and rounds it up to a power of two from 32
+ * bytes to 128 MiB. If the rate is so low that 1 - p^(1/8) rounds to 1, the result is negative, and
+ * arrow-rs chooses the smallest size, far too small for the rate. In this case, Petal chooses the
+ * largest size, like parquet-java. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);
@@ -207,8 +208,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_layer(options, &shape, about, error);
 }
 
-/* Returns true if the filter has its file's header and the header describes exactly these blocks. A
- * petal file may have been modified. */
+/* Returns true if the filter still has the header of its original file, and that header describes
+ * exactly these blocks. (The filter may come from a modified petal file.) */
 static bool has_header(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;

@@ -10,10 +10,10 @@
  *     meta_data     1: type   3: path_in_schema   14: bloom_filter_offset
  *                   15: bloom_filter_length (since Parquet 2.10)
  *
- * Only these fields are read, and the others are skipped. Each byte of the footer is read once. If
- * the length is missing, it is computed from the filter's own header. A file with an encrypted
- * footer (PARE at the end) is refused. In a readable footer, encrypted columns are listed as
- * encrypted. docs/formats/parquet.md. */
+ * Only these fields are read, and all other fields are skipped. Each byte of the footer is read
+ * once. If bloom_filter_length is missing, the length is computed from the filter's own header. A
+ * file with an encrypted footer (PARE at the end) is refused. In a readable footer, encrypted
+ * columns are listed as encrypted. docs/formats/parquet.md. */
 #include "petal/petal_parquet.h"
 
 #include "base/bytes.h"
@@ -22,22 +22,22 @@
 #include "format/foreign/thrift.h"
 
 #define MAGIC_BYTES 4u
-#define TRAILER_BYTES 8u /* size of the footer, and the magic number */
-/* AES-GCM's nonce and tag. They follow a footer that is readable but signed. */
+#define TRAILER_BYTES 8u /* footer size and magic number */
+/* The size of AES-GCM's nonce and tag, which follow a signed plaintext footer. */
 #define SIGNATURE_BYTES 28u
 
-/* The list so far, and the column that is being read. */
+/* The list built so far, and the column chunk being read. */
 struct listing {
     const uint8_t *file;
-    uint64_t footer_at; /* filters must end before this offset */
+    uint64_t footer_at; /* file offset of the footer; every filter must end before it */
     petal_parquet_filter *list;
     uint64_t list_count, count;
     bool has_row_groups, is_signed;
-    petal_status status; /* for Thrift that is well-formed but has impossible values */
+    petal_status status; /* the error if the Thrift is well-formed but contains impossible values */
     petal_error *error;
 
     petal_parquet_filter now;
-    size_t column_size; /* size of the text in now.column */
+    size_t column_size; /* length of the text in now.column */
     int64_t offset, length;
     bool has_offset, has_length, has_meta_data;
 };
@@ -50,8 +50,8 @@ static bool refuse(struct listing *listing, petal_status status)
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
-/* Appends a part of the path. The path is shown to people, so a byte that could disturb a terminal
- * or break a line becomes '?'. */
+/* Appends a component of the column's path. Programs display the path, so any byte that could
+ * confuse a terminal or break a line is replaced with '?'. */
 static bool take_path_part(struct thrift *in, const struct thrift_field *field, void *context)
 {
     struct listing *listing = context;
@@ -99,7 +99,7 @@ static bool take_meta_data(struct thrift *in, const struct thrift_field *field, 
     }
 }
 
-/* EncryptionWithColumnKey contains the path, because the metadata may be encrypted. */
+/* EncryptionWithColumnKey repeats the column's path, because the metadata may be encrypted. */
 static bool take_column_key(struct thrift *in, const struct thrift_field *field, void *context)
 {
     return field->id == 1 ? take_path(in, field, context) : petal_thrift_skip(in, field);
@@ -112,7 +112,7 @@ static bool take_crypto(struct thrift *in, const struct thrift_field *field, voi
            petal_thrift_struct(in, take_column_key, context);
 }
 
-/* Refuses a column chunk that is in another file, since the offsets refer to that file. */
+/* Refuses a column chunk stored in another file, because its offsets refer to the other file. */
 static bool take_file_path(struct thrift *in, const struct thrift_field *field,
                            struct listing *listing)
 {
@@ -175,7 +175,8 @@ static petal_status find_region(struct listing *listing)
         (long long)listing->length);
 }
 
-/* Ends a column chunk. If its metadata is encrypted, it may have a filter, so it is listed too. */
+/* Ends a column chunk. A chunk with encrypted metadata is listed too, because it may have a
+ * filter. */
 static bool end_chunk(struct listing *listing)
 {
     bool hidden = listing->now.encrypted && !listing->has_meta_data;
@@ -220,7 +221,7 @@ static bool take_row_group(struct thrift *in, const struct thrift_field *field, 
 static bool take_file_field(struct thrift *in, const struct thrift_field *field, void *context)
 {
     struct listing *listing = context;
-    /* encryption_algorithm: a readable footer with this field is signed. */
+    /* If a readable footer contains the field encryption_algorithm, the footer is signed. */
     if (field->id == 8) listing->is_signed = true;
     if (field->id != 4) return petal_thrift_skip(in, field);
     listing->has_row_groups = true;
@@ -246,7 +247,8 @@ static bool has_text(const uint8_t *at, const char *text)
     return memcmp(at, text, MAGIC_BYTES) == 0;
 }
 
-/* Checks both ends of the file. *footer_bytes becomes the size of the footer. */
+/* Checks the magic numbers at both ends of the file, and stores the size of the footer in
+ * *footer_bytes. */
 static petal_status find_footer(const uint8_t *file, uint64_t size_bytes, uint64_t *footer_bytes,
                                 petal_error *error)
 {

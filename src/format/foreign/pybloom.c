@@ -1,5 +1,5 @@
-/* pybloom.c - the files of pybloom_live 4: BloomFilter.tofile() and ScalableBloomFilter.tofile().
- * All numbers are little-endian.
+/* pybloom.c - reads and writes the files of pybloom_live 4, as written by BloomFilter.tofile() and
+ * ScalableBloomFilter.tofile(). All numbers are little-endian.
  *
  *     0       8   16          24        32     40
  *     +-------+---+-----------+---------+------+------------------------------+
@@ -11,14 +11,16 @@
  *     | scale | ratio | capacity| error | filters n| n sizes, 8 each | n filters, each as above  |
  *     +-------+-------+---------+-------+----------+-----------------+---------------------------+
  *
- * In the first form each number takes 8 bytes, and the error is a double.
+ * In the header of a plain filter, each number takes 8 bytes, and the error rate is a double.
  *
- * At first, a scalable filter contains no filters. If a key is added when there are none, or when
- * the last filter is full, a new filter is created. It has `scale` times the capacity and `ratio`
- * times the error of the last one. `pybloom` reads both forms and creates the first;
- * `pybloom-scalable` is only the second. docs/formats/pybloom.md.
+ * A new scalable filter contains no plain filter. When a key is added, and there is no plain filter
+ * yet or the last one is full, a plain filter is appended. The appended filter has `scale` times
+ * the capacity and `ratio` times the error rate of the last one. The format `pybloom` reads both
+ * forms and creates plain filters; `pybloom-scalable` reads and creates only scalable filters. See
+ * docs/formats/pybloom.md.
  *
- * The origin data of a scalable filter are its first 28 bytes. A plain filter has none. */
+ * The origin of a scalable filter contains the first 28 bytes of the file. A plain filter has no
+ * origin data. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -49,16 +51,16 @@ enum {
 
 #define ORIGIN_BYTES ((uint32_t)AT_FILTERS)
 
-/* The defaults of ScalableBloomFilter(). */
+/* The default arguments of ScalableBloomFilter(). */
 #define DEFAULT_SCALE 4u /* LARGE_SET_GROWTH */
 #define DEFAULT_RATIO 0.9
 
-/* The library has names for 2 and 4, but accepts any number. With a larger one than this, growth
- * would explode. */
+/* pybloom_live defines names for the scales 2 and 4, but accepts any scale. With a scale above this
+ * limit, the capacity would explode. */
 #define MAX_SCALE 1024u
 
-/* If a scalable filter has no filter yet, it is opened with an empty first one, unless that needs
- * more bytes than this. */
+/* A scalable filter without any plain filter is opened as if it had an empty first one. If that
+ * first filter would exceed this size, the file is refused. */
 #define MAX_EMPTY_BYTES ((uint64_t)1 << 20)
 
 static double load_double(const uint8_t *from)
@@ -68,8 +70,8 @@ static double load_double(const uint8_t *from)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* k = ceil(log2(1 / p)), and slices have ceil(n |ln p| / (k (ln 2)^2)) bits. Both are computed with
- * Python's expressions. */
+/* k = ceil(log2(1 / p)), and each slice has ceil(n abs(ln p) / (k (ln 2)^2)) bits. Both are
+ * computed with the same expressions as in pybloom_live. */
 static petal_status size(uint64_t capacity, double rate, struct shape *shape, petal_error *error)
 {
     uint64_t slice_bits;
@@ -157,7 +159,7 @@ static petal_status check_header(const uint8_t *header, uint64_t offset, petal_e
     return PETAL_OK;
 }
 
-/* Reads the filter at `offset`, which must have exactly this size. */
+/* Reads the plain filter at `offset`, which must have exactly the given size. */
 static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t size_bytes,
                                 struct layer_description *layer, petal_error *error)
 {
@@ -183,8 +185,9 @@ static petal_status read_filter(const uint8_t *bytes, uint64_t offset, uint64_t 
     return petal_format_check_tail(&one, bytes, error);
 }
 
-/* A plain filter has its number of slices where a scalable one has the upper half of the ratio. As
- * a double, a number of slices is tiny. As a number of slices, the ratio of 0.9 is impossible. */
+/* A plain filter stores its number of slices where a scalable filter stores the upper half of the
+ * ratio. A number of slices, read as part of a double, is a tiny ratio. A ratio such as 0.9, read
+ * as a number of slices, is impossibly large. */
 static bool is_scalable(const uint8_t *bytes, uint64_t size_bytes)
 {
     return size_bytes >= AT_INITIAL && load_double(bytes + AT_RATIO) >= 0x1p-64 &&
@@ -265,7 +268,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 static void write_header(const struct layer *layer, uint8_t header[HEADER_BYTES]);
 
-/* Makes the image that the original would write if it had an empty first filter. */
+/* Creates the file that pybloom_live would write for a scalable filter with an empty first
+ * filter. */
 static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
                            const petal_allocator *allocator, uint8_t **decoded,
                            uint64_t *decoded_bytes, petal_error *error)
@@ -274,7 +278,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
     bool is_plain_image = !is_scalable(bytes, size_bytes) ||
                           check_scalable(bytes, size_bytes, NULL) != PETAL_OK ||
                           load32le(bytes + AT_FILTERS) != 0 || size_bytes != AT_SIZES;
-    if (is_plain_image) return PETAL_OK; /* or it contains no filter at all, which read() reports */
+    if (is_plain_image) return PETAL_OK; /* read() reports any error */
     first.capacity = load64le(bytes + AT_INITIAL);
     first.target_rate = load_double(bytes + AT_TOTAL_ERROR) * load_double(bytes + AT_RATIO);
     petal_status status = size(first.capacity, first.target_rate, &first.array.shape, error);
@@ -305,7 +309,7 @@ static bool has_scalable_origin(const petal_filter *filter)
            filter->origin.size_bytes == ORIGIN_BYTES;
 }
 
-/* A plain filter accepts keys beyond its capacity. So only a scalable filter grows. */
+/* Only a scalable filter grows, because a plain filter accepts keys beyond its capacity. */
 static bool grows(const petal_filter *filter)
 {
     return has_scalable_origin(filter) && filter->scheme == &petal_scheme_pybloom;
@@ -360,8 +364,8 @@ static petal_status write_filter(const struct layer *layer, const struct sink *s
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }
 
-/* Returns true if the original would not have created a filter yet. It does so when the first key
- * is added. */
+/* Returns true if pybloom_live's scalable filter would still contain no plain filter. pybloom_live
+ * creates the first one when a key is added. */
 static bool is_bare(const petal_filter *filter)
 {
     const struct bit_array *array = &filter->layers->array;
@@ -411,7 +415,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .write = write, .grows = grows, .grow = grow \
     }
 
-/* Detection reports a scalable filter as pybloom. */
+/* Format detection reports a scalable filter as pybloom. */
 const struct format_def petal_format_pybloom = ROW(PYBLOOM, "pybloom", FIT_POSSIBLE, plan_plain);
 const struct format_def petal_format_pybloom_scalable =
     ROW(PYBLOOM_SCALABLE, "pybloom-scalable", FIT_NO, plan_scalable);

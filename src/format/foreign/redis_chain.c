@@ -1,5 +1,5 @@
-/* redis_chain.c - what RedisBloom requires of its links, how it sizes them, and how a filter
- * records values for which it has no field. docs/formats/redisbloom.md. */
+/* redis_chain.c - checks RedisBloom's links, sizes them as RedisBloom does, and records in the
+ * filter's origin the values for which a filter has no field. See docs/formats/redisbloom.md. */
 #include "format/foreign/redis_chain.h"
 
 #include "base/bytes.h"
@@ -10,11 +10,12 @@
 
 #include <string.h>
 
-/* The options of a chain. */
+/* A chain's option bits. */
 enum {
-    NOROUND = 1,      /* links have exactly their size; without it, 2^n2 bits */
-    ENTS_IS_BITS = 2, /* links are sized by n2; no command ever set this */
-    FORCE64 = 4,      /* MurmurHash64A; without it, MurmurHash2 */
+    NOROUND = 1,      /* a link has exactly the computed number of bits; without this option, 2^n2
+                       * bits */
+    ENTS_IS_BITS = 2, /* links are sized by n2; no RedisBloom command ever set this option */
+    FORCE64 = 4,      /* hashes with MurmurHash64A; without this option, with MurmurHash2 */
     NO_SCALING = 8,   /* the filter has one link and doesn't grow */
     ALL_OPTIONS = 15
 };
@@ -24,25 +25,26 @@ enum {
 #define HIGHEST_RATE 0.25 /* RedisBloom lowers higher rates to this */
 #define MAX_N2 48u        /* the scheme's max_bits */
 
-/* The first RDB version with module values. Every server that supports them accepts it. */
+/* The first RDB version that has module values. Every server that supports module values accepts
+ * this version. */
 #define RDB_VERSION 8u
 
-/* The ways in which a link encodes its size m. */
+/* How a link encodes its size m. */
 enum kind {
-    PLAIN = 0,        /* bits is m, n2 is 0 */
-    POWER = 1,        /* m is 2^n2, rounded up to whole words, and bits is 8 * bytes */
-    POWER_BYTES = 2,  /* the same with whole bytes; used until RedisBloom 2.2.4 */
-    POWER_UNSAID = 3, /* the same with bits stored as 0; used before RedisBloom 2.2 */
+    PLAIN = 0,        /* `bits` is m, and `n2` is 0 */
+    POWER = 1,        /* m is 2^n2; `bytes` is rounded up to whole words, and `bits` is 8 * bytes */
+    POWER_BYTES = 2,  /* like POWER, but rounded up to whole bytes; used until RedisBloom 2.2.4 */
+    POWER_UNSAID = 3, /* like POWER_BYTES, but `bits` is 0; used before RedisBloom 2.2 */
 };
 
 /* ---- notes: origin.near ---------------------------------------------------------------------- */
 
-/* 0 .. 39 5 bits per link, the first lowest: 2 for its kind, 3 for how many ulps its bits per
+/*     0 .. 39   5 bits per link, the first lowest: 2 for its kind, 3 for how many ulps its bits per
  *               entry lie above the computed ones (two's complement: logarithms differ in the last
  *               bit between C libraries)
  *     40        options
  *     41        encver, and 128 if strings are compressed
- *     42 .. 43  version of RDB, 0 for a bare value
+ *     42 .. 43  RDB version, 0 for a bare value
  *     44 .. 47  growth
  */
 #define NOTES_BYTES 48u
@@ -88,7 +90,8 @@ const struct redis_chain petal_redis_new_chain = {.options = FORCE64 | NOROUND,
                                                   .rdb_version = RDB_VERSION,
                                                   .compressed = true};
 
-/* The notes come from a file and may be forged. Whatever they contain, the chain can be written. */
+/* The notes come from a file and may be forged, so invalid notes are replaced with values that can
+ * be written. */
 static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 {
     const uint8_t *data = filter->origin.near;
@@ -112,7 +115,7 @@ static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* RedisBloom's own expressions, with its constants of fifteen digits. */
+/* These expressions and their fifteen-digit constants are RedisBloom's own. */
 static double bpe_of(double error)
 {
     double bpe = -(petal_model_ln(error) / 0.480453013918201);
@@ -129,7 +132,7 @@ static bool is_rate(double error)
     return error > 0 && error < 1;
 }
 
-/* Sets the fields that encode the size m of a link. */
+/* Sets the fields that encode a link's size m. */
 static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
 {
     link->bytes = modulus / 8 + (modulus % 8 != 0);
@@ -140,15 +143,15 @@ static void tell_size(struct redis_link *link, uint64_t modulus, enum kind kind)
     link->bits = kind == PLAIN ? modulus : kind == POWER_UNSAID ? 0 : 8 * link->bytes;
 }
 
-/* Returns true if this encoding may contain this kind. Older kinds were written before its first
- * version. */
+/* Returns true if a value with this encoding version may contain links of this kind. The kinds that
+ * the newest version excludes were only written before it existed. */
 static bool encver_knows(uint32_t encver, uint64_t modulus, enum kind kind)
 {
     return encver < REDIS_ENCVER_NEWEST ||
            (kind != POWER_UNSAID && (kind != PLAIN || modulus % 8 == 0));
 }
 
-/* Finds a link's m and the kind that encodes it. */
+/* Determines a link's size m, and the kind of encoding that the link uses. */
 static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *modulus,
                       enum kind *kind)
 {
@@ -163,8 +166,8 @@ static bool find_kind(const struct redis_link *link, uint32_t encver, uint64_t *
     return false;
 }
 
-/* In an old filter, rounds the size of a new link up to a power of two, and raises its number of
- * entries to what then fits. */
+/* Rounds a new link's size up to a power of two, as old filters do, and raises the link's capacity
+ * accordingly. */
 static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, petal_error *error)
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
@@ -176,7 +179,7 @@ static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, pet
     return PETAL_OK;
 }
 
-/* Sizes a new link for this many entries and this error rate, as RedisBloom does. */
+/* Sizes a new link for the given capacity and error rate, as RedisBloom does. */
 static petal_status size_link(struct redis_link *link, uint64_t options, uint64_t *modulus,
                               petal_error *error)
 {
@@ -195,7 +198,7 @@ static petal_status size_link(struct redis_link *link, uint64_t options, uint64_
     return PETAL_OK;
 }
 
-/* Sizes a new link as RedisBloom does, and checks its shape. */
+/* Sizes a new link as RedisBloom does, and checks the resulting shape. */
 static petal_status make_shape(struct redis_link *link, uint64_t options, struct shape *shape,
                                petal_error *error)
 {
@@ -238,7 +241,7 @@ static int64_t ulps_of(const struct redis_link *link)
     return (int64_t)(bits_from_double(link->bpe) - bits_from_double(bpe_of(link->error)));
 }
 
-/* Checks the rate, and the numbers that follow from it. */
+/* Checks a link's error rate, and the values that RedisBloom computes from the rate. */
 static petal_status check_rate(const struct redis_link *link, uint32_t number, petal_error *error)
 {
     if (link->entries == 0) return damaged(link, number, "a capacity of 0", error);
@@ -291,7 +294,7 @@ static petal_status describe_link(const struct redis_chain *chain, uint32_t numb
     return PETAL_OK;
 }
 
-/* Returns true if the chain's number of keys is the sum of its links' numbers. */
+/* Returns true if the chain's key count is the sum of the links' key counts. */
 static bool sizes_add_up(const struct redis_chain *chain)
 {
     uint64_t sum = 0;
@@ -318,7 +321,8 @@ petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t
 
 /* ---- filter -> chain ------------------------------------------------------------------------- */
 
-/* Returns the kind that encodes a layer's size: the recorded one, if the encoding supports it. */
+/* Returns the kind of encoding for a layer's size. Prefers the recorded kind if the encoding
+ * version supports it. */
 static enum kind kind_of(const petal_filter *filter, uint32_t number, uint32_t encver)
 {
     uint64_t modulus = filter->layers[number].array.shape.bits;
@@ -364,8 +368,8 @@ static petal_status link_of(const petal_filter *filter, uint32_t number,
     return PETAL_OK;
 }
 
-/* Returns true if the number of bits of a link follows from its other fields: the first encoding
- * doesn't store it. */
+/* Returns true if a link's number of bits can be computed from its other fields. The first encoding
+ * version doesn't store the number of bits. */
 static bool is_implied(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -384,7 +388,7 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
     chain->link_count = filter->layer_count;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++) {
         status = link_of(filter, i, format, chain, error);
-        /* After a merge, numbers may be saturated, so the sum can overflow. */
+        /* After a merge, the layers' key counts may be saturated, so their sum can overflow. */
         if (!checked_add(chain->size, filter->layers[i].items, &chain->size))
             return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))
@@ -456,8 +460,8 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
-/* If the filter has a different scheme, its origin is forged, and RedisBloom has no rule for its
- * growth. */
+/* If a filter has a different scheme, its origin is forged: RedisBloom has no such filters, so
+ * their growth is undefined. */
 bool petal_redis_grows(const petal_filter *filter)
 {
     return filter->scheme == &petal_scheme_redisbloom;

@@ -1,13 +1,13 @@
 /* redis_chain.h - a RedisBloom filter is a chain of links. Both of its forms, BF.SCANDUMP
- * (redisbloom.c) and DUMP (redisbloom_dump.c), are read into this chain. The fields have the values
- * from the file. petal_redis_describe() checks them. */
+ * (redisbloom.c) and DUMP (redisbloom_dump.c), are read into a struct redis_chain. Its fields
+ * contain the unchecked values from the file, and petal_redis_describe() checks them. */
 #ifndef PETAL_FORMAT_REDIS_CHAIN_H
 #define PETAL_FORMAT_REDIS_CHAIN_H
 
 #include "format/format.h"
 
-/* The newest encoding of the module's values, and the first encodings that store growth, options
- * and sizes. */
+/* Encoding versions of RedisBloom's values: the newest, and the first ones that store the growth,
+ * the options and the number of bits. */
 enum {
     REDIS_ENCVER_NEWEST = 4,
     REDIS_ENCVER_GROWTH = 4,
@@ -16,45 +16,47 @@ enum {
 };
 
 struct redis_link {
-    uint64_t entries, size; /* keys that the link is planned for, and keys added */
-    double error, bpe;      /* the rate, and the bits per entry that follow from it */
+    uint64_t entries, size; /* number of keys that the link is sized for, and number of keys
+                             * added */
+    double error, bpe;      /* the error rate, and the bits per entry computed from the rate */
     uint64_t hashes;
-    uint64_t bits, bytes, n2; /* if n2 > 0, positions are modulo 2^n2, otherwise modulo bits */
-    uint64_t told_at;         /* offset of the link's fields, for messages */
-    uint64_t bytes_at;        /* offset of its bits in the image */
+    uint64_t bits, bytes, n2; /* positions are modulo 2^n2 if n2 > 0, and modulo `bits` otherwise */
+    uint64_t told_at;         /* file offset of the link's fields, for error messages */
+    uint64_t bytes_at;        /* offset of the link's bits in the image */
 };
 
 struct redis_chain {
     uint64_t size, link_count, options, growth;
-    uint64_t told_at; /* offset of these fields, for messages */
-    /* These are only in a DUMP. */
+    uint64_t told_at; /* file offset of these fields, for error messages */
+    /* Only a DUMP contains the following fields. */
     uint32_t encver;
-    uint32_t rdb_version; /* 0 for a bare value, without type and footer */
-    bool compressed;      /* compress strings with LZF if that makes them shorter */
+    uint32_t rdb_version; /* 0 for a bare value, which has no type byte and no footer */
+    bool compressed;      /* true if strings are compressed with LZF when that makes them shorter */
     struct redis_link links[PETAL_MAX_LAYERS];
 };
 
-/* An empty chain with the options of the current commands. Links are then added to it. */
+/* An empty chain with the options that current RedisBloom commands set. The caller adds the
+ * links. */
 extern const struct redis_chain petal_redis_new_chain;
 
-/* Checks the fields before the links. On success there are at most PETAL_MAX_LAYERS links. */
+/* Checks the fields that precede the links. On success there are at most PETAL_MAX_LAYERS links. */
 petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error *error);
 
-/* Checks every field of a chain, and converts it to a description. `image` has the bits of the
- * links, unless it is NULL. */
+/* Checks every field of a chain, and converts it to a description. If `image` is not NULL, it
+ * contains the links' bits. */
 petal_status petal_redis_describe(const struct redis_chain *chain, const uint8_t *image,
                                   struct description *about, petal_error *error);
 
-/* Converts a filter to a chain, in order to write it in `format`. Returns PETAL_ERR_UNSUPPORTED if
- * RedisBloom has no such filter. */
+/* Converts a filter to a chain that can be written in `format`. Returns PETAL_ERR_UNSUPPORTED if
+ * RedisBloom can't represent the filter. */
 petal_status petal_redis_chain_of(const petal_filter *filter, const struct format_def *format,
                                   struct redis_chain *chain, petal_error *error);
 
-/* Writes the bytes of a link: its layer's, padded with zeros to link->bytes. */
+/* Writes a link's bits: the bytes of the layer, padded with zeros to link->bytes. */
 petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_link *link,
                                   const struct sink *sink, petal_error *error);
 
-/* The functions plan, grows and grow of both formats. */
+/* Both formats use these functions as plan, grows, is_fixed and grow. */
 petal_status petal_redis_plan(const struct format_def *self, const petal_options *options,
                               struct description *about, petal_error *error);
 bool petal_redis_grows(const petal_filter *filter);

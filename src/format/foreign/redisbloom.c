@@ -1,5 +1,5 @@
-/* redisbloom.c - the output of BF.SCANDUMP for a RedisBloom filter, in one file: the header,
- * followed by the bits of the links. All numbers are little-endian and unaligned.
+/* redisbloom.c - reads and writes the concatenated output of BF.SCANDUMP for a RedisBloom filter: a
+ * header, followed by the bits of all links. All numbers are little-endian and unaligned.
  *
  *     0        8        12        16       20
  *     +--------+--------+---------+--------+----------------+----------------+----------------+---
@@ -8,7 +8,7 @@
  *
  *     link: bytes 8, bits 8, size 8, error f64, bits per entry f64, hashes 4, entries 8, n2 1
  *
- * There is no magic number. redis_chain.c checks the fields. docs/formats/redisbloom.md. */
+ * The file has no magic number. redis_chain.c checks the fields. See docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -42,8 +42,8 @@ static void read_link(const uint8_t *entry, struct redis_link *link)
     link->n2 = entry[LINK_N2];
 }
 
-/* Reads all links, and computes where their bits must be in the file. Returns the offset at which
- * the last link's bits end, or UINT64_MAX. */
+/* Reads all links, and computes the offset of each link's bits in the file. Returns the end offset
+ * of the last link's bits, or UINT64_MAX if it overflows. */
 static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 {
     uint64_t end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
@@ -57,8 +57,8 @@ static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
     return end;
 }
 
-/* Reads everything except the bits. *end is where the last link's bits must end. If the header is
- * truncated, *end is the minimum size of the header. */
+/* Reads everything except the bits. Sets *end to the offset at which the last link's bits must end.
+ * If the header is truncated, sets *end to the minimum size of the header. */
 static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain,
                                uint64_t *end, petal_error *error)
 {

@@ -1,20 +1,21 @@
-/* redisbloom_dump.c - a RedisBloom filter as Redis itself stores it: the payload of DUMP and
- * RESTORE, or the bare value after the key in an RDB file.
+/* redisbloom_dump.c - reads and writes a RedisBloom filter as Redis itself stores it: the payload
+ * of DUMP and RESTORE, or the bare value that follows the key in an RDB file.
  *
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *     | 7 | 81 id (64, big-endian) | fields | fields of links ... | 0 | version LE16 | CRC LE64 |
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *         |<------------------- the bare value ------------------>----|
  *
- * The id consists of the module's type "MBbloom--", 6 bits per letter, and the encoding, 0 to 4, in
- * its low 10 bits. Each field starts with its kind. Kind 2 is a number, stored as an RDB length;
- * kind 4 is a double, 8 bytes; kind 5 is an RDB string. Redis may compress a string with LZF. If a
- * string looks like a decimal number, Redis stores the number. The fields are size, links, options
- * (from encoding 2), growth (from 4), and for each link: entries, error, hashes, bits per entry,
- * bits and n2 (from 1), the bits as a string, size.
+ * The id contains the module type "MBbloom--" at 6 bits per character, and the encoding version, 0
+ * to 4, in the low 10 bits. Each field starts with a byte that specifies its kind. Kind 2 is a
+ * number, stored as an RDB length; kind 4 is a double, 8 bytes; kind 5 is an RDB string. Redis may
+ * compress a string with LZF. A string that looks like a decimal number is stored as that number.
+ * The fields are: size, links, options (since encoding 2), growth (since encoding 4). For each
+ * link, they are: entries, error, hashes, bits per entry, bits and n2 (both since encoding 1), the
+ * link's bits as a string, size.
  *
- * decode() turns the value into a struct redis_chain, followed by the bits of the links. It
- * allocates at most 88 times the size of the input, since LZF can't expand more.
+ * decode() converts the value to a struct redis_chain, followed by the bits of the links. It
+ * allocates at most 88 times the size of the input, which is LZF's maximum expansion. See
  * docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -33,13 +34,13 @@
 
 enum { FIELD_END = 0, FIELD_NUMBER = 2, FIELD_DOUBLE = 4, FIELD_STRING = 5 };
 
-/* The first byte of a length. Only in the first two kinds, its low six bits are part of the
- * length. */
+/* The first byte of an RDB length. In LENGTH_6 and LENGTH_14, the low six bits of this byte are
+ * part of the length. */
 enum { LENGTH_6 = 0x00, LENGTH_14 = 0x40, LENGTH_32 = 0x80, LENGTH_64 = 0x81, ENCODED = 0xc0 };
 
 enum text_form { TEXT_INT8 = 0, TEXT_INT16 = 1, TEXT_INT32 = 2, TEXT_LZF = 3, TEXT_PLAIN = 4 };
 
-/* A string as it is stored. */
+/* A string in its stored form. */
 struct text {
     enum text_form form;
     const uint8_t *stored;
@@ -66,7 +67,7 @@ static void spoiled(struct reader *from, uint64_t at, const char *what)
     if (from->status == PETAL_OK) from->status = petal_format_damaged(from->error, at, what);
 }
 
-/* Returns the next bytes, or NULL. */
+/* Returns the next bytes, or NULL after a failure. */
 static const uint8_t *take(struct reader *from, uint64_t count)
 {
     if (from->status != PETAL_OK) return NULL;
@@ -90,7 +91,8 @@ static uint64_t take_big_endian(struct reader *from, unsigned count)
     return number;
 }
 
-/* Reads a length. If *encoded becomes true, the result is the encoding of a string instead. */
+/* Reads an RDB length. If it sets *encoded to true, the result is a string encoding instead of a
+ * length. */
 static uint64_t take_length(struct reader *from, bool *encoded)
 {
     uint64_t at = from->at, first = take_big_endian(from, 1);
@@ -138,8 +140,8 @@ static int32_t integer_of(const struct text *text)
     return text->form == TEXT_INT16 ? (int16_t)x : (int32_t)x;
 }
 
-/* Writes the decimal digits of a string that is stored as a number. Returns the number of
- * digits. */
+/* Writes the decimal digits of a string that was stored as a number. Returns the length of the
+ * string. */
 static uint64_t digits_of(const struct text *text, char digits[16])
 {
     return (uint64_t)petal_text(digits, 16, "%ld", (long)integer_of(text));
@@ -189,13 +191,14 @@ static void name_of(uint64_t id, char name[10])
     name[9] = '\0';
 }
 
-/* The header of a payload or of a bare value. */
+/* Reads the header of a payload or of a bare value. */
 static void take_type(struct reader *from, struct redis_chain *chain)
 {
     char name[10];
     const uint8_t *first = from->bytes;
     if (from->size_bytes >= 2 && first[0] == TYPE_MODULE && first[1] == LENGTH_64) {
-        chain->rdb_version = MIN_RDB_VERSION; /* the actual version is in the footer */
+        chain->rdb_version = MIN_RDB_VERSION; /* provisional: the footer contains the actual
+                                               * version */
         from->at = 1;
     } else if (from->size_bytes > 0 && first[0] != LENGTH_64 &&
                !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
@@ -232,8 +235,8 @@ static void take_head(struct reader *from, struct redis_chain *chain)
         chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding doesn't store the number of bits. If it doesn't fit into 64 bits, the result
- * is too large for any string. */
+/* Computes a link's number of bits, which the first encoding version doesn't store. Returns
+ * UINT64_MAX, which no string can have, if the number doesn't fit in 63 bits. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
@@ -287,7 +290,7 @@ static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump
     return from.status;
 }
 
-/* Compares only the type, so that it recognizes damaged values too. */
+/* Compares only the module type, so that damaged values are recognized too. */
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, NULL};
@@ -347,7 +350,7 @@ static petal_status read(const struct format_def *self, const uint8_t *image, ui
 {
     struct redis_chain chain;
     (void)self;
-    (void)size_bytes; /* the image is from decode() */
+    (void)size_bytes; /* decode() created the image, so its size is right */
     memcpy(&chain, image, sizeof chain);
     return petal_redis_describe(&chain, image, about, error);
 }
@@ -374,7 +377,7 @@ static petal_status put_through(void *context, const void *bytes, uint64_t size_
                                 petal_error *error)
 {
     struct writer *to = context;
-    (void)error; /* the writer has it */
+    (void)error; /* the writer records any failure */
     put(to, bytes, size_bytes);
     return to->status;
 }
@@ -415,8 +418,8 @@ static void put_double(struct writer *to, double number)
     put(to, bytes, sizeof bytes);
 }
 
-/* Redis compresses strings of more than 20 bytes if that saves at least 4. Returns true if it
- * did. */
+/* Redis compresses strings of more than 20 bytes if that saves at least 4 bytes. Returns true if
+ * the string was compressed. */
 #define MIN_COMPRESSED 21u
 
 static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t size_bytes)
@@ -448,7 +451,8 @@ static void put_text(struct writer *to, const struct layer *layer, const struct 
     if (to->status != PETAL_OK) return;
     if (compressed && link->bytes >= MIN_COMPRESSED && link->bytes <= UINT32_MAX &&
         put_compressed(to, layer->array.bytes,
-                       (uint32_t)link->bytes)) /* a layer this large consists of whole words */
+                       (uint32_t)link->bytes)) /* the size of a layer this large is a multiple of 8
+                                                * bytes */
         return;
     put_length(to, link->bytes);
     if (to->status == PETAL_OK) petal_redis_put_bits(layer, link, &through, to->error);

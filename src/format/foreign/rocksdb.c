@@ -1,14 +1,14 @@
-/* rocksdb.c - one Bloom filter (FastLocalBloom) from the filter block of a RocksDB table with
- * format_version 5 or later.
+/* rocksdb.c - reads and writes one Bloom filter (FastLocalBloom) from the filter block of a RocksDB
+ * table with format_version 5 or later.
  *
  *     0            size - 5
  *     +------------+----+---+---+---+---+
  *     | lines * 64 | ff | 0 | k | 0 | 0 |
  *     +------------+----+---+---+---+---+
  *
- * ff marks the newer filters; older ones have the number of hashes in its place. The 0 after ff
- * identifies this kind of filter. The upper 3 bits of k are 0, which means 64-byte lines. The last
- * two bytes are reserved. docs/formats/rocksdb.md. */
+ * The byte ff marks newer filters; older filters store the number of hashes in its place. The 0
+ * after ff identifies FastLocalBloom. The upper 3 bits of k are 0, which means 64-byte lines. The
+ * last two bytes are reserved. See docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -85,10 +85,10 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
 #define MIN_BITS_PER_KEY 1u
-#define MAX_BITS_PER_KEY 100u /* RocksDB lowers higher numbers to this */
+#define MAX_BITS_PER_KEY 100u /* RocksDB reduces larger values to this maximum */
 
-/* Returns RocksDB's number of hashes for these thousandths of bits per key. The limits were found
- * by experiment. */
+/* Returns RocksDB's number of hashes for a number of bits per key, given in thousandths. RocksDB's
+ * developers chose the limits by testing. */
 static uint32_t hashes_for(uint32_t millibits)
 {
     static const uint32_t max[] = {2080,  3580,  5100,  6640,  8300,  10070,
@@ -110,8 +110,8 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* RocksDB's parameter is the bits per key. This function chooses the smallest integer whose rate in
- * a large filter is at most the requested one: 10 for 1 %. */
+/* RocksDB's parameter is the number of bits per key. This function returns the smallest integer for
+ * which a large filter has at most the requested false-positive rate, for example 10 for 1 %. */
 static petal_status bits_per_key_for(double rate, uint32_t *bits_per_key, petal_error *error)
 {
     const uint64_t lines = 1 << 20;

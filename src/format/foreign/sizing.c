@@ -28,7 +28,7 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
 {
-    /* If 1 - p' rounds to 1, a division by ln(1 - p') gives minus infinity. */
+    /* If 1 - p' rounds to 1, ln(1 - p') is 0, and dividing by it yields minus infinity. */
     if (bits < 0) bits = INFINITY;
     if (!(bits <= (double)max))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
@@ -40,7 +40,8 @@ petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_
 uint32_t petal_size_hashes(uint64_t bits, uint64_t keys)
 {
     double hashes = petal_model_ceil(PETAL_LN2 * (double)bits / (double)keys);
-    return hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* refused later if too many */
+    return hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* the caller refuses too many
+                                                                 * hashes */
 }
 
 petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -1,10 +1,12 @@
-/* spark.c - the files of Apache Spark's sketch BloomFilter.writeTo. All numbers are big-endian.
+/* spark.c - reads and writes the files that BloomFilter.writeTo in Apache Spark's sketch library
+ * produces. All numbers are big-endian.
  *
  *     version 1:  | 1 | k | longs | longs * 8 bytes |            4 bytes each, then BE words
  *     version 2:  | 2 | k | seed | longs | longs * 8 bytes |
  *
- * `spark` reads both versions. It creates version 2, and writes a file back in its own version.
- * `spark-v1` creates, reads and writes only version 1. docs/formats/spark.md. */
+ * The format `spark` reads both versions, creates version 2, and writes a file back in its original
+ * version. The format `spark-v1` reads, creates and writes only version 1. See
+ * docs/formats/spark.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
@@ -44,7 +46,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
     return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "is version 2; its format is spark");
 }
 
-/* Version 1 has no seed. */
+/* Version 1 stores no seed. */
 static petal_status plan(const struct format_def *self, const petal_options *options,
                          struct description *about, petal_error *error)
 {
@@ -86,7 +88,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .expect = expect, .write = write \
     }
 
-/* Detection reports a file of version 1 as spark. */
+/* Format detection reports a version 1 file as spark. */
 const struct format_def petal_format_spark =
     ROW(SPARK, "spark", PETAL_SCHEME_SPARK_V2, FIT_CERTAIN);
 const struct format_def petal_format_spark_v1 =

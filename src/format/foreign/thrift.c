@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define MAX_DEPTH 64u
-#define LONG_COUNT 15u /* the count of the list doesn't fit next to the type */
+#define LONG_COUNT 15u /* the list's count doesn't fit in 4 bits; it follows */
 
 static bool end(struct thrift *in)
 {
@@ -32,7 +32,7 @@ static bool take_varint(struct thrift *in, uint64_t *value)
     *value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (!take_byte(in, &byte)) return false;
-        if (shift == 63 && byte > 1) break; /* the number has more than 64 bits */
+        if (shift == 63 && byte > 1) break; /* the varint exceeds 64 bits */
         *value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) return true;
     }
@@ -47,8 +47,8 @@ static bool take_zigzag(struct thrift *in, int64_t *value)
     return true;
 }
 
-/* Reads the header of the next field. Type 0 ends the struct. `last_id` is the id of the previous
- * field. */
+/* Reads the header of the next field. Type 0 marks the end of the struct. `last_id` is the id of
+ * the previous field. */
 static bool take_field(struct thrift *in, int32_t last_id, struct thrift_field *field)
 {
     uint8_t head;
@@ -75,8 +75,8 @@ bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context)
     return false;
 }
 
-/* Reads the head of a list or set. In these, the types "true" and "false" mean a bool that takes
- * one byte. */
+/* Reads the header of a list or set. As element types, "true" and "false" both mean a bool, which
+ * takes one byte. */
 static bool take_list_head(struct thrift *in, uint32_t *type, uint64_t *count)
 {
     uint8_t head;
@@ -131,7 +131,7 @@ static bool skip_struct(struct thrift *in, unsigned depth)
     return false;
 }
 
-/* Each element takes at least one byte. So if the count is false, skipping stops at the end of the
+/* Each element takes at least one byte. So if the count is wrong, skipping stops at the end of the
  * input. */
 static bool skip_list(struct thrift *in, unsigned depth)
 {

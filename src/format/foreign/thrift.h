@@ -1,5 +1,5 @@
 /* thrift.h - reads Thrift's compact protocol, which Parquet uses for headers and footers. The input
- * may be hostile: the cursor never leaves its bytes, nothing is allocated, and each byte is read
+ * may be hostile: the reader stays within the given bytes, allocates nothing, and reads each byte
  * once.
  *
  *     struct:  fields, then 00
@@ -28,8 +28,8 @@ enum thrift_type {
     THRIFT_UUID = 13
 };
 
-/* The position of the reader. `at` advances to `end`. After a failure, it is at the invalid byte or
- * just after it. */
+/* The reader's position. `at` advances to `end`. After a failure, `at` is the offset of the invalid
+ * byte or of the byte after it. */
 struct thrift {
     const uint8_t *bytes;
     uint64_t at, end;
@@ -38,32 +38,32 @@ struct thrift {
 
 struct thrift_field {
     int32_t id;
-    uint32_t type; /* one of enum thrift_type, or unknown */
+    uint32_t type; /* an enum thrift_type, or an unknown type */
 };
 
-/* Handles a field: reads its value or skips it. Returns false if the value is wrong; reading then
- * stops. */
+/* Handles a field by reading or skipping its value. Returns false if the value is invalid, in which
+ * case reading stops. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
 /* Calls take() for each field of a struct. */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* Like petal_thrift_struct(), for the elements of a list. They all have the same type, and their
- * ids are 0, 1, ... take() must read each of them. */
+/* Calls take() for each element of a list. All elements have the same type, and their ids are 0, 1,
+ * ... Each call to take() must read its element. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
-/* Reads the value of an integer field, which must have exactly this type. */
+/* Reads the value of an integer field, which must have exactly the given type. */
 bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
                           enum thrift_type type, int64_t *value);
 
-/* Returns the bytes of a binary field, in place. */
+/* Returns a pointer to the bytes of a binary field, without copying them. */
 bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, const uint8_t **data,
                          uint64_t *size_bytes);
 
-/* Returns true if the field has this type. */
+/* Returns true if the field has the given type. */
 bool petal_thrift_is(const struct thrift_field *field, enum thrift_type type);
 
-/* Skips any value. Nesting may have up to 64 levels. */
+/* Skips a value of any type. Values may be nested up to 64 levels deep. */
 bool petal_thrift_skip(struct thrift *in, const struct thrift_field *field);
 
 #endif

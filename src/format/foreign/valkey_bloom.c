@@ -1,5 +1,5 @@
-/* valkey_bloom.c - a filter of valkey-bloom 1.0, as the payload of BF.LOAD. All numbers are
- * little-endian.
+/* valkey_bloom.c - reads and writes a filter of valkey-bloom 1.0, as the payload of BF.LOAD. All
+ * numbers are little-endian.
  *
  *     0   1           5         13           21        22           30
  *     +---+-----------+---------+------------+---------+------------+-----------------------------
@@ -11,12 +11,13 @@
  *     | 45 + s   | 1 | s     | k  | seed 32 | s bytes  | items    | capacity |    of each layer
  *     +----------+---+-------+----+---------+----------+----------+----------+
  *
- * expansion and k take 4 bytes, random takes 1, and other numbers take 8. If expansion is 0, the
- * filter doesn't grow. All layers have the same seed, and layer i has the rate `rate * ratio^i`.
- * This description follows the behaviour of valkey-bloom 1.0.1 (BF.LOAD, rdb_load and scaling) and
- * of its crates bloomfilter 3.0.1 and bincode 1.3. docs/formats/valkey-bloom.md.
+ * The fields expansion and k take 4 bytes, random takes 1, and the other numbers take 8. If
+ * expansion is 0, the filter doesn't grow. All layers have the same seed, and layer i has the
+ * false-positive rate `rate * ratio^i`. This description follows what valkey-bloom 1.0.1 does
+ * (BF.LOAD, rdb_load and scaling), and its crates bloomfilter 3.0.1 and bincode 1.3.
+ * docs/formats/valkey-bloom.md.
  *
- * Origin data: seed 32, expansion 4, ratio 8, random 1. */
+ * The origin data consists of: seed (32 bytes), expansion (4), ratio (8), random (1). */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -35,7 +36,7 @@ enum {
     HEAD_BYTES = 30
 };
 
-/* Sizes of the parts of a layer before and after its bits. */
+/* Offsets of a layer's fields, and the sizes of the parts before and after its bits. */
 enum {
     AT_LENGTH = 0,
     AT_BITMAP_VERSION = 8,
@@ -43,7 +44,7 @@ enum {
     AT_HASHES = 17,
     AT_SEED = 21,
     FRONT_BYTES = 53,
-    BITMAP_HEADER_BYTES = 45, /* how many of the FRONT_BYTES are included in the length */
+    BITMAP_HEADER_BYTES = 45, /* the length field counts this many of the FRONT_BYTES */
     BACK_BYTES = 16
 };
 
@@ -59,7 +60,7 @@ enum {
 #define BITMAP_VERSION 1u
 #define DEFAULT_EXPANSION 2u
 #define DEFAULT_RATIO 0.5
-#define LOWEST_RATE 0x1p-1022 /* the lowest normal double; the rate of a layer must be higher */
+#define LOWEST_RATE 0x1p-1022 /* the lowest normal double; a layer's rate must be higher */
 
 /* valkey-bloom uses this seed if bloom-use-random-seed is "no". */
 static const uint8_t fixed_seed[PETAL_LONG_SEED_BYTES] = {
@@ -78,7 +79,7 @@ static bool is_rate(double rate)
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* ratio^n as Rust's powi() computes it. */
+/* Computes ratio^n in the same way as Rust's powi(). */
 static double power(double ratio, uint32_t n)
 {
     double result = 1;
@@ -87,8 +88,8 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* The crate's expressions: ceil(n ln p / (-8 (ln 2)^2)) bytes, and max(1, round(m / n * ln 2))
- * hashes. */
+/* The bloomfilter crate computes ceil(n ln p / (-8 (ln 2)^2)) bytes, and max(1, round(m / n * ln
+ * 2)) hashes. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -182,7 +183,7 @@ static petal_status check_layer(const uint8_t *front, uint64_t offset, petal_err
     return PETAL_OK;
 }
 
-/* Reads the layer at *offset, and advances *offset to its end. */
+/* Reads the layer at *offset, and advances *offset to the end of the layer. */
 static petal_status read_layer(const uint8_t *bytes, uint64_t size_bytes, uint64_t *offset,
                                uint32_t number, struct layer_description *layer, petal_error *error)
 {
@@ -237,7 +238,7 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* The origin comes from a file and may be forged. */
+/* The origin comes from a file, so it may be forged. */
 static bool has_origin(const petal_filter *filter)
 {
     return filter->origin.format == PETAL_FORMAT_VALKEY_BLOOM &&
@@ -251,8 +252,8 @@ static bool grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_valkey_bloom && has_origin(filter);
 }
 
-/* The rate of a layer is computed from the rate of the filter, not from the rate of the previous
- * layer. */
+/* valkey-bloom computes a layer's rate from the filter's rate, not from the previous layer's
+ * rate. */
 static petal_status grow(petal_filter *filter, petal_error *error)
 {
     const struct layer *last = petal_filter_last(filter);

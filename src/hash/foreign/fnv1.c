@@ -1,5 +1,6 @@
-/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain). For each byte, it multiplies by the
- * prime and then xors the byte. The better-known FNV-1a xors first. DCSO's bloom uses FNV-1.
+/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain). For each byte, FNV-1 multiplies the
+ * hash by the prime and then xors in the byte. The better-known FNV-1a xors first. DCSO's library
+ * bloom uses FNV-1.
  *
  *     FNV-1("test") = 8c093f7e9fccbf69 */
 #include "hash/hash.h"

@@ -1,4 +1,4 @@
-/* hash32.h - how Spark, Hadoop and HBase use a 32-bit hash. */
+/* hash32.h - derives a key's hashes from a 32-bit hash function, as Spark, Hadoop and HBase do. */
 #ifndef PETAL_HASH_HASH32_H
 #define PETAL_HASH_HASH32_H
 
@@ -6,7 +6,8 @@
 
 typedef uint32_t hash32(const void *data, size_t size_bytes, uint32_t seed);
 
-/* h1 is in the low half. h2, the same hash with the seed h1, is in the high half. */
+/* Stores h1 in the low half of a word, and h2 in the high half. h2 is computed by the same function
+ * with h1 as the seed. */
 static inline void hash32_pair(hash32 *hash, uint64_t seed, const void *data, size_t size_bytes,
                                uint64_t *words)
 {
@@ -14,8 +15,8 @@ static inline void hash32_pair(hash32 *hash, uint64_t seed, const void *data, si
     words[0] = first | (uint64_t)hash(data, size_bytes, first) << 32;
 }
 
-/* Computes one hash per probe. The first has the seed 0, and each of the others has the previous
- * hash as its seed. */
+/* Computes one hash per probe. The first hash has seed 0, and each later hash has the previous hash
+ * as its seed. */
 static inline void hash32_chain(hash32 *hash, uint32_t hashes, const void *data, size_t size_bytes,
                                 uint64_t *words)
 {

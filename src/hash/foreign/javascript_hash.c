@@ -1,9 +1,9 @@
-/* javascript_hash.c - the hashes of two JavaScript filters. They hash the UTF-16 code units of a
- * string, and the key is the string in UTF-8 (src/base/utf16.h).
+/* javascript_hash.c - the hashes of two JavaScript Bloom filters. Both hash the UTF-16 code units
+ * of a string. In Petal, the key is the same string in UTF-8 (src/base/utf16.h).
  *
- *     npm bloomfilter    64-bit FNV-1a; each unit is xored into the low 16 bits, and then one
+ *     npm bloomfilter    64-bit FNV-1a; each unit is xored into the low 16 bits, followed by one
  *                        multiplication
- *     js-tutorial        h1 = h1 * 31 + unit, h2 = h2 * 17 ^ unit, both mod 2^32 and from 0
+ *     js-tutorial        h1 = h1 * 31 + unit, h2 = h2 * 17 ^ unit, both mod 2^32, starting from 0
  *
  * docs/formats/bloomfilter.md, docs/formats/js-tutorial.md. */
 #include "base/utf16.h"
@@ -26,8 +26,8 @@ static void compute_fnv1a(const struct hash_key *with, const void *data, size_t 
 const struct hash_def petal_hash_fnv1a_utf16 = {
     .id = PETAL_HASH_FNV1A_UTF16, .name = "fnv1a-utf16", .words = 1, .compute = compute_fnv1a};
 
-/* h1 in the low half, h2 in the high half. */
-/* This is not inlined, because `words` would occupy a register in the loop. */
+/* Returns h1 in the low half, and h2 in the high half. This function is not inlined, because the
+ * pointer `words` would occupy a register in the loop. */
 static __attribute__((noinline)) uint64_t js_tutorial(const void *data, size_t size_bytes)
 {
     struct utf16_reader from = utf16_from(data, size_bytes);

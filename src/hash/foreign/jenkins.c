@@ -1,7 +1,7 @@
-/* jenkins.c - Bob Jenkins' lookup3 (2006, public domain), its hashlittle(): 32 bits. Written from
- * its definition: three lanes absorb twelve bytes at a time; the last one to twelve bytes go
- * through a final mix; without any bytes the result is the third lane's initial value. Used by
- * Hadoop and HBase. */
+/* jenkins.c - the 32-bit function hashlittle() from Bob Jenkins' lookup3 (2006, public domain),
+ * implemented from its definition. Three lanes absorb twelve bytes at a time, and the last one to
+ * twelve bytes receive a final mix. For an empty key, the result is the third lane's initial value.
+ * Hadoop and HBase use this hash. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -17,7 +17,7 @@ static inline struct lanes taken_up(struct lanes l, const uint8_t block[BLOCK_BY
                           l.c + load32le(block + 8)};
 }
 
-/* Adds the last one to twelve bytes, padded with zeros. */
+/* Adds the last one to twelve bytes, padded with zeros, to the lanes. */
 static inline struct lanes tail_taken_up(struct lanes l, const uint8_t *at, size_t left)
 {
     uint64_t low = load_tail64le(at, left < 8 ? left : 8);

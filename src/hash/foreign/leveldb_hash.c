@@ -1,6 +1,6 @@
-/* leveldb_hash.c - the 32-bit hash of LevelDB's Bloom filters, similar to MurmurHash. Groups of
- * four bytes are little-endian words; up to three remaining bytes form one more word, and are
- * unsigned. (RocksDB's hash is the same, but sign-extends them.) */
+/* leveldb_hash.c - the 32-bit hash of LevelDB's Bloom filters, similar to MurmurHash. Each group of
+ * four bytes is a little-endian word. Up to three remaining bytes, which are unsigned, form one
+ * more word. (RocksDB's hash is the same, except that it sign-extends the remaining bytes.) */
 #include "base/bytes.h"
 #include "hash/hash.h"
 

@@ -1,6 +1,6 @@
-/* murmur2.c - MurmurHash2, 32 bits (Austin Appleby, public domain), written from its definition.
- * Words are little-endian on every machine, and the bytes of the tail are unsigned. RedisBloom's
- * filters from before 2018 use it. */
+/* murmur2.c - 32-bit MurmurHash2 (Austin Appleby, public domain), implemented from its definition.
+ * Words are little-endian on every machine, and the tail's bytes are unsigned. RedisBloom filters
+ * from before 2018 use this hash. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 
@@ -23,8 +23,8 @@ static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
     return h ^ h >> 15;
 }
 
-/* RedisBloom's pair of hashes. The first has RedisBloom's own seed, and the second has the first
- * hash as its seed. */
+/* Computes RedisBloom's pair of hashes. The first hash has RedisBloom's own seed, and the second
+ * has the first hash as its seed. */
 #define SEED 0x9747b28cu
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,

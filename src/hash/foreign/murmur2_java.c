@@ -1,8 +1,8 @@
-/* murmur2_java.c - MurmurHash2 (32 bits; Austin Appleby, public domain) as in Hadoop and HBase.
- * Both equal the standard one for whole groups of four bytes. But in a tail of one to three bytes,
- * both forget that Java's bytes are signed: each byte is sign-extended before it is shifted into
- * place, so a byte >= 0x80 also flips the bits above it. In addition, Hadoop fills the tail from
- * the wrong end: its last byte is the lowest. */
+/* murmur2_java.c - the variants of 32-bit MurmurHash2 (Austin Appleby, public domain) in Hadoop and
+ * HBase. For whole groups of four bytes, both variants equal the standard hash. But both ignore the
+ * fact that Java's bytes are signed: each byte in a tail of one to three bytes is sign-extended
+ * before it is shifted into place, so a byte >= 0x80 also flips the bits above it. In addition,
+ * Hadoop reads the tail from the wrong end, so the last byte becomes the lowest. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -13,7 +13,7 @@ static inline uint32_t sign_extended(uint8_t byte)
     return (uint32_t)(int32_t)(int8_t)byte;
 }
 
-/* Mixes in all groups of four bytes. */
+/* Mixes in all complete groups of four bytes. */
 static inline uint32_t mix_groups(const uint8_t *at, size_t size_bytes, uint32_t seed)
 {
     uint32_t h = seed ^ (uint32_t)size_bytes;

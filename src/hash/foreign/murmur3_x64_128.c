@@ -1,5 +1,5 @@
-/* murmur3_x64_128.c - hashes based on murmur3_x64_128.h: those of Guava, of bits-and-blooms, and of
- * Cassandra, where the bytes of the tail are signed. */
+/* murmur3_x64_128.c - the hashes of Guava, bits-and-blooms and Cassandra, based on
+ * murmur3_x64_128.h. Cassandra's variant treats the bytes of the tail as signed. */
 #include "hash/foreign/murmur3_x64_128.h"
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
@@ -11,8 +11,9 @@ static void compute(const struct hash_key *with, const void *data, size_t size_b
 const struct hash_def petal_hash_murmur3_x64_128 = {
     .id = PETAL_HASH_MURMUR3_X64_128, .name = "murmur3-x64-128", .words = 2, .compute = compute};
 
-/* bits-and-blooms hashes the data, and the data followed by 0x01. The 0x01 is the first byte after
- * the tail. If the tail has 15 bytes, the 0x01 completes a block, and no tail is left. */
+/* bits-and-blooms hashes the data twice: unchanged, and with 0x01 appended. The 0x01 is the first
+ * byte after the tail. If the tail has 15 bytes, the 0x01 completes a block, and no tail
+ * remains. */
 static void compute_twice(const struct hash_key *with, const void *data, size_t size_bytes,
                           uint64_t *words)
 {
@@ -34,8 +35,7 @@ const struct hash_def petal_hash_bits_and_blooms = {.id = PETAL_HASH_BITS_AND_BL
                                                     .words = 4,
                                                     .compute = compute_twice};
 
-/* Each byte of the tail is signed. So a byte >= 0x80 also flips all bits above its own, up to the
- * end of its word. */
+/* Each byte of the tail is signed. So a byte >= 0x80 also flips all higher bits in its word. */
 static inline uint64_t signed_word(uint64_t bytes)
 {
     uint64_t word = 0;

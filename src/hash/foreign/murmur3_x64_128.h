@@ -1,7 +1,7 @@
-/* murmur3_x64_128.h - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain). It
- * is inlined into the schemes that mostly use it, which are Guava's. Written from its definition:
- * blocks of two little-endian words are mixed into two lanes; a tail of up to 15 bytes is padded
- * with zeros; bytes are unsigned. */
+/* murmur3_x64_128.h - 128-bit MurmurHash3 for 64-bit machines (Austin Appleby, public domain),
+ * implemented from its definition. The hash is inlined into Guava's schemes, which use it most.
+ * Blocks of two little-endian words are mixed into two lanes. A tail of up to 15 bytes is padded
+ * with zeros. Bytes are unsigned. */
 #ifndef PETAL_HASH_MURMUR3_X64_128_H
 #define PETAL_HASH_MURMUR3_X64_128_H
 
@@ -39,7 +39,7 @@ static inline struct murmur3_lanes murmur3_mix_block(struct murmur3_lanes of,
     return murmur3_mix_words(of, load64le(block), load64le(block + 8));
 }
 
-/* The bytes after the last block, as two words padded with zeros. */
+/* Returns the bytes after the last block, as two words padded with zeros. */
 struct murmur3_tail {
     uint64_t first, second;
 };
@@ -52,7 +52,7 @@ static inline struct murmur3_tail murmur3_tail_of(const uint8_t *at, size_t size
     return (struct murmur3_tail){load_tail64le(at, left), 0};
 }
 
-/* Mixes in all whole blocks. */
+/* Mixes in all complete blocks. */
 static inline struct murmur3_lanes murmur3_mix_blocks(const uint8_t *at, size_t size_bytes,
                                                       uint64_t seed)
 {
@@ -61,7 +61,7 @@ static inline struct murmur3_lanes murmur3_mix_blocks(const uint8_t *at, size_t 
     return to;
 }
 
-/* Mixes in the tail. If a word of it is zero, that changes nothing. */
+/* Mixes in the tail. A zero word doesn't change the hash. */
 static inline void murmur3_finish(struct murmur3_lanes of, struct murmur3_tail tail,
                                   uint64_t size_bytes, uint64_t words[2])
 {

@@ -1,6 +1,7 @@
-/* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and
- * its variant in Apache Spark's sketches. The variant is the same for whole groups of four bytes.
- * But it sign-extends each byte of the tail, and mixes it in with a full round. */
+/* murmur3_x86_32.c - 32-bit MurmurHash3 for 32-bit machines (Austin Appleby, public domain), and
+ * the variant in Apache Spark's sketches. For whole groups of four bytes, the variant equals the
+ * standard hash. But the variant sign-extends each byte of the tail, and mixes in each byte with a
+ * full round. */
 #include "base/bytes.h"
 #include "hash/foreign/hash32.h"
 
@@ -29,7 +30,7 @@ static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
     size_t i = 0;
     for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
     uint32_t tail = (uint32_t)load_tail64le(at + i, size_bytes - i);
-    /* If the tail is zero, this changes nothing. */
+    /* A zero tail doesn't change the hash. */
     return finished(h ^ scrambled(tail), size_bytes);
 }
 

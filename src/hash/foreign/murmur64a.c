@@ -1,4 +1,4 @@
-/* murmur64a.c - RedisBloom's hash: see murmur64a.h. */
+/* murmur64a.c - RedisBloom's hash; see murmur64a.h. */
 #include "hash/foreign/murmur64a.h"
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,

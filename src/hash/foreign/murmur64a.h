@@ -1,7 +1,7 @@
-/* murmur64a.h - MurmurHash64A, the 64-bit form of MurmurHash2 (Austin Appleby, public domain). It
- * is inlined into the scheme that mostly uses it, which is RedisBloom's. Written from its
- * definition: words are little-endian on every machine; a tail of up to 7 bytes is padded with
- * zeros; bytes are unsigned. */
+/* murmur64a.h - MurmurHash64A, the 64-bit form of MurmurHash2 (Austin Appleby, public domain). The
+ * hash is implemented from its definition, and inlined into RedisBloom's scheme, which uses it
+ * most. Words are little-endian on every machine. A tail of up to 7 bytes is padded with zeros.
+ * Bytes are unsigned. */
 #ifndef PETAL_HASH_MURMUR64A_H
 #define PETAL_HASH_MURMUR64A_H
 
@@ -33,12 +33,12 @@ static inline uint64_t murmur64a(const void *data, size_t size_bytes, uint64_t s
     return murmur64a_finished(h, load_tail64le(at, left), left);
 }
 
-/* Both hashes mix the same words, which is most of the work. So for a short key, the mixed words
- * are kept for the second hash. */
+/* RedisBloom's two hashes mix the same words, which is most of the work. So for a short key, the
+ * mixed words are stored for the second hash. */
 #define MURMUR64A_KEPT 16u
 
-/* RedisBloom's pair of hashes. The first has RedisBloom's own seed, and the second has the first
- * hash as its seed. */
+/* Computes RedisBloom's pair of hashes. The first hash has RedisBloom's own seed, and the second
+ * has the first hash as its seed. */
 #define MURMUR64A_SEED 0xc6a4a7935bd1e995u
 
 static inline void murmur64a_pair(uint64_t seed, const void *data, size_t size_bytes,

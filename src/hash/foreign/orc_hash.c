@@ -1,9 +1,9 @@
-/* orc_hash.c - the two hashes of Apache ORC's (and Hive's) Bloom filters.
+/* orc_hash.c - the two hashes in the Bloom filters of Apache ORC and Hive.
  *
- * Bytes are hashed by one of the two lanes of MurmurHash3 x64 128, with the seed 104729. The bytes
- * of the tail are unsigned. Longs are hashed by Thomas Wang's 64-bit mix, but with arithmetic
- * shifts (Java's >>), so the hash differs from Wang's for half of the values. Integers, dates and
- * timestamps are hashed as longs, and doubles as the long with the same bits.
+ * Byte strings are hashed with a single lane of MurmurHash3 x64 128 and seed 104729. The tail's
+ * bytes are unsigned. Longs are hashed with Thomas Wang's 64-bit mix, but with arithmetic shifts
+ * (Java's >>), so half of all values hash differently than in Wang's original. Integers, dates and
+ * timestamps are hashed as longs. A double is hashed as the long with the same bits.
  *
  *     The long -1 has the hash 6614246905173314819, and 790302201 has 1499534499340523007 (from
  *     ORC's own tests). */
@@ -27,7 +27,7 @@ static void compute_bytes(const struct hash_key *with, const void *data, size_t 
     size_t left = size_bytes;
     uint64_t h = SEED;
     for (; left >= 8; left -= 8, at += 8) h = rotl64(h ^ mix(load64le(at)), 27) * 5 + 0x52dce729u;
-    /* If the tail is zero, mixing it in changes nothing. */
+    /* Mixing in a zero tail doesn't change the hash. */
     words[0] = fmix64(h ^ mix(load_tail64le(at, left)) ^ size_bytes);
 }
 
@@ -51,8 +51,8 @@ static uint64_t hash_of_long(uint64_t x)
     return x + (x << 31);
 }
 
-/* Hashes little-endian 8-byte integers, or 4-byte ones, which are sign-extended. Keys of other
- * sizes are not integers, so they are hashed as bytes. */
+/* Hashes a little-endian 8-byte integer, or a 4-byte integer, which is sign-extended. A key of any
+ * other size is not an integer, so it is hashed as bytes. */
 static void compute_long(const struct hash_key *with, const void *data, size_t size_bytes,
                          uint64_t *words)
 {

@@ -1,8 +1,8 @@
-/* pybloom_hash.c - the hash of pybloom_live 4. It has one number for each of the k slices, cut from
- * as many digests as necessary.
+/* pybloom_hash.c - the hash of pybloom_live 4. It consists of one number for each of the k slices.
+ * The numbers are consecutive chunks of as many digests as necessary.
  *
- *     chunk  = 2, 4 or 8 bytes for slices below 2^15, below 2^31, and from there on
- *     H      = by the bits that k chunks have: up to 128 XXH3-128 (big-endian, its canonical form),
+ *     chunk  = 2, 4 or 8 bytes for slices below 2^15, below 2^31, and larger
+ *     H      = by the total size of k chunks in bits: up to 128 XXH3-128 (big-endian, canonical),
  *              up to 160 SHA-1, 256 SHA-256, 384 SHA-384, more SHA-512
  *     digest = H(H(LE32(s)) || key) for s = 0, 1, ...; its chunks, little-endian, are the numbers
  *
@@ -20,7 +20,7 @@
 struct digest {
     uint32_t size_bytes;
     void (*compute)(struct sha_message of, uint8_t *digest);
-    uint8_t first_salt[MAX_DIGEST_BYTES]; /* H(LE32(0)); most filters need no other salt */
+    uint8_t first_salt[MAX_DIGEST_BYTES]; /* H(LE32(0)), the only salt that most filters need */
 };
 
 static void xxh3_128(struct sha_message of, uint8_t *digest)

@@ -1,4 +1,5 @@
-/* sha.c - see sha.h. It follows FIPS 180-4, with the round functions of its section 4.1. */
+/* sha.c - see sha.h. The code follows FIPS 180-4. The round functions are in section 4.1 of the
+ * standard. */
 #include "hash/foreign/sha.h"
 
 #include "base/bytes.h"
@@ -29,7 +30,7 @@ static const uint64_t cube_roots[80] = {
 };
 
 struct sha {
-    uint32_t word_bytes; /* a block has 16 words */
+    uint32_t word_bytes; /* size of a word; a block has 16 words */
     uint32_t digest_bytes;
     void (*compress)(uint64_t *state, const uint8_t *block);
     uint64_t initial[8];
@@ -41,9 +42,9 @@ struct sha {
 
 /* ---- SHA-1 ----------------------------------------------------------------------------------- */
 
-/* Returns word i of the schedule. Only the last 16 words are kept, and each is computed just before
- * its round. If a loop computed all of them, compilers would vectorise it, which takes two to four
- * times as long. */
+/* Returns word i of the schedule. Only the last 16 words are stored, and each word is computed just
+ * before its round. Compilers would vectorize a loop that computes all words in advance, which
+ * would take two to four times as long. */
 static inline uint32_t word_1(uint32_t w[16], int i)
 {
     if (i >= 16)
@@ -53,11 +54,11 @@ static inline uint32_t word_1(uint32_t w[16], int i)
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names */
 
-/* One round. The caller rotates the names instead of the values. */
+/* Performs one round. The caller rotates the variable names instead of moving the values. */
 #define ROUND_1(a, b, c, d, e, f, k, i) \
     (e += rotl32(a, 5) + (f) + (k) + word_1(w, i), b = rotl32(b, 30))
 
-/* After five rounds, the names are in their first places again. */
+/* After five rounds, the variable names are in their original order again. */
 #define ROUNDS_1(from, to, F, k) \
     for (int i = from; i < to; i += 5) { \
         ROUND_1(a, b, c, d, e, F(b, c, d), k, i); \
@@ -94,7 +95,7 @@ static void compress_1(uint64_t *state, const uint8_t *block)
         h += SUM_0(a) + MAJORITY(a, b, c); \
     } while (0)
 
-/* After eight rounds, the names are in their first places again. */
+/* After eight rounds, the variable names are in their original order again. */
 #define COMPRESS_2(function, rounds, load) \
     static void function(uint64_t *state, const uint8_t *block) \
     { \
@@ -158,7 +159,7 @@ static void digest_of(const struct sha *sha, struct sha_message of, uint8_t *dig
     if (left) memcpy(block + filled, at, left);
     filled += left;
 
-    /* Appends a one bit, zeros, and the number of bits in two words. */
+    /* Appends a one bit, zeros, and the message length in bits, which takes two words. */
     block[filled++] = 0x80;
     memset(block + filled, 0, block_bytes - filled);
     if (filled > block_bytes - 2 * (size_t)sha->word_bytes) {
@@ -182,8 +183,8 @@ void petal_sha1(struct sha_message of, uint8_t *digest)
     digest_of(&sha1, of, digest);
 }
 
-/* SHA-256 and SHA-512 start from the square roots of the first eight primes, and SHA-384 from those
- * of the next eight. */
+/* The initial values of SHA-256 and SHA-512 come from the square roots of the first eight primes,
+ * and SHA-384's come from the next eight primes. */
 void petal_sha256(struct sha_message of, uint8_t *digest)
 {
     static const struct sha sha256 = {4,

@@ -1,7 +1,7 @@
-/* valkey_bloom_hash.c - valkey-bloom's pair of hashes, from Rust's crate bloomfilter: SipHash-1-3
+/* valkey_bloom_hash.c - valkey-bloom's pair of hashes, from the Rust crate bloomfilter: SipHash-1-3
  * of the key with each half of a 32-byte seed. Rust hashes a slice as its 64-bit length followed by
- * its bytes, so "foo" is 03 00 00 00 00 00 00 00 66 6f 6f. On a big-endian machine, Rust's length
- * has the other byte order. Petal's is little-endian everywhere. */
+ * its bytes, so "foo" is 03 00 00 00 00 00 00 00 66 6f 6f. On a big-endian machine, Rust hashes the
+ * length in big-endian order. Petal always hashes a little-endian length. */
 #include "hash/hash.h"
 #include "hash/siphash.h"
 

@@ -1,9 +1,9 @@
-/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header. It is inlined, so no function of
- * libxxhash is linked or exported. Parquet uses it. So does DataSketches, which hashes again with
- * the first hash as the seed, and so do npm bloom-filters 2 and 3.
+/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header. The code is inlined, so no function
+ * of libxxhash is linked or exported. Parquet and npm bloom-filters 2 and 3 use XXH64. DataSketches
+ * also uses it, and computes a second hash with the first hash as the seed.
  *
- * bloom-filters uses the low 32 bits of two XXH64 hashes of the key. Their seeds are the filter's
- * seed + 1 and + 2, of which only the low 32 bits matter. docs/formats/bloom-filters.md. */
+ * bloom-filters uses the low 32 bits of two XXH64 hashes of the key. The two seeds are the low 32
+ * bits of the filter's seed + 1 and of the filter's seed + 2. See docs/formats/bloom-filters.md. */
 #include "hash/hash.h"
 
 #define XXH_INLINE_ALL
@@ -12,7 +12,7 @@
 static inline uint64_t xxh64(const void *data, size_t size_bytes, uint64_t seed)
 {
     return XXH64(data ? data : "", size_bytes,
-                 seed); /* the empty key may be NULL, which XXH64 needn't accept */
+                 seed); /* `data` may be NULL for an empty key, but XXH64() need not accept NULL */
 }
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
@@ -34,13 +34,13 @@ static void compute_pair(const struct hash_key *with, const void *data, size_t s
 const struct hash_def petal_hash_datasketches = {
     .id = PETAL_HASH_DATASKETCHES, .name = "xxh64-pair", .words = 2, .compute = compute_pair};
 
-/* A seed of 0 would mean that there is no seed, so this number replaces it. */
+/* Replaces a seed of 0, which means "no seed", with the default seed of bloom-filters. */
 static uint32_t real_seed(uint64_t seed)
 {
     return (uint32_t)(seed ? seed : PETAL_BLOOM_FILTERS_SEED);
 }
 
-/* The first hash is in the low half, and the second in the high half. */
+/* Stores the first hash in the low half of the word, and the second hash in the high half. */
 static void compute_bloom_filters(const struct hash_key *with, const void *data, size_t size_bytes,
                                   uint64_t *words)
 {

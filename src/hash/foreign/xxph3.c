@@ -1,24 +1,24 @@
-/* xxph3.c - XXPH3, 64 bits, seed 0. It is the preview of XXH3 (xxHash 0.7.2, Yann Collet) that
- * RocksDB froze for its filters. It has the same parts as the current XXH3, but combines them
- * differently.
+/* xxph3.c - 64-bit XXPH3 with seed 0. XXPH3 is the preview of XXH3 (xxHash 0.7.2, Yann Collet) that
+ * RocksDB froze for its filters. The preview consists of the same operations as the current XXH3,
+ * but combines them differently.
  *
- * Written from the algorithm. Every branch mixes the input with a 192-byte secret (the same as
- * XXH3's), and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are
- * little-endian. The branch depends on the length:
+ * This code is implemented from the algorithm's definition. Every branch mixes the input with a
+ * 192-byte secret (the same as XXH3's), and folds 128-bit products: fold(a, b) is the high half of
+ * a * b xor the low half. Words are little-endian. The branch depends on the key's length in bytes:
  *
  *     0            a fold of the secret alone (RocksDB's change; the preview returned 0)
  *     1 .. 3       three bytes and the length, one multiplication
  *     4 .. 8       the first and last 4 bytes, two multiplications
  *     9 .. 16      the first and last 8 bytes, one fold
  *     17 .. 128    pairs of 16 bytes, from both ends inwards; a fold for each
- *     129 .. 240   all 16 bytes one after the other; the first eight are mixed before the rest
+ *     129 .. 240   all 16 bytes one after another; the first eight are mixed before the rest
  *     241 ..       eight lanes, stripes of 64 bytes; the lanes are scrambled after every 16 stripes
  *
  *     XXPH3("hello") = a0bbc238c97657b5, where XXH3 has 9555e8555c62dcfd */
 #include "base/bytes.h"
 #include "hash/hash.h"
 
-/* The primes of xxHash. */
+/* The prime constants of xxHash. */
 #define P32_1 0x9e3779b1u
 #define P32_2 0x85ebca77u
 #define P32_3 0xc2b2ae3du
@@ -29,7 +29,7 @@
 #define P64_5 0x27d4eb2f165667c5u
 
 #define STRIPE_BYTES 64u
-#define STRIPES_PER_BLOCK 16u /* each uses the next 8 bytes of the secret */
+#define STRIPES_PER_BLOCK 16u /* each stripe uses the secret 8 bytes after the previous stripe's */
 #define LANES 8u
 
 static const uint8_t secret[192] = {
@@ -106,8 +106,8 @@ static uint64_t hash_up_to_128(const uint8_t *at, size_t size_bytes)
     return avalanche(sum);
 }
 
-/* The second part and the last part of the key start at odd offsets in the secret, so that they are
- * mixed differently. */
+/* The key's second and last parts are mixed with secret bytes from odd offsets, so that each part
+ * is mixed differently. */
 static uint64_t hash_up_to_240(const uint8_t *at, size_t size_bytes)
 {
     uint64_t sum = size_bytes * P64_1;
@@ -143,8 +143,8 @@ static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
     return avalanche(sum);
 }
 
-/* Unlike XXH3, this also scrambles a block that ends with the input. It adds a final stripe only if
- * the input doesn't consist of whole stripes. */
+/* Unlike XXH3, XXPH3 also scrambles the lanes after a block that ends with the input. A final
+ * stripe is added only if the input doesn't consist of whole stripes. */
 static uint64_t hash_long(const uint8_t *at, size_t size_bytes)
 {
     uint64_t lanes[LANES] = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};

@@ -1,6 +1,6 @@
-/* bits_and_blooms_scheme.c - the Go package bits-and-blooms/bloom, version 3. The hash has four
- * words v. For i = 0 .. k-1, the position is (v[i mod 2] + i * v[2 + ((i + i mod 2) mod 4) / 2])
- * mod 2^64 mod m, for any m. The bits are in 64-bit big-endian words.
+/* bits_and_blooms_scheme.c - the scheme of the Go package bits-and-blooms/bloom, version 3. The
+ * hash consists of four words v. For i = 0 .. k-1, the position is (v[i mod 2] + i * v[2 + ((i + i
+ * mod 2) mod 4) / 2]) mod 2^64 mod m, for any m. The bits are in 64-bit big-endian words. See
  * docs/formats/bits-and-blooms.md. */
 #include "scheme/scheme.h"
 

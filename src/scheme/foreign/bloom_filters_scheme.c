@@ -1,6 +1,7 @@
-/* bloom_filters_scheme.c - npm bloom-filters 2 and 3: for i = 0 .. k-1, position (a + i * b + (i^3
- * - i) / 6) mod m, where a and b are the low and the high half of the hash. The original computes
- * in doubles, which hold all of it exactly. docs/formats/bloom-filters.md. */
+/* bloom_filters_scheme.c - the scheme of npm bloom-filters 2 and 3. For i = 0 .. k-1, the position
+ * is (a + i * b + (i^3 - i) / 6) mod m, where a and b are the low and high halves of the hash. The
+ * original uses doubles, which represent all these numbers exactly. See
+ * docs/formats/bloom-filters.md. */
 #include "scheme/scheme.h"
 
 struct walk {
@@ -16,7 +17,7 @@ static inline struct walk walk_from(const struct bit_array *array, const uint64_
 static inline uint64_t walk_next(struct walk *at)
 {
     uint64_t position = rest_of(at->at, at->bits);
-    at->at += at->step; /* b, b + 1, b + 1 + 2, ...: these steps sum to i * b + (i^3 - i) / 6 */
+    at->at += at->step; /* the steps b, b + 1, b + 1 + 2, ... sum to i * b + (i^3 - i) / 6 */
     at->step += ++at->i;
     return position;
 }

@@ -1,6 +1,7 @@
-/* bloomfilter_scheme.c - npm bloomfilter. a and b are the high and the low half of the hash, as
- * signed numbers mod m; m is added if they are negative. The first position is a. Then for i = 1 ..
- * k-1: a = (a + b) mod m, b = (b + i) mod m, and the position is a. docs/formats/bloomfilter.md. */
+/* bloomfilter_scheme.c - the scheme of npm bloomfilter. a and b are the high and low halves of the
+ * hash, as signed numbers mod m. If a remainder is negative, m is added. The first position is a.
+ * Then, for i = 1 .. k-1: a = (a + b) mod m, b = (b + i) mod m, and the position is a. See
+ * docs/formats/bloomfilter.md. */
 #include "scheme/scheme.h"
 
 struct walk {
@@ -9,7 +10,7 @@ struct walk {
     uint32_t i;
 };
 
-/* Returns the remainder of a signed number. If it is negative, m is added. */
+/* Returns the remainder of a signed number mod m, plus m if the remainder is negative. */
 static inline uint64_t reduced(uint32_t half, struct divisor bits)
 {
     uint64_t rest = signed_rest_of((int32_t)half, bits);

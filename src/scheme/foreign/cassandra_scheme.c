@@ -1,6 +1,6 @@
-/* cassandra_scheme.c - Cassandra's filters. The k positions are abs(c % m), with c += step after
- * each of them. Numbers are signed 64-bit ones, and the remainder has the sign of c, as in Java and
- * C. docs/formats/cassandra.md.
+/* cassandra_scheme.c - the schemes of Cassandra's filters. The k positions are abs(c % m), with c
+ * += step after each position. Numbers are signed 64-bit integers, and the remainder has the sign
+ * of c, as in Java and C. See docs/formats/cassandra.md.
  *
  *     cassandra      4.0 and later    c starts with the second word of the hash; plain bytes
  *     cassandra-be   3.0 to 3.11      the same; big-endian words
@@ -32,7 +32,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define BIT_ORDER 56u
 #include "scheme/walk.inc"
 
-/* Cassandra has room for 21 positions per key. */
+/* Cassandra supports at most 21 positions per key. */
 #define ROW(id_, name_, walk, first, second) \
     { \
         .id = (id_), .name = (name_), WALKED(walk), .unit_bytes = 8, .hash_words = 2, \

@@ -1,9 +1,10 @@
-/* datasketches_scheme.c - the Bloom filter of Apache DataSketches. For i = 1 .. k, the position is
- * ((h0 + i * h1) mod 2^64 >> 1) mod m, where h0 and h1 are the two words of the hash.
- * docs/formats/datasketches.md. */
+/* datasketches_scheme.c - the scheme of Apache DataSketches' Bloom filter. For i = 1 .. k, the
+ * position is ((h0 + i * h1) mod 2^64 >> 1) mod m, where h0 and h1 are the two words of the hash.
+ * See docs/formats/datasketches.md. */
 #include "scheme/foreign/two_words.h"
 
-/* From 2^32 bits up, the Java and C++ libraries set different bits, and C++ misreads the size. */
+/* For filters of 2^32 bits or more, the Java and C++ libraries set different bits, and the C++
+ * library misreads the size. */
 #define MAX_BITS (((uint64_t)1 << 32) - 64)
 
 static inline uint64_t walk_next(struct walk *at)

@@ -1,7 +1,7 @@
-/* dcso_scheme.c - DCSO's bloom (Go) and flor (Python). h starts as hash mod P, where P = 2^64 - 59
- * is the largest prime below 2^64. Then, k times: h = (h * G mod 2^64) mod P with G = 2^64 - 1469,
- * and the position is h mod m. The product wraps before it is reduced mod P. m may be any number.
- * docs/formats/dcso.md. */
+/* dcso_scheme.c - the scheme of DCSO's libraries bloom (Go) and flor (Python). h starts as hash mod
+ * P, where P = 2^64 - 59 is the largest prime below 2^64. Then, k times: h = (h * G mod 2^64) mod P
+ * with G = 2^64 - 1469, and the position is h mod m. The product wraps before it is reduced mod P.
+ * m may be any number. See docs/formats/dcso.md. */
 #include "scheme/model.h"
 #include "scheme/scheme.h"
 
@@ -38,14 +38,14 @@ static inline uint64_t walk_next(struct walk *at)
 /* ---- model ----------------------------------------------------------------------------------- */
 
 /* G is odd. So if 2^t divides m, the first position mod 2^t determines all other positions mod 2^t.
- * The k positions of a key are in up to k of 2^t classes, and all keys with the same first class
- * use the same ones. Within a class, positions are nearly independent. Given the bits, the rate is
- * the mean, over the first classes, of the product of the fills.
+ * The k positions of a key are in up to k of the 2^t classes mod 2^t, and all keys with the same
+ * first class use the same classes. Within a class, positions are nearly independent. For given
+ * bits, the rate is the mean, over all first classes, of the product of the k classes' fills.
  *
- * The number of keys per class varies randomly. The model neglects that. If it matters, the rate is
- * NAN. */
+ * The number of keys per class varies randomly, but the model neglects this variation. If the
+ * variation matters, the rate is NAN. */
 #define MAX_CLASSES 1024u
-#define MAX_COUNTED ((uint64_t)1 << 23) /* in larger filters, only the start is counted */
+#define MAX_COUNTED ((uint64_t)1 << 23) /* maximum number of bits counted */
 
 static uint64_t classes_of(uint64_t bits)
 {
@@ -56,8 +56,8 @@ static double rate(const struct scheme_def *self, const struct shape *shape, dou
 {
     double classes = (double)classes_of(shape->bits), k = shape->hashes,
            load = k * keys / (double)shape->bits;
-    /* The mean of exp() is larger by half of the variance: by k^2 times the relative variance of
-     * the number of keys per class. */
+    /* Random variation increases the mean of exp() by half the variance, which is proportional to
+     * k^2 and to the relative variance of the number of keys per class. */
     double spread = classes > 1 ? k * k * classes / keys / 2 : 0;
     double slope = load > 1 ? 1 / load : 1;
     if (keys > 0 && load < 64 && spread * slope * slope > 0.01) return NAN;

@@ -1,13 +1,13 @@
-/* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17, and similar ones.
- * For i = 1 .. k: c = a + i * b in 32 bits; a negative c is replaced by its complement; the
- * position is c mod m. a and b are the low and the high half of the hash's first word. The bits are
- * in 64-bit big-endian words. docs/formats/guava.md.
+/* guava_mitz32.c - the scheme of Guava's strategy MURMUR128_MITZ_32, which was the only one before
+ * Guava 17, and similar schemes. For i = 1 .. k, c = a + i * b in 32 bits. A negative c is replaced
+ * by its complement. The position is c mod m. a and b are the low and high halves of the hash's
+ * first word. The bits are stored in 64-bit big-endian words. See docs/formats/guava.md.
  *
  *     spark-v1        Apache Spark's sketch, version 1 (2.0 to 4.0): docs/formats/spark.md
  *     orc             Apache ORC, with the bits in plain order: docs/formats/orc.md
  *
- * OldPanda's ports were meant to equal Guava's, but set other bits for half of the keys:
- * docs/formats/oldpanda.md
+ * OldPanda's ports were meant to match Guava, but set different bits for half of the keys. See
+ * docs/formats/oldpanda.md:
  *
  *     oldpanda-py32   the Python package drops the sign bit of a
  *     oldpanda-go32   in the Go module i runs from 0 to k - 1 */
@@ -65,7 +65,7 @@ static inline uint64_t walk_next(struct walk *at)
 
 #define MAX_BITS ((uint64_t)INT32_MAX * 64)
 
-/* c is never negative and has 31 bits, so in larger filters only the first 2^31 bits can be set. */
+/* c has only 31 bits, so in larger filters, only the first 2^31 bits can be set. */
 #define ROW(NAME, name_, walk, words, hashes, bits) \
     { \
         .id = PETAL_SCHEME_##NAME, .name = (name_), WALKED(walk), \
@@ -82,6 +82,6 @@ const struct scheme_def petal_scheme_oldpanda_go32 =
     ROW(OLDPANDA_GO32, "oldpanda-go32", go32, 2, 255, MAX_BITS);
 const struct scheme_def petal_scheme_spark_v1 =
     ROW(SPARK_V1, "spark-v1", mitz32, 1, PETAL_MOST_HASHES, MAX_BITS);
-/* ORC counts bits in an int. */
+/* ORC stores the number of bits in an int. */
 const struct scheme_def petal_scheme_orc =
     ROW(ORC, "orc", orc, 1, PETAL_MOST_HASHES, (uint64_t)INT32_MAX / 64 * 64);

@@ -1,6 +1,6 @@
-/* guava_mitz64.c - Guava's MURMUR128_MITZ_64. It starts with c = h1. Then, k times: the position is
- * (c & (2^63 - 1)) mod m, then c += h2. The bits are in 64-bit big-endian words.
- * docs/formats/guava.md. */
+/* guava_mitz64.c - the scheme of Guava's strategy MURMUR128_MITZ_64. The walk starts with c = h1.
+ * Then, k times: the position is (c & (2^63 - 1)) mod m, then c += h2. The bits are stored in
+ * 64-bit big-endian words. See docs/formats/guava.md. */
 #include "hash/foreign/murmur3_x64_128.h"
 #include "scheme/foreign/two_words.h"
 

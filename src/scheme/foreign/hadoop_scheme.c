@@ -1,6 +1,6 @@
-/* hadoop_scheme.c - Hadoop's util.bloom. Each of the k words of the hash is a signed 32-bit number.
- * The position is abs(word % m), and the remainder has the sign of the word, as in Java and C.
- * docs/formats/hadoop.md. */
+/* hadoop_scheme.c - the scheme of Hadoop's package util.bloom. Each of the k words of the hash is a
+ * signed 32-bit number. The position is abs(word % m), and the remainder has the sign of the word,
+ * as in Java and C. See docs/formats/hadoop.md. */
 #include "scheme/scheme.h"
 
 #include "hash/hash.h"

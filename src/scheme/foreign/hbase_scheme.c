@@ -1,9 +1,10 @@
-/* hbase_scheme.c - a chunk of HBase's Bloom filters. For i = 0 .. k-1, c = h1 + i * h2 is a signed
- * 32-bit number. The position is abs(c % m), and the remainder has the sign of c, as in Java and C.
- * docs/formats/hbase.md. */
+/* hbase_scheme.c - the scheme of HBase's Bloom filter chunks. For i = 0 .. k-1, c = h1 + i * h2 is
+ * a signed 32-bit number. The position is abs(c % m), and the remainder has the sign of c, as in
+ * Java and C. See docs/formats/hbase.md. */
 #include "scheme/scheme.h"
 
-/* HBase's queries count bits in an int. So a chunk must be smaller than 2^28 bytes. */
+/* HBase's queries store the number of bits in an int, so a chunk must be smaller than 2^28
+ * bytes. */
 #define MAX_BYTES (((uint64_t)1 << 28) - 1)
 
 struct walk {

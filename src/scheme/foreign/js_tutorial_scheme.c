@@ -1,6 +1,6 @@
-/* js_tutorial_scheme.c - the Bloom filter of many JavaScript tutorials. For i = 0 .. k-1, the
- * position is (h1 + i * h2) mod m, where h1 and h2 are the low and the high half of the hash.
- * Nothing wraps. docs/formats/js-tutorial.md. */
+/* js_tutorial_scheme.c - the scheme of the Bloom filter in many JavaScript tutorials. For i = 0 ..
+ * k-1, the position is (h1 + i * h2) mod m, where h1 and h2 are the low and high halves of the
+ * hash. The sum never wraps. See docs/formats/js-tutorial.md. */
 #include "scheme/scheme.h"
 
 struct walk {

@@ -1,6 +1,7 @@
-/* leveldb_scheme.c - LevelDB's Bloom filter. h is the 32-bit hash, and d is h rotated right by 17.
- * Then, k times: the position is h mod m, then h += d mod 2^32. m is a multiple of 8. It is at most
- * 2^32, since higher positions are never reached. docs/formats/leveldb.md. */
+/* leveldb_scheme.c - the scheme of LevelDB's Bloom filters. h is the 32-bit hash, and d is h
+ * rotated right by 17. Then, k times: the position is h mod m, then h += d mod 2^32. m is a
+ * multiple of 8, and at most 2^32, since higher positions are never reached. See
+ * docs/formats/leveldb.md. */
 #include "base/bytes.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
@@ -26,7 +27,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK leveldb
 #include "scheme/walk.inc"
 
-/* An absent key also passes if it has the same 32-bit hash as one of the keys. */
+/* An absent key is also a false positive if it has the same 32-bit hash as an added key. */
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,
@@ -41,7 +42,7 @@ const struct scheme_def petal_scheme_leveldb = {
     .course = {COURSE_WRAPPED, 32, {0, 0, 32, false}, {0, 17, 32, true}},
     .rate_of_bits = petal_course_rate_of_bits,
     .hash_words = 1,
-    .max_hashes = 30, /* larger values in a file are reserved for future encodings */
+    .max_hashes = 30, /* LevelDB reserves larger values for future encodings */
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 32,
     .rate = rate,

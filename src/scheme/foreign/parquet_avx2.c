@@ -1,5 +1,5 @@
-/* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. It is for x86-64
- * CPUs from Haswell and Zen 1 on. */
+/* parquet_avx2.c - the kernel of `parquet` for AVX2, where a block takes one register of eight
+ * words. It runs on x86-64 CPUs from Haswell and Zen 1 on. */
 #include "base/cpu.h"
 #include "scheme/foreign/parquet_block.h"
 

@@ -1,5 +1,5 @@
-/* parquet_block.h - what the kernels of the scheme `parquet` share: choosing the block, and the
- * salts. The rule is at the top of parquet_scheme.c. */
+/* parquet_block.h - chooses a key's block, and defines the salts, for all kernels of the `parquet`
+ * scheme. The comment at the top of parquet_scheme.c explains the rule. */
 #ifndef PETAL_SCHEME_PARQUET_BLOCK_H
 #define PETAL_SCHEME_PARQUET_BLOCK_H
 

@@ -1,8 +1,8 @@
-/* parquet_scheme.c - the split-block Bloom filter of Apache Parquet: 8 bits of a key in one 32-byte
- * block. docs/formats/parquet.md.
+/* parquet_scheme.c - the scheme of Apache Parquet's split-block Bloom filter, in which a key sets 8
+ * bits in one 32-byte block. See docs/formats/parquet.md.
  *
- * m is a multiple of 256 bits: z blocks of 8 little-endian 32-bit words. A key sets one bit in each
- * word of one block:
+ * m is a multiple of 256 bits. The array consists of z blocks of 8 little-endian 32-bit words. A
+ * key sets one bit in each word of one block:
  *
  *     block      = ((h >> 32) * z) >> 32              the high half of the hash
  *     x          = low 32 bits of h
@@ -86,8 +86,8 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_split_block_sd(shape->bits / BLOCK_BITS, keys);
 }
 
-/* The bits of a key in the words of a block are nearly independent. So the rate is the product of
- * the words' fills. */
+/* A key's bits in the words of a block are nearly independent, so the rate is the product of the
+ * fills of the words. */
 static double rate_of_block(const uint8_t *block)
 {
     double product = 1;
@@ -117,7 +117,7 @@ const struct scheme_def petal_scheme_parquet = {
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
     .fold_bits = BLOCK_BITS,
-    /* The number of bytes is a 31-bit number. */
+    /* The number of bytes must fit into 31 bits. */
     .max_bits = (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS,
     .rate = rate,
     .rate_of_bits = rate_of_bits,

@@ -1,10 +1,10 @@
-/* pybloom_scheme.c - pybloom_live's partitioned array. It has k consecutive slices of m / k bits
- * each, without gaps. Probe i is the bit (word i of the hash) mod (m / k) of slice i.
- * docs/formats/pybloom.md.
+/* pybloom_scheme.c - the scheme of pybloom_live's partitioned array, which consists of k
+ * consecutive slices of m / k bits each, without gaps. Probe i is bit (word i of the hash) mod (m /
+ * k) of slice i. See docs/formats/pybloom.md.
  *
- * If a slice is smaller than 2^15 bits, the words of the hash are 16-bit; if it is smaller than
- * 2^31, they have 32. So the remainder favours the first bits of a slice, by up to three to two.
- * That raises the rate by up to an eighth, and the model includes it. */
+ * If a slice is smaller than 2^15 bits, the words of the hash have 16 bits; if it is smaller than
+ * 2^31 bits, they have 32. So the remainder favors the first bits of a slice, by up to three to
+ * two. This bias increases the rate by up to an eighth, and the model includes it. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/popcount.h"
@@ -25,7 +25,7 @@ static inline uint64_t slice_of(const struct shape *shape)
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){/* One division, which is cheap compared with a cryptographic hash. */
+    return (struct walk){/* A division is cheap compared with a cryptographic hash. */
                          hash, 0, divisor_of(slice_of(&array->shape))};
 }
 
@@ -51,8 +51,8 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* Out of `values` values of a word, `low` + 1 hit each of the first `favoured` bits of a slice, and
- * `low` hit each of the others. */
+/* Of the `values` values that a word can have, `low` + 1 select each of the first `favoured` bits
+ * of a slice, and `low` select each of the remaining bits. */
 struct favour {
     uint64_t favoured, low;
     double values;
@@ -62,7 +62,7 @@ static struct favour favour_of(uint64_t slice_bits)
 {
     uint32_t chunk_bits = petal_pybloom_chunk_bits(slice_bits);
     if (chunk_bits == 64)
-        return (struct favour){0, 1, (double)slice_bits}; /* the preference is less than 2^-32 */
+        return (struct favour){0, 1, (double)slice_bits}; /* the bias is less than 2^-32 */
     uint64_t values = (uint64_t)1 << chunk_bits;
     return (struct favour){values % slice_bits, values / slice_bits, (double)values};
 }

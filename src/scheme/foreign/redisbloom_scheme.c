@@ -1,8 +1,8 @@
-/* redisbloom_scheme.c - RedisBloom's links. It starts with x = a. Then, k times: the position is x
- * mod m, then x += b in 64 bits. a and b are the two words of the hash. m is any number of bits
- * that some version of RedisBloom used: 2^n, whole bytes, or whole words. k follows from the error
- * rate and is bounded by it: 2^-1074, the lowest double, gives k = 1074.
- * docs/formats/redisbloom.md. */
+/* redisbloom_scheme.c - the scheme of RedisBloom's links. The walk starts with x = a. Then, k
+ * times: the position is x mod m, then x += b in 64 bits. a and b are the two words of the hash. m
+ * is any number of bits that some version of RedisBloom used: 2^n, whole bytes, or whole words.
+ * RedisBloom computes k from the error rate. The smallest positive double, 2^-1074, results in the
+ * maximum k = 1075. See docs/formats/redisbloom.md. */
 #include "hash/foreign/murmur64a.h"
 #include "scheme/foreign/two_words.h"
 

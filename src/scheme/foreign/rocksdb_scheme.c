@@ -1,7 +1,7 @@
-/* rocksdb_scheme.c - RocksDB's FastLocalBloom, for tables with format_version 5 and later. All k
- * bits of a key are in one 64-byte line. The line is (low 32 bits of the hash) * lines >> 32. h
- * starts as the high 32 bits of the hash. Then, k times: the bit is h >> 23, then h = h * 9e3779b9
- * mod 2^32. Two bits can coincide. docs/formats/rocksdb.md. */
+/* rocksdb_scheme.c - the scheme of RocksDB's FastLocalBloom, for tables with format_version 5 and
+ * later. All k bits of a key are in one 64-byte line. The line is (low 32 bits of the hash) * lines
+ * >> 32. h starts as the high 32 bits of the hash. Then, k times: the bit is h >> 23, then h = h *
+ * 9e3779b9 mod 2^32. Two bits can coincide. See docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/popcount.h"
@@ -11,7 +11,7 @@
 #define STEP 0x9e3779b9u
 
 struct walk {
-    uint64_t line; /* the first bit of the line */
+    uint64_t line; /* number of the line's first bit */
     uint32_t h;
 };
 
@@ -43,7 +43,7 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_lines_sd(shape->bits / PETAL_LINE_BITS, shape->hashes, keys);
 }
 
-/* A key throws k balls into the 512 bins of a line. */
+/* In this model, a key throws k balls into the 512 bins of a line. */
 static double bits_per_key(const struct shape *shape)
 {
     double clear = 1;
@@ -51,7 +51,7 @@ static double bits_per_key(const struct shape *shape)
     return PETAL_LINE_BITS * (1 - clear);
 }
 
-/* Returns the mean of fill^k over the lines. */
+/* Returns the mean of fill^k over all lines. */
 static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
                            uint64_t bits_set, uint64_t layers)
 {
@@ -72,10 +72,10 @@ const struct scheme_def petal_scheme_rocksdb = {
     .name = "rocksdb",
     WALKED(rocksdb),
     .hash_words = 1,
-    .max_hashes = 30, /* 5 bits, where 0 and 31 are reserved */
+    .max_hashes = 30, /* k takes 5 bits in a file, and the values 0 and 31 are reserved */
     .step_bits = PETAL_LINE_BITS,
     .fold_bits = PETAL_LINE_BITS,
-    .max_bits = (uint64_t)0xffffffc0 * 8, /* RocksDB stores the number of bytes in 32 bits */
+    .max_bits = (uint64_t)0xffffffc0 * 8, /* RocksDB stores the size in bytes as a 32-bit number */
     .rate = rate,
     .rate_of_bits = rate_of_bits,
     .bits_set_sd = bits_set_sd,

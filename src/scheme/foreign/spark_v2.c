@@ -1,6 +1,6 @@
-/* spark_v2.c - Apache Spark's sketch BloomFilter, version 2 (from Spark 4.1). It starts with c =
- * s64(h1) * (2^31 - 1). Then, k times: c += s64(h2), and the position is (c < 0 ? ~c : c) mod m. c
- * itself keeps its sign. docs/formats/spark.md. */
+/* spark_v2.c - the scheme of Apache Spark's sketch BloomFilter, version 2 (since Spark 4.1). The
+ * walk starts with c = s64(h1) * (2^31 - 1). Then, k times: c += s64(h2), and the position is (c <
+ * 0 ? ~c : c) mod m. c itself keeps its sign. See docs/formats/spark.md. */
 #include "scheme/scheme.h"
 
 struct walk {

@@ -1,5 +1,5 @@
-/* two_words.h - the walk of many libraries: it starts at the first word of the hash, and adds the
- * second word at each step. */
+/* two_words.h - implements the walk of many libraries, which starts at the first word of the hash,
+ * and adds the second word at each step. */
 #ifndef PETAL_SCHEME_TWO_WORDS_H
 #define PETAL_SCHEME_TWO_WORDS_H
 

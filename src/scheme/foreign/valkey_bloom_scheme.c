@@ -1,7 +1,7 @@
-/* valkey_bloom_scheme.c - valkey-bloom's positions, from Rust's crate bloomfilter. a and b are the
- * words of the key's hash. The first two positions are a mod m and b mod m. For i = 2 to k - 1 the
- * position is ((a + i * b) mod p) mod m, where the sum is a 64-bit number, and p = 2^64 - 59 is the
- * largest prime below 2^64. docs/formats/valkey-bloom.md.
+/* valkey_bloom_scheme.c - the scheme of valkey-bloom, which comes from the Rust crate bloomfilter.
+ * a and b are the words of the key's hash. The first two positions are a mod m and b mod m. For i =
+ * 2 to k - 1 the position is ((a + i * b) mod p) mod m, where the sum is a 64-bit number, and p =
+ * 2^64 - 59 is the largest prime below 2^64. See docs/formats/valkey-bloom.md.
  *
  *     a = 1, b = 2^64 - 3, m = 1000      1, 613, (1 - 6) mod p mod m = 2^64 - 5 - p = 54 */
 #include "scheme/scheme.h"
@@ -40,7 +40,7 @@ const struct scheme_def petal_scheme_valkey_bloom = {
     .max_hashes = PETAL_MAX_HASHES,
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 48,
-    /* One position is b mod m, not (a + b) mod m. tests/stat/courses shows that this has no effect
-     * on any rate. */
+    /* The second position is b mod m instead of (a + b) mod m. tests/stat/courses shows that this
+     * difference doesn't affect the rates. */
     COURSE(COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}),
 };

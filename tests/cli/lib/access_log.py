@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""access_log.py SEED ROWS DAYS WINDOW_MS SPAN_MS: writes a web server's log of some clients as
-log.apache, log.csv (ISO 8601) and log.jsonl (milliseconds). A tenth of the lines are up to 40 s
-late.
+"""access_log.py SEED ROWS DAYS WINDOW_MS SPAN_MS: writes an artificial web server log in three
+formats: log.apache, log.csv (ISO 8601 times) and log.jsonl (times in milliseconds). A tenth of the
+lines are up to 40 s late.
 
-Each line is numbered by its request. A model remembers all clients exactly: each line refreshes its
-client, with the latest time in the log so far. `repeats` are the requests that came within
-WINDOW_MS after the client's last one; `fresh` are those that came more than WINDOW_MS + SPAN_MS
-after it, or first. The others may be either."""
+Each line contains its request number. An exact model remembers all clients: each line refreshes its
+client with the latest time in the log so far. The file `repeats` lists the requests that came
+within WINDOW_MS of the same client's last request. The file `fresh` lists the requests that were a
+client's first, or came more than WINDOW_MS + SPAN_MS after its last one. All other requests may
+belong to either group."""
 import json
 import random
 import sys
@@ -19,7 +20,8 @@ clock, last = 0, {}
 files = {name: open(name, "w") for name in ("log.apache", "log.csv", "log.jsonl", "repeats", "fresh")}
 files["log.csv"].write("request,time,client\n")
 for i in range(rows):
-    # Bursts and quiet nights, so that generations end for both reasons.
+    # The log has bursts and quiet periods, so that some generations end because they are full and
+    # others because of their age.
     at += rng.expovariate(rows / (days * 86400)) * rng.choice((0.1, 0.1, 2.8))
     if rng.random() < 0.0005:
         at += 86400 * rng.random()

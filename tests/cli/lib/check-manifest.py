@@ -1,5 +1,5 @@
-"""check-manifest.py MANIFEST - checks that it is JSON as docs/hosting.md specifies, and that every
-file it names exists with that size."""
+"""check-manifest.py MANIFEST - checks that MANIFEST is JSON as docs/hosting.md specifies, and that
+every file named in it exists and has the size given."""
 import json
 import os
 import re

@@ -1,11 +1,13 @@
-"""random_rows.py - writes random CSV and JSON lines, and what Python reads from them.
+"""random_rows.py - writes random CSV rows and JSON lines, and the values that Python reads from
+them.
 
 random_rows.py csv SEED ROWS DELIMITER COLUMN...
 random_rows.py json SEED ROWS
 
-Writes `rows`, `members` (rows whose key is in the set, exactly as in `rows`), `others`, and `set`
-(the keys of the set, each followed by a NUL) to the current folder. Python's own modules write the
-rows and read them again: what they read is what the tool must find.
+Writes these files to the current folder: `rows`, `members` (the rows whose key is in the set,
+unchanged), `others` (all other rows), and `set` (the keys in the set: NUL-terminated for CSV, lines
+of base64 for JSON). Python's standard modules write the rows and read them back. The tool must find
+the values that these modules read.
 """
 
 import csv
@@ -30,7 +32,7 @@ def make_csv(seed, rows, delimiter, columns):
     quoting = random_.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
     ends = random_.choice(("\n", "\r\n"))
     if ends == "\n" and quoting == csv.QUOTE_MINIMAL:
-        pieces.remove("\r")  # older versions of Python don't quote a field that contains it
+        pieces.remove("\r")  # older Python versions don't quote a field that contains a CR
     header = ["id", "name", 'a "b", c', "note"]
     random_.shuffle(header)
     texts = []
@@ -72,7 +74,8 @@ def some_value(random_, pieces, depth):
 
 
 def key_of(line):
-    """The value of .a.é[0]; None if there is none. A number is its text, exactly as in the line."""
+    """Returns the value of .a.é[0], or None if there is none. A number is returned as text, exactly
+    as it appears in the line."""
     try:
         value = json.loads(line, parse_int=str, parse_float=str, parse_constant=lambda c: 1 / 0)
         for step, kind in (("a", dict), ("é", dict), (0, list)):
@@ -97,10 +100,10 @@ def make_json(seed, rows):
             value = {"b": value, "a": {"x": 1, "é": found, "y": [value]}}
         line = json.dumps(value, ensure_ascii=random_.random() < 0.5,
                           separators=random_.choice(((",", ":"), (", ", ": "), ("  ,\t", " :\r"))))
-        if random_.random() < 0.05:  # broken: cut off, or with a missing byte
+        if random_.random() < 0.05:  # broken line: truncated, or with a character inserted
             at = random_.randrange(len(line))
             line = random_.choice((line[:at], line[:at] + random_.choice('x"},\\1') + line[at:]))
-        if random_.random() < 0.02:  # an unpaired surrogate, and a duplicate member
+        if random_.random() < 0.02:  # special cases such as a duplicate member
             line = random_.choice(('{"a":{"é":["\\ud83d"]}}', '{"a":{"é":[1]},"a":{"\\u00e9":["two"]}}',
                                    '{"a":{"é":["\\ud83c\\udf38"],"é":5}}', '{"a":{"é":[1e5,]}}', "", " "))
         lines.append(line.encode())
@@ -110,7 +113,7 @@ def make_json(seed, rows):
     write("rows", [line + b"\n" for line in lines])
     write("members", [t + b"\n" for t, k in zip(lines, keys) if k in chosen])
     write("others", [t + b"\n" for t, k in zip(lines, keys) if k not in chosen])
-    # A key that contains a NUL is written as base64.
+    # JSON keys may contain a NUL, so each key is written as base64.
     import base64
     write("set", [base64.b64encode(key) + b"\n" for key in sorted(chosen)])
     write("strays", [b"%d\n" % sum(key is None for key in keys)])

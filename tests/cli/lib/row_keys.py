@@ -1,5 +1,5 @@
-# row_keys.py WORDS|CHARACTERS|BASES LENGTH [lower] - a second implementation of several keys per
-# row. Prints the keys of the rows on standard input. Rows and keys end with NUL.
+# row_keys.py WORDS|CHARACTERS|BASES LENGTH [lower] - an independent implementation of several keys
+# per row. Prints the keys of the rows on standard input. Each row and each key ends with a NUL.
 import re
 import sys
 

@@ -1,5 +1,5 @@
-/* control.h - how a campaign controls the shim: through a page that both map from a file in the
- * campaign's folder, and through the environment of the command. */
+/* control.h - controls the shim in a command through an environment variable and a page of memory
+ * that the campaign and the command map from the same file. */
 #ifndef PETAL_TESTS_CONTROL_H
 #define PETAL_TESTS_CONTROL_H
 
@@ -27,7 +27,7 @@ static inline void make_control(void)
     snprintf(shim_environment[1], sizeof shim_environment[1], "PETAL_SHIM=%s", path);
 }
 
-/* Sets what the shim does from now on, and resets its counters. */
+/* Sets the shim's next action and resets its counters. */
 static inline void arm(enum shim_call call, enum shim_action action, uint32_t nth, int error)
 {
     for (int i = 0; i < SHIM_CALLS; i++) atomic_store(&control->seen[i], 0);
@@ -41,7 +41,7 @@ static inline void arm(enum shim_call call, enum shim_action action, uint32_t nt
     control->call = call;
 }
 
-/* A command with the shim preloaded. */
+/* Sets up a command so that the shim is preloaded. */
 static inline struct command watched_command(const char *const *arguments)
 {
     return (struct command){.arguments = arguments,

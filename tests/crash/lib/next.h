@@ -1,4 +1,4 @@
-/* next.h - helps a program that redefines a function of the C library to call the original. */
+/* next.h - lets a program that redefines a C library function still call the original. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the C library's function of this name, or its 64-bit variant (such as pwrite64) if that
- * is a separate function. */
+/* Returns the C library function with this name, or its 64-bit variant (such as pwrite64) if the
+ * two differ. */
 static inline void *next_of(const char *name)
 {
     char name64[32];
@@ -16,7 +16,8 @@ static inline void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function. ISO C has no cast for that. */
+/* Sets a function pointer to the C library's function. ISO C defines no cast from an object pointer
+ * to a function pointer. */
 #define FIND(next, name) \
     do { \
         static void *address; \

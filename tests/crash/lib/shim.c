@@ -1,8 +1,9 @@
-/* shim.c - a library for LD_PRELOAD. In an unmodified program, it makes the nth call of a kind fail
- * or wait.
+/* shim.c - an LD_PRELOAD library that makes the nth call of a kind fail or wait in an unmodified
+ * program.
  *
- * The environment variable PETAL_SHIM names the file with the struct shim_control (shim.h). The
- * shim works only with glibc, since it calls glibc's memory functions by their own names. */
+ * The environment variable PETAL_SHIM names the file that contains the struct shim_control
+ * (shim.h). The shim works only with glibc, since it calls glibc's memory functions by their
+ * internal names. */
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -21,13 +22,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The dynamic linker finds these functions by name, so no header declares them. */
+/* The dynamic linker finds the functions below by name, so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-static struct shim_control *control; /* if NULL, the shim does nothing */
+static struct shim_control *control; /* NULL if the shim is inactive */
 
-/* Programs call this to arm the shim in themselves. */
+/* A program that preloads the shim into itself calls this to control it. */
 struct shim_control *petal_shim_control(void)
 {
     return control;
@@ -50,7 +51,7 @@ static void wait_here(void)
     while (!atomic_load(&control->resume)) usleep(100);
 }
 
-/* Returns true if this call must fail, and sets errno. */
+/* Counts a call. If the call must fail, sets errno and returns true. */
 static bool is_to_fail(enum shim_call call)
 {
     if (!control) return false;
@@ -67,7 +68,7 @@ static bool is_to_fail(enum shim_call call)
     return control->action != SHIM_SHORT;
 }
 
-/* Called after is_to_fail(). Returns true if this write must be short. */
+/* Returns true if this write must be short. Must be called after is_to_fail(). */
 static bool is_to_be_short(uint32_t hits_before)
 {
     return control && control->action == SHIM_SHORT && atomic_load(&control->hit) != hits_before;
@@ -84,12 +85,12 @@ static int published(int result)
     return result;
 }
 
-/* `next` is the C library's function of this name. */
+/* Declares `next` as a pointer to the C library's function with this name. */
 #define NEXT(name) \
     static __typeof__(&(name)) next; \
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-/* Defines a function that calls the original unless it must fail. */
+/* Defines a function that either fails or calls the original function. */
 #define PASS_ON(type, name, call, failure, parameters, arguments) \
     type name parameters \
     { \
@@ -97,7 +98,8 @@ static int published(int result)
         return is_to_fail(call) ? (failure) : next arguments; \
     }
 
-/* The same, for functions whose last argument exists only if a flag says so. */
+/* Like PASS_ON, for functions such as open() that take another argument if `flags` includes O_CREAT
+ * or O_TMPFILE. */
 #define PASS_ON_OPEN(name, parameters, ...) \
     int name parameters \
     { \

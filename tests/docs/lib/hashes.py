@@ -1,5 +1,5 @@
-"""The hashes of petal files, for the reader of docs/format.md: XXH3 from its author's library,
-SipHash-2-4 from its paper."""
+"""The hash functions of petal files, for the reader in docs/format.md: XXH3 from its author's
+library, and SipHash-2-4 implemented from the paper."""
 import ctypes
 import ctypes.util
 

@@ -1,7 +1,7 @@
-"""read_index.py answers FILE | write OUT FILTER... - reads and writes index files as
-docs/index-format.md says, with nothing but that page, and the hashes and positions of the reader in
-docs/format.md, which is in PYTHONPATH. `answers` compares with the tool; `write` makes an index of
-petal files, whose paths as given are the names."""
+"""read_index.py answers FILE | write OUT FILTER... - reads and writes index files, implemented only
+from docs/index-format.md. The hashes and bit positions come from the reader in docs/format.md,
+which must be on PYTHONPATH. `answers` compares the answers with the tool's. `write` creates an
+index of petal files, in which each filter's name is its path as given."""
 import pathlib
 import struct
 import subprocess
@@ -107,7 +107,7 @@ def write(out, paths):
         f = path.read_bytes()
         n = lambda at, size=8: int.from_bytes(f[at : at + size], "little")
         scheme, _, ((k, lines, m, bits),) = open_filter(f, SECRET)  # one layer
-        at = n(16, 4) if n(n(16, 4) + 24) > n(24) else 0  # the slot in force
+        at = n(16, 4) if n(n(16, 4) + 24) > n(24) else 0  # the active slot
         hash_number = n(at + 44, 4)
         seed, check = (n(at + 48), 0) if hash_number == 1 else (0, n(at + 56))
         kind = (hash_number, seed, check, scheme, k, lines, m)

@@ -1,5 +1,5 @@
-/* consumer.c - a user's program: creates a filter, saves it, opens it and queries it. Exits with 0
- * if everything worked. */
+/* consumer.c - a user's program: creates a filter, saves it, opens it and queries it. If everything
+ * works, it exits with status 0. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-# tap.sh - TAP for shell tests: `ok WHAT COMMAND...` for each promise, `finish` at the end. Sourced,
-# not run.
+# tap.sh - prints TAP for shell tests, which call `ok WHAT COMMAND...` for each promise and `finish`
+# at the end. This script must be sourced, not run.
 tap_count=0 tap_failed=0
 
 ok() {
@@ -20,7 +20,7 @@ skip() { # skip WHAT REASON
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# nightly WHAT: returns false after printing a skip, except in ./dev nightly.
+# nightly WHAT: in ./dev nightly, returns true. Otherwise reports WHAT as skipped and returns false.
 nightly() {
     [ -z "${PETAL_NIGHTLY-}" ] || return 0
     skip "$1" 'long: ./dev nightly'
@@ -28,7 +28,8 @@ nightly() {
 }
 
 # relay COMMAND...: prints the command's TAP lines as lines of this test. relay_as LABEL COMMAND...
-# puts a label before each. Stdout and stderr stay in $TMPDIR/relayed and relayed.err.
+# also puts a label in front of each line. The command's stdout and stderr are kept in
+# $TMPDIR/relayed and $TMPDIR/relayed.err.
 relay() { relay_as '' "$@"; }
 relay_as() {
     tap_label=$1
@@ -47,9 +48,9 @@ relay_as() {
     sed 's/^/# /' "$TMPDIR/relayed.err"
 }
 
-# needs PROGRAM...: prints a skip and returns false if one of them is not installed. NAME.h is a
-# header, pip and setuptools are Python's, and wasi is a C library for WebAssembly that clang can
-# link. scripts/check-packages installs them.
+# needs PROGRAM...: if a program is not installed, reports a skipped test and returns false. NAME.h
+# stands for a header, pip and setuptools for Python modules, and wasi for a C library for
+# WebAssembly that clang can link. scripts/check-packages installs all of these.
 needs() {
     for tap_program; do
         case $tap_program in

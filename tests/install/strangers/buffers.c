@@ -1,5 +1,5 @@
-/* buffers.c - passes arrays of NumPy and Arrow without copying them, as a binding would. The
- * answers must be the same as for single keys. */
+/* buffers.c - passes NumPy and Arrow arrays to the library without copying them, as a binding
+ * would. The answers must be the same as for single keys. */
 #include "expect.h"
 
 #include <petal/petal.h>
@@ -17,7 +17,7 @@ static petal_filter *make(void)
     return filter;
 }
 
-/* A structured array: its columns are structs with padding. */
+/* A row of a structured NumPy array. Each column is a field of a struct that contains padding. */
 struct row {
     uint8_t flag;
     int64_t id;   /* strided numbers */
@@ -69,8 +69,8 @@ static void columns_of_structs(void)
     petal_free(by_code);
 }
 
-/* A slice of an Arrow column. Its first offset is not 0, and its data buffer is that of the whole
- * column. */
+/* Passes an Arrow column slice whose first offset is not 0 and whose data buffer belongs to the
+ * whole column. */
 static void slices_of_strings(void)
 {
     static char data[ROWS * 4];
@@ -98,7 +98,7 @@ static void slices_of_strings(void)
     expect(id_of(small) == id_of(one) && id_of(big) == id_of(one));
 
     petal_error error;
-    offsets[500] = 0; /* the array is invalid, so it is refused with the index */
+    offsets[500] = 0; /* makes the array invalid; the error must contain the index */
     batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.offsets = offsets + 100;
     expect(petal_add_batch(small, &batch, NULL, NULL, &error) == PETAL_ERR_ARGUMENT);

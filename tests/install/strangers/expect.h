@@ -1,4 +1,4 @@
-/* expect.h - the checks that these programs share. */
+/* expect.h - the checks that the programs in this folder share. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,20 +1,20 @@
-/* older.c - a program compiled with an older petal.h, whose structs are shorter (old/). With NEWER,
- * it is compiled with a later header, whose structs are longer. Both must work with the current
- * library. */
+/* older.c - a program that is compiled with an older petal.h (in old/), whose structs are shorter.
+ * If NEWER is defined, the program is compiled as if with a later petal.h, whose structs are
+ * longer. Both programs must work with the current library. */
 #include "expect.h"
 
 #include <petal/petal.h>
 #include <string.h>
 
 #ifdef NEWER
-/* Fields that the current library doesn't know. */
+/* A struct followed by fields that the current library doesn't know. */
 #define GROWN(type) \
     struct { \
         type known; \
         uint64_t later[3]; \
     }
 #else
-/* The bytes after the struct belong to the program. */
+/* A struct followed by bytes that belong to the program and must not change. */
 #define GROWN(type) \
     struct { \
         type known; \
@@ -33,7 +33,7 @@
 #define IS_NEWER 0
 #endif
 
-/* Returns true if the bytes after the known struct are unchanged. */
+/* Checks that the bytes after the struct are unchanged. */
 #define expect_kept(grown, type) \
     do { \
         const unsigned char *at = (const unsigned char *)&(grown) + sizeof(type); \
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
            PETAL_ERR_EXISTS);
 #ifdef NEWER
-    saving.later[0] = 1; /* an option that this library doesn't know */
+    saving.later[0] = 1; /* an option unknown to this library */
     expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
            PETAL_ERR_ARGUMENT);
 #endif
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     petal_free(filter);
 
 #ifdef NEWER
-    options.later[2] = 1; /* an option that this library doesn't know */
+    options.later[2] = 1; /* an option unknown to this library */
     expect(petal_create((const petal_options *)&options, &filter, &error) == PETAL_ERR_ARGUMENT);
 #endif
     return 0;

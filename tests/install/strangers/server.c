@@ -1,6 +1,6 @@
-/* server.c - a server calls petal_get_info() all the time, so the call must not read the bits. The
- * test has a 1 GB filter whose pages exist only once they are touched. Afterwards none of them may
- * exist. */
+/* server.c - proves that petal_get_info() doesn't read the bits, since a server may call it very
+ * often. The test uses a 1 GB filter, whose pages are allocated only when they are touched. After
+ * the calls, no page may have been allocated. */
 #define _DEFAULT_SOURCE
 
 #include "expect.h"
@@ -18,7 +18,7 @@ static void *allocate(void *context, size_t size_bytes)
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return NULL;
-    if (size_bytes > first_size) { /* the bits are the largest block */
+    if (size_bytes > first_size) { /* the largest block contains the bits */
         first_block = memory;
         first_size = size_bytes;
     }

@@ -1,5 +1,5 @@
-/* sockets.c - sends a filter through a socket. The sender calls petal_write(). The receiver feeds
- * the bytes to a petal_reader, in whatever pieces they arrive. */
+/* sockets.c - sends a filter through a socket. The sender calls petal_write(), and the receiver
+ * feeds the bytes to a petal_reader as they arrive. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "expect.h"
@@ -77,7 +77,7 @@ static void sends_and_receives(void)
     petal_free(filter);
 }
 
-/* The sender stops halfway. The receiver must get an error and no filter. */
+/* The sender stops halfway, so the receiver must report an error and create no filter. */
 struct halfway {
     int to;
     size_t left;
@@ -98,7 +98,7 @@ static void notices_the_end_of_the_line(void)
     petal_error error;
     petal_filter *filter = make();
     expect(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-    struct halfway halfway = {ends[1], 20000}; /* fewer bytes than a socket buffers */
+    struct halfway halfway = {ends[1], 20000}; /* fits in the socket's buffer */
     expect(petal_write(filter, NULL, stop_halfway, &halfway, &error) == PETAL_ERR_IO);
     expect(error.system_errno == EPIPE);
     close(ends[1]);

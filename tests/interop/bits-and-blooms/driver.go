@@ -1,4 +1,4 @@
-// driver.go - bits-and-blooms/bloom, binary and JSON. See ../lib/interop.sh.
+// driver.go - drives bits-and-blooms/bloom, with binary and JSON files. See ../lib/interop.sh.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// driver.js - npm's bloom-filters: its BloomFilter. PETAL_SEED sets its seed if it is not the
-// default.
+// driver.js - drives the BloomFilter class of npm's bloom-filters. PETAL_SEED overrides the default
+// seed.
 'use strict'
 const { BloomFilter } = require('bloom-filters')
 

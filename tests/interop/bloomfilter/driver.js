@@ -1,9 +1,9 @@
-// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own, so the driver assembles it
-// from the parts, as its README shows.
+// driver.js - drives npm's bloomfilter. Before version 1.0, the package did not write JSON, so the
+// driver assembles the JSON from its parts, as the package's README shows.
 'use strict'
 const path = require.resolve('bloomfilter')
 
-// Since 1.0 the package is an ES module.
+// Since version 1.0, the package is an ES module.
 import(path).then((module) => {
     const { BloomFilter } = module.default || module
     let filter

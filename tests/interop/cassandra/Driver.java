@@ -1,6 +1,7 @@
-/* Driver.java - Cassandra's Bloom filter, as in Filter.db. Its serializer changed between versions,
- * so it is called by reflection. It is used for cassandra-2 and cassandra-be up to 3.11, and for
- * cassandra up to 5.0, which can also read cassandra-be. See ../lib/interop.sh. */
+/* Driver.java - drives Cassandra's Bloom filter, as stored in Filter.db. The serializer changed
+ * between versions, so it is called by reflection. Versions up to 3.11 write cassandra-2 and
+ * cassandra-be. Later versions, up to 5.0, write cassandra, and can also read cassandra-be. See
+ * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;
@@ -40,7 +41,7 @@ class Driver implements Interop {
         return null;
     }
 
-    /* Returns version 5's serializer for the format, or null. */
+    /* Returns the serializer of Cassandra 5 for the format, or null if there is none. */
     private Object version5() throws Exception {
         Method choose = method(SERIALIZER, "forVersion", 1);
         return choose == null ? null : choose.invoke(null, format.equals("cassandra-be"));

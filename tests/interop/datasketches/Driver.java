@@ -1,4 +1,4 @@
-/* Driver.java - the BloomFilter of Apache DataSketches. PETAL_SEED sets its seed. See
+/* Driver.java - drives the BloomFilter of Apache DataSketches. PETAL_SEED sets the seed. See
  * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;

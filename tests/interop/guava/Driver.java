@@ -1,4 +1,5 @@
-/* Driver.java - Guava's BloomFilter, with the funnel for the keys' type. See ../lib/interop.sh. */
+/* Driver.java - drives Guava's BloomFilter with the funnel for the key type. See
+ * ../lib/interop.sh. */
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnel;
 import com.google.common.hash.Funnels;
@@ -33,8 +34,8 @@ class Driver implements Interop {
         }
     }
 
-    /* Only code in Guava's package can choose the strategy. Programs get MITZ_32 by reading an old
-     * file. */
+    /* Only code in Guava's package can choose the strategy. Other programs can only obtain MITZ_32
+     * by reading an old file. */
     @SuppressWarnings("unchecked")
     public void create(long n, double p) throws Exception {
         Class<?> strategy = Class.forName("com.google.common.hash.BloomFilter$Strategy");

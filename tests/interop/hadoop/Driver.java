@@ -1,5 +1,5 @@
-/* Driver.java - Hadoop's BloomFilter. N and P are bits and hashes. HADOOP_HASH=0 selects Jenkins.
- * See ../lib/interop.sh. */
+/* Driver.java - drives Hadoop's BloomFilter. N is the number of bits, and P the number of hashes.
+ * HADOOP_HASH=0 selects the Jenkins hash. See ../lib/interop.sh. */
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
-/* Driver.java - one chunk of HBase's Bloom filters. HBASE_HASH selects its hash: 0 is Jenkins, 1 is
- * Murmur, 2 is Murmur3. An HFile stores the numbers of a chunk apart from its bits; this driver
- * writes the numbers first. It calls package-private members of HBase by reflection. See
- * ../lib/interop.sh. */
+/* Driver.java - drives HBase's BloomFilterChunk, one chunk of a Bloom filter. HBASE_HASH selects
+ * the hash: 0 for Jenkins, 1 for Murmur, 2 for Murmur3. An HFile stores the parameters of a chunk
+ * apart from its bits, but this driver writes the parameters in front of the bits. It calls
+ * package-private members of HBase by reflection. See ../lib/interop.sh. */
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-/* Driver.java - runs Petal's jar instead of the C driver. See ../lib/interop.sh. */
+/* Driver.java - drives Petal's jar in place of the C driver. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;

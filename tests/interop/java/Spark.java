@@ -1,5 +1,5 @@
-/* Spark.java - queries a filter in Spark, with the example KnownUrls as a UDF and with a broadcast
- * filter. For each row the answer must be the same as without Spark. */
+/* Spark.java - queries a filter in Spark in two ways: with the example KnownUrls as a UDF, and with
+ * a broadcast filter. For each row, the answer must be the same as without Spark. */
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -38,10 +38,10 @@ class Spark {
         Set<String> exact = new HashSet<>(urls(0, 10_000));
         Dataset<String> frame = spark.createDataset(visits, Encoders.STRING()).repartition(5);
 
-        /* Each worker makes one filter. They are merged as bytes. */
+        /* Each worker creates one filter and serializes it, so that the filters can be merged. */
         byte[] built = frame.filter((FilterFunction<String>) exact::contains).mapPartitions((MapPartitionsFunction<String, byte[]>) rows -> {
-            BloomFilter part = BloomFilter.create(10_000, 0.05); // of all keys, so that parts can
-                                                                 // be merged
+            BloomFilter part = BloomFilter.create(10_000, 0.05); // sized for all keys, so that the
+                                                                 // parts can be merged
             rows.forEachRemaining(part::add);
             return List.of(part.toBytes()).iterator();
         }, Encoders.BINARY()).javaRDD().reduce((a, b) -> {

@@ -1,5 +1,5 @@
-/* driver.cc - one filter of LevelDB's Bloom filter policy. See ../lib/interop.sh. P is the bits per
- * key. There is no `add`, since the policy takes all keys in one call. */
+/* driver.cc - drives LevelDB's Bloom filter policy. See ../lib/interop.sh. P is the number of bits
+ * per key. The driver lacks `add`, since the policy requires all keys in a single call. */
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 

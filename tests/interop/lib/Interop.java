@@ -1,5 +1,5 @@
-/* Interop.java - the command language of the drivers on the JVM (interop.sh). Each Driver
- * implements it for its library. */
+/* Interop.java - implements the command language of interop.sh for the drivers on the JVM. Each
+ * Driver class connects it to a library. */
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
@@ -47,7 +47,7 @@ interface Interop {
         }
     }
 
-    /* Java's own line readers would also end a line at a carriage return. */
+    /* Java's standard line readers would also treat a carriage return as the end of a line. */
     static String[] lines(String path) throws Exception {
         String text = Files.readString(Path.of(path), StandardCharsets.UTF_8);
         return text.isEmpty() ? new String[0] : text.substring(0, text.length() - 1).split("\n", -1);
@@ -70,7 +70,7 @@ interface Interop {
     }
 
     default void run(String[] args) throws Exception {
-        System.setOut(System.err); // a library's log messages are not part of the answer
+        System.setOut(System.err); // keeps a library's log messages out of the output
         String type = args[2];
         switch (args[0]) {
             case "make":

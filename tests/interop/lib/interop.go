@@ -1,5 +1,5 @@
-// interop.go - the command language of the drivers in Go (interop.sh). Each driver implements it
-// for its library.
+// interop.go - implements the command language of interop.sh for the drivers in Go. Each driver
+// connects it to a library.
 package main
 
 import (

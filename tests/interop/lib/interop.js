@@ -1,5 +1,5 @@
-// interop.js - the command language of the drivers in JavaScript (interop.sh). Each driver
-// implements it for its library.
+// interop.js - implements the command language of interop.sh for the drivers in JavaScript. Each
+// driver connects it to a library.
 'use strict'
 const fs = require('fs')
 
@@ -17,7 +17,7 @@ function answer(driver, queries) {
     fs.writeSync(1, queries.map((query) => (driver.has(query) ? '1\n' : '0\n')).join(''))
 }
 
-// The driver has create(n, p), read(text), write() -> text, add(key) and has(key).
+// The driver must provide create(n, p), read(text), write() -> text, add(key) and has(key).
 exports.run = (driver) => {
     const [verb, , type, ...rest] = process.argv.slice(2)
     if (verb === 'make') driver.create(Number(rest[1]), Number(rest[2]))

@@ -1,11 +1,12 @@
-"""interop.py - the command language of the drivers in Python (interop.sh); a driver implements it
-for its library."""
+"""interop.py - implements the command language of interop.sh for the drivers in Python. Each driver
+connects it to a library."""
 
 import sys
 
 
 def key(text, kind):
-    """text, utf16le: str; i32, i64: int; hex: bytes; units: str, which may hold lone surrogates."""
+    """text, utf16le: str; i32, i64: int; hex: bytes; units: str, which may contain lone
+    surrogates."""
     if kind in ("i32", "i64"):
         return int(text)
     if kind == "hex":
@@ -21,7 +22,8 @@ def keys(path, kind):
 
 
 def run(driver):
-    """driver(format, kind) has create(n, p), read(path), write(path), add(key), and has(key) or has_each(keys)."""
+    """driver(format, kind) must provide create(n, p), read(path), write(path), add(key), and either
+    has(key) or has_each(keys)."""
     verb, form, kind, *rest = sys.argv[1:]
     it = driver(form, kind)
     if verb == "make":

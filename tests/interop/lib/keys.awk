@@ -1,13 +1,13 @@
-# keys.awk - the keys and queries of the interop tests: the same lists for every library.
+# keys.awk - prints the keys and queries of the interop tests, which are the same for every library.
 #
 #   awk -v type=TYPE -v part=keys|absent -f keys.awk
 #
-# One key per line, in the notation of TYPE: text (UTF-8), i32 and i64 (decimal), hex (any bytes),
-# units (hex of UTF-16 code units, including lone surrogates). There are about 2,000 keys, and
-# 20,000 others that no list of keys has. If a type has an empty key, it is on the first line.
+# Each line is a key in the notation of TYPE: text (UTF-8), i32 and i64 (decimal), hex (arbitrary
+# bytes), or units (hex of UTF-16 code units, including lone surrogates). There are about 2,000 keys
+# and 20,000 absent keys. If the type allows an empty key, it is the first of the keys.
 
-# The texts differ only in their number. Their lengths and last bytes cover every case in which a
-# hash treats its tail differently.
+# Every text contains a different number. The lengths and last bytes cover every case of how a hash
+# function treats the last bytes.
 function text(i,    shape) {
     shape = i % 12
     if (shape == 0) return "key " i
@@ -24,14 +24,14 @@ function text(i,    shape) {
     return "-" i ".5e-3,\342\200\250" i
 }
 
-# Park and Miller's generator. Its products stay below 2^53, so every awk computes the same numbers.
+# Park and Miller's random number generator, whose products stay below 2^53, so that every awk
+# computes the same numbers.
 function random(below) {
     state = state * 16807 % 2147483647
     return state % below
 }
 
-# The number at the end makes the keys distinct. Before it, there are a random number of random
-# bytes.
+# Returns a random number of random bytes, followed by the number i, which makes the keys distinct.
 function bytes(i,    n, out) {
     out = ""
     for (n = random(24); n > 0; n--) out = out sprintf("%02x", random(256))

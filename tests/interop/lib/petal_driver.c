@@ -1,10 +1,10 @@
-/* petal_driver.c - Petal's side of the interop tests, using the public API. interop.sh describes
- * its language. It also has:
+/* petal_driver.c - Petal's driver for the interop tests; uses only the public API. interop.sh
+ * describes its commands. Additional commands:
  *
- *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, by bits and hashes
- *   convert FORMAT FILE TO OUT               the same filter in another container
+ *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, but with numbers of bits and hashes
+ *   convert FORMAT FILE TO OUT               converts the filter to the format TO
  *
- * PETAL_SEED in the environment seeds new filters. */
+ * The environment variable PETAL_SEED sets the seed of new filters. */
 #include "../../save_as.h"
 #include <petal/petal.h>
 
@@ -28,7 +28,7 @@ static void check(petal_status status)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The maximum size of a key. Lines are far shorter. */
+/* The maximum size of a key in bytes, which is far larger than any line. */
 #define KEY_MAX 4096
 
 static size_t from_hex(const char *text, uint8_t *key)
@@ -62,7 +62,7 @@ static size_t utf16le(const char *text, uint8_t *key)
     return size;
 }
 
-/* Code units are written as numbers, high byte first. */
+/* In the key lists, code units are written as hex numbers, high byte first. */
 static size_t from_units(const char *text, uint8_t *key)
 {
     size_t size = from_hex(text, key);
@@ -78,8 +78,8 @@ static size_t put_utf8(uint8_t *key, uint32_t point)
     return 1 + more;
 }
 
-/* Converts units to UTF-8, and a lone surrogate to the three bytes that UTF-8 would give it. This
- * is Petal's form of JavaScript's strings. */
+/* Converts UTF-16 code units to UTF-8. A lone surrogate becomes three bytes, as if UTF-8 could
+ * encode it, because this is how Petal represents JavaScript strings. */
 static size_t wtf8(const char *text, uint8_t *key)
 {
     uint8_t units[KEY_MAX];
@@ -109,7 +109,7 @@ static size_t key_of(const char *type, const char *line, uint8_t *key)
     return 0;
 }
 
-/* Calls `use` with each line of the file as a key. */
+/* Calls `use` for each line of the file, with the line as a key. */
 static void each_key(petal_filter *filter, const char *type, const char *path,
                      void (*use)(petal_filter *filter, const void *key, size_t key_bytes))
 {

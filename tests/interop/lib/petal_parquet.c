@@ -1,5 +1,5 @@
-/* petal_parquet.c - lists the Bloom filters of a Parquet file, one per line: ROW_GROUP COLUMN TYPE
- * OFFSET BYTES. */
+/* petal_parquet.c - lists the Bloom filters in a Parquet file, one per line, in the form ROW_GROUP
+ * COLUMN TYPE OFFSET BYTES. */
 #include <petal/petal_parquet.h>
 
 #include <inttypes.h>

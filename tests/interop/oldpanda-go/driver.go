@@ -1,4 +1,4 @@
-// driver.go - OldPanda's Go module bloomfilter. See ../lib/interop.sh.
+// driver.go - drives OldPanda's Go module bloomfilter. See ../lib/interop.sh.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""driver.py - OldPanda's bloomfilter-py. See ../lib/interop.sh."""
+"""driver.py - drives OldPanda's bloomfilter-py. See ../lib/interop.sh."""
 
 import bloomfilter
 from bloomfilter import BloomFilter
@@ -12,7 +12,7 @@ FUNNELS = {"text": "UTF8_STRING_FUNNEL", "i32": "INTEGER_FUNNEL", "i64": "LONG_F
 class Driver:
     def __init__(self, form, kind):
         self.strategy = MURMUR128_MITZ_64 if form == "guava" else MURMUR128_MITZ_32
-        # Version 1.3 introduced funnels.
+        # Funnels were introduced in version 1.3.
         self.options = {"funnel": getattr(bloomfilter, FUNNELS[kind])} if hasattr(bloomfilter, "Funnel") else {}
 
     def create(self, n, p):

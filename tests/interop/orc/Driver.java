@@ -1,4 +1,5 @@
-/* Driver.java - Apache ORC's Bloom filter, as the message in its files. See ../lib/interop.sh. */
+/* Driver.java - drives Apache ORC's Bloom filter, stored as the protobuf message in ORC files. See
+ * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import org.apache.orc.OrcFile;

@@ -1,7 +1,9 @@
-"""driver.py - Parquet files with a Bloom filter on the column "key", written by DuckDB or Arrow.
+"""driver.py - uses DuckDB or Arrow to write and query Parquet files with a Bloom filter on the
+column "key".
 
-    driver.py duckdb make TYPE KEYS P OUT         driver.py arrow make TYPE KEYS P OUT
-    driver.py duckdb ask TYPE FILE QUERIES        per query a line: 1 (probably in) or 0 (not)
+    driver.py duckdb make TYPE KEYS P OUT
+    driver.py arrow make TYPE KEYS P OUT
+    driver.py duckdb ask TYPE FILE QUERIES     prints a line per query: 1 (probably in) or 0 (not)
 """
 
 import sys
@@ -27,7 +29,7 @@ def duckdb_make(kind, keys, p, out):
     base = duckdb.connect()
     base.execute(f"create table t (key {SQL[kind]})")
     base.execute(f"insert into t select unnest($1::{SQL[kind]}[])", [keys + [None]])
-    # DuckDB creates a filter only for a column with a dictionary.
+    # DuckDB creates a filter only for a column that uses a dictionary.
     base.execute(
         f"copy t to '{out}' (format parquet, dictionary_size_limit 100000,"
         f" string_dictionary_page_size_limit 100000000, bloom_filter_false_positive_ratio {p})"

@@ -1,4 +1,5 @@
-"""driver.py - pybloom_live's BloomFilter and, as pybloom-scalable, its ScalableBloomFilter. See ../lib/interop.sh."""
+"""driver.py - drives pybloom_live's BloomFilter (format pybloom) and ScalableBloomFilter (format
+pybloom-scalable). See ../lib/interop.sh."""
 
 from pybloom_live import BloomFilter, ScalableBloomFilter
 

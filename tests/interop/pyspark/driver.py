@@ -1,9 +1,10 @@
-"""driver.py - df.stat.bloomFilter in a running Spark, and Spark's Parquet files with Bloom filters.
+"""driver.py - drives df.stat.bloomFilter in Spark, and writes Parquet files with Bloom filters
+using Spark.
 
     driver.py KEYS_FOLDER OUT_FOLDER
 
-Reads text.keys, i32.keys, i64.keys of KEYS_FOLDER (with a null row each) and writes
-OUT_FOLDER/TYPE.N.P, the filter of that column, and OUT_FOLDER/TYPE.parquet, the same column.
+Reads text.keys, i32.keys and i64.keys from KEYS_FOLDER, and adds a null row to each column. Writes
+each column's filter to OUT_FOLDER/TYPE.N.P, and the column itself to OUT_FOLDER/TYPE.parquet.
 """
 
 import glob
@@ -15,7 +16,7 @@ from pyspark.sql import SparkSession
 
 import interop
 
-# Any of several tasks may get a row. The filter is merged from those of the tasks.
+# Spark distributes the rows among several tasks and merges their filters.
 PARTITIONS = 5
 COLUMNS = {"text": "string", "i32": "int", "i64": "long"}
 
@@ -34,7 +35,7 @@ def start():
 
 
 def write_filter(spark, frame, n, p, path):
-    """PySpark has no bloomFilter of its own, so this calls that of the Java DataFrame."""
+    """PySpark has no bloomFilter(), so this function calls the Java DataFrame's bloomFilter()."""
     made = frame._jdf.stat().bloomFilter("key", n, p)
     out = spark._jvm.java.io.FileOutputStream(path)
     made.writeTo(out)

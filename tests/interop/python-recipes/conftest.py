@@ -1,4 +1,4 @@
-"""conftest.py - a site of linked pages that counts requests, and a way to run a crawl of it."""
+"""conftest.py - serves a site of linked pages, counts the requests, and runs crawls of the site."""
 
 import http.server
 import os
@@ -11,7 +11,7 @@ import pytest
 
 
 class Site:
-    """Pages /0 to /(n-1), each with links to some others and to itself."""
+    """Serves pages /0 to /(n-1), each of which links to itself and to some other pages."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -66,7 +66,7 @@ def site():
 
 @pytest.fixture
 def example(tmp_path):
-    """example(name, argument...) -> the output of that example, run as a program."""
+    """example(name, argument...) runs an example as a program and returns its output."""
 
     def run(name, *arguments):
         path = os.path.join("bindings/python/example", name)

@@ -1,5 +1,5 @@
-"""test_asyncio.py - the asyncio crawler visits each page once, later crawls fetch only new pages,
-and an interrupted crawl is repeated."""
+"""test_asyncio.py - tests that the asyncio crawler visits each page once, that later crawls fetch
+only new pages, and that an interrupted crawl is repeated."""
 
 import asyncio
 import os
@@ -23,7 +23,8 @@ def crawl(site, path, stop_at=None):
 def test_each_page_once(site, tmp_path):
     path = tmp_path / "pages.petal"
     visited = crawl(site, path)
-    # The filter is for a million keys and has so few that none is a false positive.
+    # The filter is sized for a million keys but contains so few keys that there are no false
+    # positives.
     assert sorted(visited) == sorted(site.paths())
     assert max(site.requests.values()) == 1
     site.pages += 20

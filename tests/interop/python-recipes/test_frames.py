@@ -1,5 +1,5 @@
-"""test_frames.py - anti-joins of pandas and Polars: every row that is in the set is dropped, and
-few others are lost."""
+"""test_frames.py - tests anti-joins in pandas and Polars: every row whose key is in the set is
+dropped, and few other rows are lost."""
 
 import random
 
@@ -16,7 +16,7 @@ NUMBERS = [random.getrandbits(63) - 2**62 for _ in range(30_000)]
 
 
 def parts(keys):
-    """Returns 10,000 known keys, and 20,000 queries, of which 5,000 are known."""
+    """Returns 10,000 known keys and 20,000 queries, of which 5,000 are known keys."""
     return keys[:10_000], keys[5_000:25_000]
 
 
@@ -26,7 +26,8 @@ def judge(known, asked, kept):
     assert len(new) == 15_000
     assert not known & kept_set
     lost = len(new) - len(kept)
-    # 15,000 at 1 % give 150 +- 12. The hash is fixed, and 6 sigma are allowed.
+    # The 15,000 queries at 1 % give 150 +- 12 false positives. The hash is fixed, and the test
+    # allows 6 standard deviations.
     assert 75 <= lost <= 225
     assert kept == [key for key in new if key in kept_set]  # in order
 

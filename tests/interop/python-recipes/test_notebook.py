@@ -1,4 +1,5 @@
-"""test_notebook.py - the notebook runs, and its measured rates agree with its exact model."""
+"""test_notebook.py - tests that the notebook runs, and that the rates measured in it agree with its
+exact model."""
 
 import json
 
@@ -14,7 +15,8 @@ def test_rate_curve(tmp_path):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
     for measured, predicted in zip(names["measured"], names["predicted"], strict=True):
-        # 6 sigma for the 200,000 queries, plus the variation of the lines' fill.
+        # Allows 6 standard deviations for the 200,000 queries, plus the variation in how full the
+        # cache lines are.
         assert abs(measured - predicted) <= 6 * (predicted / 200_000) ** 0.5 + 0.02 * predicted
     assert names["measured"][9] > 0.005
     names["figure"].savefig(tmp_path / "curve.png")

@@ -1,5 +1,5 @@
-"""test_scrapy.py - petal.scrapy.DupeFilter: each page is requested once; the next crawl requests
-new pages; a crash forgets keys but loses no page; a paused job continues."""
+"""test_scrapy.py - tests petal.scrapy.DupeFilter: each page is requested only once, the next crawl
+requests only new pages, a crash may lose keys but no pages, and a paused job continues."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def start(site, folder, *options):
 
 
 def end(spider):
-    """Returns what the crawl logged. A crawl that doesn't end is killed, so that none is left
+    """Returns the crawl's log. If the crawl doesn't end, it is killed, so that it isn't left
     running."""
     try:
         return spider.communicate(timeout=120)[1]
@@ -32,7 +32,7 @@ def end(spider):
 
 
 def crawl(site, folder, *options):
-    """Returns the requested paths with their counts, and what Scrapy logged."""
+    """Returns the requested paths with their counts, and Scrapy's log."""
     site.requests.clear()
     spider = start(site, folder, *options)
     log = end(spider)
@@ -42,7 +42,7 @@ def crawl(site, folder, *options):
 
 
 def broken_off(site, folder, how, *options):
-    """Runs a crawl that receives a signal after 60 requests."""
+    """Runs a crawl and sends it a signal after 60 requests."""
     site.requests.clear()
     site.stop_after = 60
     spider = start(site, folder, "-s", "CONCURRENT_REQUESTS=2", *options)
@@ -62,7 +62,7 @@ def once(paths):
 
 def test_each_page_once_and_then_what_is_new(site, tmp_path):
     requests, log = crawl(site, tmp_path)
-    # The start page is not filtered, so links to it are followed once.
+    # The start page is requested without the filter, so links to it are followed once.
     assert requests == once(site.paths()) | {"/0": 2}
     assert "'dupefilter/filtered'" in log
     found = {json.loads(line)["url"] for line in open(tmp_path / "out.jsonl")}

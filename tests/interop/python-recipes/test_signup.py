@@ -1,4 +1,5 @@
-"""test_signup.py - Django and Flask accept no leaked password, and reject few others."""
+"""test_signup.py - tests that Django and Flask accept no leaked passwords and reject few other
+passwords."""
 
 import hashlib
 

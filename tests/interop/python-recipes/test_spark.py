@@ -1,5 +1,5 @@
-"""test_spark.py - filters in PySpark: merged parts equal the whole; Spark's own filter is queried
-without a JVM; and a broadcast filter keeps every row of a semi-join."""
+"""test_spark.py - tests filters in PySpark: merging parts gives the filter of the whole, Spark's
+own filter can be queried without a JVM, and a broadcast filter keeps every row of a semi-join."""
 
 import petal
 import pytest

@@ -1,8 +1,9 @@
-"""driver.py - RedisBloom in a running Redis, at the server that REDIS_URL names.
+"""driver.py - uses RedisBloom in the running Redis server at REDIS_URL.
 
-See ../lib/interop.sh. A file in the format redisbloom is the output of BF.SCANDUMP, the header and
-then the chunks; one in redisbloom-dump is the output of DUMP. REDIS_RESERVE holds more arguments
-for BF.RESERVE. docs/interop.md shows the same dump and restore.
+See ../lib/interop.sh. A file in the format redisbloom is the output of BF.SCANDUMP: the header
+followed by the chunks. A file in the format redisbloom-dump is the output of DUMP. The environment
+variable REDIS_RESERVE contains additional arguments for BF.RESERVE. docs/interop.md shows the same
+way to dump and restore a filter.
 """
 
 import os

@@ -1,8 +1,8 @@
-/* Driver.java - the Bloom filter of a RocksDB table. It writes an SST file with the keys, and
- * extracts the filter. P is the bits per key. There is only `make`, since RocksDB has no call that
- * queries a filter. See ../lib/interop.sh.
+/* Driver.java - creates the Bloom filter of a RocksDB table: it writes an SST file with the keys,
+ * and extracts the filter. P is the number of bits per key. The driver only implements `make`,
+ * since RocksDB has no function to query a filter. See ../lib/interop.sh.
  *
- *     SST:    blocks, each followed by 5 bytes of trailer | footer of 53 bytes
+ *     SST:    blocks, each followed by a 5-byte trailer | footer of 53 bytes
  *     footer: checksum type | handle of the metaindex block | ... | format version (4) | magic (8)
  *     block:  entries: shared, unshared, value sizes (varints), unshared key bytes, value | restarts (4 each) | their number (4)
  *     handle: offset, size (varints) */

@@ -1,5 +1,5 @@
-/* Driver.java - the BloomFilter of Spark's sketch library. The format, such as "spark-v1", selects
- * the version of its file format. See ../lib/interop.sh. */
+/* Driver.java - drives the BloomFilter in Spark's sketch library. The format, such as "spark-v1",
+ * selects the version of its file format. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;
@@ -13,8 +13,8 @@ class Driver implements Interop {
         version1 = format.equals("spark-v1");
     }
 
-    /* Since 4.1 the version can be chosen. Before that, there was only one. SPARK_SEED is the seed
-     * of version 2. */
+    /* Since Spark 4.1, the format version can be chosen; earlier versions of Spark have only one.
+     * SPARK_SEED is the seed for version 2. */
     public void create(long n, double p) throws Exception {
         String seed = System.getenv("SPARK_SEED");
         filter = BloomFilter.create(n, p);

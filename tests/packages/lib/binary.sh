@@ -1,8 +1,8 @@
-# binary.sh - checks what a library for any system exports and needs. Sourced after packages.sh, not
-# run. Ends the test with a skip if a program is missing.
+# binary.sh - checks the exports and dependencies of a library for any system. This script must be
+# sourced after packages.sh, not run. If a required program is missing, the test is skipped.
 needs python3 readelf objdump || finish
 
-# exports FILE: prints the exported names, sorted. Returns false if there are none.
+# exports FILE: prints the exported names in sorted order. Returns false if FILE exports nothing.
 exports() {
     case $1 in
     *.dylib) python3 -B tests/packages/lib/macho.py "$1" ;;
@@ -15,10 +15,12 @@ exports() {
     [ -s "$TMPDIR/exports" ]
 }
 
-# exports_only FILE REGULAR_EXPRESSION: succeeds if every exported name matches.
+# exports_only FILE REGULAR_EXPRESSION: succeeds if every name exported by FILE matches the
+# expression.
 exports_only() { exports "$1" && ! grep -vxE "$2" "$TMPDIR/exports"; }
 
-# needs_only FILE NAME...: succeeds if it needs only libraries whose names start with one of these.
+# needs_only FILE NAME...: succeeds if FILE depends only on libraries whose names start with one of
+# these names.
 needs_only() {
     case $1 in
     *.dll | *.pyd) objdump -p "$1" | sed -n 's/.*DLL Name: //p' ;;
@@ -34,12 +36,12 @@ needs_only() {
 windows_own='kernel32\.dll advapi32\.dll api-ms-win-crt-.*\.dll'
 glibc_own='libc\.so\.6 libm\.so\.6 libpthread\.so\.0 ld-linux'
 
-# is_for FILE CPU: succeeds if the file is for Linux on this CPU.
+# is_for FILE CPU: succeeds if FILE is for Linux on this CPU.
 is_for() {
     case $2 in x86_64) readelf -h "$1" | grep 'X86-64' ;; *) readelf -h "$1" | grep -i "$2" ;; esac
 }
 
-# glibc_2_17 FILE: succeeds if the file needs no later version of glibc.
+# glibc_2_17 FILE: succeeds if FILE requires no glibc version later than 2.17.
 glibc_2_17() {
     readelf --dyn-syms -W "$1" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -u -V >"$TMPDIR/versions"
     [ -s "$TMPDIR/versions" ] && [ "$(printf '2.17\n' | cat "$TMPDIR/versions" - | sort -V | tail -n 1)" = 2.17 ]

@@ -1,5 +1,6 @@
-"""macho.py FILE - prints what a library for macOS (64-bit Mach-O) exports, one name per line. Fails
-if its own name contains a path, or if it needs more than the system's library."""
+"""macho.py FILE - prints the names that a library for macOS (64-bit Mach-O) exports, one per line.
+Fails if the library's install name contains a path, or if the library depends on more than the
+system library."""
 
 import struct
 import sys
@@ -10,7 +11,7 @@ SYMBOLS, NEEDS, NAME = 0x2, 0xC, 0xD  # LC_SYMTAB, LC_LOAD_DYLIB, LC_ID_DYLIB
 
 
 def commands(data: bytes) -> Iterator[tuple[int, int]]:
-    """Returns the number and the position of each load command."""
+    """Yields the type and the file offset of each load command."""
     magic, count = struct.unpack_from("<I12xI", data)
     assert magic == 0xFEEDFACF, "no 64-bit Mach-O"
     at = 32
@@ -30,7 +31,8 @@ def libraries(data: bytes, kind: int) -> list[str]:
 
 
 def exports(data: bytes) -> list[str]:
-    """The defined external names in their C form, except those of the linker."""
+    """Returns the defined external names as they are spelled in C, without the linker's own
+    names."""
     names = []
     for at in (at for command, at in commands(data) if command == SYMBOLS):
         symbols, count, strings = struct.unpack_from("<III", data, at + 8)

@@ -1,8 +1,9 @@
-# root.sh - a new Debian in a folder, as small as debootstrap makes it. Sourced after packages.sh,
-# not run. Ends the test with a skip if a program is missing.
+# root.sh - sets up a new, minimal Debian in a folder with debootstrap. This script must be sourced
+# after packages.sh, not run. If a required program is missing, the test is skipped.
 needs debootstrap || finish
 
-# bare_debian FOLDER: makes it in this folder. Returns false after a skip or a failure.
+# bare_debian FOLDER: sets up a minimal Debian in FOLDER. Returns false if this was skipped or
+# failed.
 bare_debian() {
     [ "$(id -u)" -eq 0 ] || { skip 'a new Debian' 'this machine: needs root'; return 1; }
     debian_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -25,7 +26,7 @@ inside() {
         chroot "$root" "$@"
 }
 
-# The servers are reached in the same way as from this machine.
+# Configures the Debian in $root to reach servers in the same way as this machine.
 ways() {
     rm -rf "$root/etc/apt"
     for path in /etc/apt /etc/pip.conf /etc/ssl/certs /usr/share/keyrings \

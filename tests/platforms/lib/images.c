@@ -1,6 +1,6 @@
-/* images.c - prints the checksum and the size of the file images of several filters of every kind,
- * and then checks a golden file. If the output differs between platforms, something depends on byte
- * order, word size or instructions. */
+/* images.c - prints the checksum and size of each file image, for several filters of every kind,
+ * and then checks a golden file. If the output differs between platforms, the code depends on the
+ * platform's byte order, word size or instruction set. */
 #include "../../keys.h"
 #include "../../save_as.h"
 #include "../../values.h"
@@ -12,7 +12,8 @@
 
 #define KEYS 3000
 
-/* Uses FNV-1a, because a defect in the library's own hashes could hide itself. */
+/* Computes the FNV-1a checksum, because with one of the library's own hashes, a defect in that hash
+ * might not show. */
 static uint64_t checksum(const uint8_t *bytes, size_t size)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -20,7 +21,7 @@ static uint64_t checksum(const uint8_t *bytes, size_t size)
     return sum;
 }
 
-/* Removes every third number, if the filter can. */
+/* Removes every third number if the filter supports removing keys. */
 static void thin_out(petal_filter *filter, const int64_t *numbers, int count)
 {
     for (int i = 0; i < count; i += 3) petal_remove_i64(filter, numbers[i]);
@@ -49,7 +50,7 @@ static int print(const char *what, const char *format, const petal_options *opti
     size_t size = petal_serialized_bytes(filter, SAVE_AS(format));
     if (size == 0)
         return printf("%s: not in this build\n", what), petal_free(filter),
-               0; /* gzip, in a build without zlib */
+               0; /* a gzip format in a build without zlib */
     uint8_t *bytes = malloc(size + 1);
     if (!bytes || petal_serialize(filter, SAVE_AS(format), bytes, size, &error) != PETAL_OK)
         return 1;
@@ -112,7 +113,7 @@ static int print_formats(void)
     return bad;
 }
 
-/* A file written on another platform must open, verify and answer. */
+/* Checks that a file written on another platform opens, verifies and answers queries. */
 static int ask_golden(const char *path)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

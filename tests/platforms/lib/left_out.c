@@ -1,5 +1,5 @@
-/* left_out.c - proves that this build refuses a petal file with a scheme that it leaves out, and
- * the name of a format that it leaves out, with the right message: left_out FILE FORMAT */
+/* left_out.c - proves that this build refuses a petal file whose scheme is not built in, and a
+ * format that is not built in, with the right messages. Usage: left_out FILE FORMAT */
 #include <petal/petal.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* no_files.c - proves that a build without files refuses them with one clear line, and works in
- * memory. */
+/* no_files.c - proves that a build without file support refuses files with one clear message, and
+ * works in memory. */
 #include <petal/petal.h>
 
 #include <stdio.h>

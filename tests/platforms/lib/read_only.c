@@ -1,6 +1,6 @@
-/* read_only.c - proves that a read-only library opens a filter and queries it. If a call would
- * create or change a filter, it says that the build leaves it out. Results that need the model of
- * rates are NAN. */
+/* read_only.c - proves that a read-only library can open and query a filter. A call that would
+ * create or change a filter must report that the build leaves it out. Results that require the rate
+ * model must be NAN. */
 #include <petal/petal_build.h>
 #include <petal/petal_inline.h>
 

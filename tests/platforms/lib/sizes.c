@@ -1,5 +1,5 @@
-/* sizes.c - prints the planned sizes for a grid of keys and rates, in every format and scheme, one
- * per line, to compare with other platforms. */
+/* sizes.c - prints the planned sizes for a grid of keys and rates in every format and scheme, one
+ * per line, so that platforms can be compared. */
 #include <petal/petal.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 """effects.py - checks and waits for effects other than replies (digests, INFO, replication, AOF),
-and corrupts values."""
+and creates corrupted values."""
 
 import struct
 
@@ -21,7 +21,8 @@ def follow(replica, master):
 
 
 def caught_up(master, replica):
-    """Waits until the replica has everything that the master sent, by the numbers in INFO."""
+    """Waits until the replica has received everything that the master sent, according to the
+    offsets in INFO."""
     def done():
         sent = info(master, "replication")["master_repl_offset"]
         return info(replica, "replication")["slave_repl_offset"] == sent

@@ -1,4 +1,4 @@
-"""pages.py - runs a page's commands as a reader would: the shell blocks below a heading."""
+"""pages.py - runs the shell blocks below a heading on a page, as a reader would."""
 
 import os
 import re
@@ -11,7 +11,8 @@ MODULES = "/usr/lib/redis/modules/petal.so"
 
 
 def blocks(page, heading):
-    """Returns the blocks, in order, of the section whose heading contains the word."""
+    """Returns the shell blocks in the section whose heading contains the word `heading`, in
+    order."""
     with open(page, encoding="utf-8") as file:
         sections = re.split(r"(?m)^(?=## )", file.read())
     found = [section for section in sections if heading in section.splitlines()[0].lower()]
@@ -20,8 +21,9 @@ def blocks(page, heading):
 
 
 def run_blocks(page, heading, port, other_port=0):
-    """Their output; an error if one of the commands failed or a reply was an error. Replaces the
-    page's module with ours, and its ports with the servers'."""
+    """Runs the blocks. Returns "" if they succeeded, or the end of their output if a command failed
+    or a reply was an error. In the commands, the module path is replaced with the module under
+    test, and the ports with the servers' ports."""
     text = "".join(blocks(page, heading))
     assert text, (page, heading)
     text = re.sub(r"redis-cli (?!-p)", f"redis-cli -p {PORT} ", text)

@@ -1,4 +1,4 @@
-"""rdb.py - parses DUMP payloads, and gives changed ones a valid checksum."""
+"""rdb.py - parses DUMP payloads, and adds valid checksums to changed payloads."""
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # CRC-64 "Jones", reflected
 
@@ -27,6 +27,6 @@ def seal(value, version):
 
 
 def open_payload(payload):
-    """Returns the value and the RDB version."""
+    """Returns the value and the RDB version of a payload."""
     assert crc64(payload[:-8]) == int.from_bytes(payload[-8:], "little")
     return payload[:-10], payload[-10:-8]

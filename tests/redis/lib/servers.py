@@ -1,4 +1,4 @@
-"""servers.py - starts and stops servers for tests. Also contains a client that shows replies
+"""servers.py - starts and stops servers for tests, provides a client that returns replies
 unchanged, and prints TAP.
 
 The client distinguishes RESP2 from RESP3: errors are values, and maps and booleans differ from
@@ -16,15 +16,15 @@ import time
 
 MODULE = os.environ["module"]
 REDISBLOOM = os.environ.get("redisbloom", "")
-PRELOAD = os.environ.get("preload", "")  # to be loaded into the server before the module
+PRELOAD = os.environ.get("preload", "")  # LD_PRELOAD library for servers with the tested module
 
 
 class Error(str):
-    """An error reply as a whole. Its first word is the code."""
+    """The complete text of an error reply, whose first word is the error code."""
 
 
 class Map(dict):
-    """A map, which RESP2 doesn't have."""
+    """A map reply, which exists only in RESP3."""
 
 
 class Connection:
@@ -94,7 +94,7 @@ class Connection:
 
 
 def free_port():
-    """Returns a port that is free now, and whose cluster bus port is free too."""
+    """Returns a free port for which the cluster bus port is also free."""
     while True:
         with contextlib.closing(socket.socket()) as one, contextlib.closing(socket.socket()) as two:
             one.bind(("127.0.0.1", 0))
@@ -109,8 +109,8 @@ def free_port():
 
 
 class Server:
-    """A server in a folder of its own, with a socket there; if port=True, it also listens on a
-    port."""
+    """A server whose folder contains its data and its socket. If port=True, the server also listens
+    on a port."""
 
     def __init__(self, program, *options, module=MODULE, port=False, arguments=(), env=None):
         self.program, self.options, self.module = program, options, module
@@ -176,7 +176,8 @@ class Server:
 
 
 def wait_for(what, seconds=60, pause=0.05):
-    """Waits until what() is true. The limit only catches conditions that never become true."""
+    """Waits until what() is true. The time limit is long, so it is exceeded only if the condition
+    never becomes true."""
     for _ in range(int(seconds / pause)):
         if what():
             return True
@@ -185,7 +186,7 @@ def wait_for(what, seconds=60, pause=0.05):
 
 
 class Tap:
-    """Prints lines of TAP: a promise, and what was seen if it was broken."""
+    """Prints TAP lines: each promise and, if it was broken, the value found."""
 
     def __init__(self, about):
         self.about, self.count, self.failed = about, 0, 0
@@ -202,14 +203,14 @@ class Tap:
         self.ok(what, seen == wanted and type(seen) is type(wanted), seen, wanted)
 
     def equals(self, what, pairs):
-        """Tests one promise with many cases, each given as (seen, wanted, ...)."""
+        """Tests a promise with many cases, each of which is a tuple (seen, wanted, ...)."""
         bad = [pair for pair in pairs if not is_same(pair[0], pair[1])]
         self.ok(what, not bad, *bad[:5])
 
 
 def is_same(seen, wanted):
-    """Returns True if both are equal and of the same type: True is not 1, and an error is not a
-    text."""
+    """Returns True if both values are equal and have the same type, so True differs from 1, and an
+    error from a string."""
     if type(seen) is not type(wanted):
         return False
     if isinstance(seen, list):

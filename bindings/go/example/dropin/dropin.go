@@ -1,7 +1,7 @@
-// Package dropin has the calls of github.com/bits-and-blooms/bloom/v3, implemented by Petal's
-// filters: change the import, and a program works unchanged. The files it writes are identical,
-// byte for byte, and so are all answers. Petal adds batches, memory maps, and checksums with
-// WriteFormat(w, "petal").
+// Package dropin provides the calls of github.com/bits-and-blooms/bloom/v3 with Petal's filters: a
+// program works unchanged if its import is changed. The files it writes are identical, byte for
+// byte, and so are all answers. Petal adds batches, memory maps, and checksums with WriteFormat(w,
+// "petal").
 //
 // These calls return no errors. If memory runs out or the filter was closed, they panic where the
 // original cannot fail.

@@ -1,6 +1,6 @@
-/* batch.c - arrays of keys, copied in pieces that stay in the cache. `base` is the number of keys
- * in earlier calls of the same batch; it is added to the index of a key that fails. The functions
- * return how many results are 1 or, for ANY and ALL, 1 or 0. */
+/* batch.c - processes arrays of keys, which are copied in pieces that fit in the cache. `base` is
+ * the number of keys in earlier calls for the same batch; it is added to the index of a key that
+ * fails. The functions return the number of results that are 1 or, for ANY and ALL, 1 or 0. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct work {
     jbooleanArray answers; /* or NULL */
     jlong positive;
     bool ended;       /* the answer to ANY or ALL is known, or an exception is pending */
-    uint8_t *results; /* the piece's, or NULL */
+    uint8_t *results; /* the answers for the piece, or NULL */
 };
 
 static petal_status ask_whole(struct work *work, const petal_batch *batch, petal_error *error)
@@ -45,14 +45,14 @@ static petal_status do_each(struct work *work, const petal_batch *batch, petal_e
     return status;
 }
 
-/* Doesn't call the JVM. */
+/* Calls no JVM functions. */
 static petal_status run(struct work *work, const petal_batch *batch, petal_error *error)
 {
     bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
     return whole ? ask_whole(work, batch, error) : do_each(work, batch, error);
 }
 
-/* The piece began at key number `first`. */
+/* `first` is the index of the piece's first key. */
 static void fail_at(struct work *work, petal_error *error, jint first)
 {
     if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
@@ -90,9 +90,9 @@ static jint smaller(jint a, jint b)
     return a < b ? a : b;
 }
 
-/* Reads numbers and writes answers in place: copies would take a third longer. The garbage
- * collector has to wait in the meantime, so only one piece is processed at a time, which takes tens
- * of microseconds. */
+/* Reads numbers and writes answers in place, because copying would make this a third slower. Since
+ * the garbage collector has to wait, only one piece is processed at a time, which takes tens of
+ * microseconds. */
 static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
                              petal_error *error)
 {
@@ -121,7 +121,8 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
     jint first = 0;
     (void)self;
     begin(&work, env, handle, verb, answers);
-    do { /* at least once: even an empty batch must fail if the filter doesn't support the call */
+    do { /* runs at least once, since even an empty batch must fail if the filter doesn't support
+          * the call */
         jint piece = smaller(count - first, PIECE_LONGS);
         petal_error error = {
             .status = PETAL_ERR_MEMORY, .offset = PETAL_NO_OFFSET, .message = "out of memory"};
@@ -135,14 +136,14 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
 
 struct source {
     jbyteArray array;  /* or */
-    const char *bytes; /* of a direct buffer */
+    const char *bytes; /* address of a direct buffer */
     jint size;         /* of either */
     jint *offsets;     /* one piece's */
     char *copy;
     size_t room;
 };
 
-/* Returns how many keys make a piece. */
+/* Returns the number of keys in the piece. */
 static jint piece_of(const jint *offsets, jint keys)
 {
     jint count = 1;
@@ -167,7 +168,7 @@ static const char *bytes_of_piece(JNIEnv *env, struct source *source, jint from,
     return source->copy;
 }
 
-/* Returns how many of the bytes are a '?'. */
+/* Returns the number of question marks. */
 static jint marks_of(const char *bytes, size_t size)
 {
     jint marks = 0;
@@ -177,7 +178,7 @@ static jint marks_of(const char *bytes, size_t size)
 }
 
 /* Java has checked the offsets, but another thread may have changed them since. Sets an exception
- * unless the copied offsets ascend and end within the data. */
+ * if the copied offsets decrease or exceed the size of the data. */
 static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
                          jint keys)
 {
@@ -205,7 +206,8 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
         if (!copy_offsets(env, source, offsets, first, keys)) return;
-        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* unsure text stays one piece */
+        /* Text that may be invalid stays one piece, so that either all keys are added or none. */
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys);
         jint from = at[0], size = at[keys] - from;
         const char *bytes = bytes_of_piece(env, source, from, size);
         if (size > 0 && !bytes) return;

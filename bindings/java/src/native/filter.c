@@ -1,4 +1,4 @@
-/* filter.c - creating, opening and saving filters, calls on whole filters, and information. */
+/* filter.c - creates, opens, saves and describes filters, and makes calls on whole filters. */
 #include "glue.h"
 
 #include <petal/petal_host.h>
@@ -12,7 +12,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* The tables of slots.h are passed as long[]. */
+/* Java passes the tables defined in slots.h as long[]. */
 static void give_slots(JNIEnv *env, jlongArray array, const slot *slots, jsize count)
 {
     (*env)->SetLongArrayRegion(env, array, 0, count, (const jlong *)(const void *)slots);
@@ -23,7 +23,7 @@ static void take_slots(JNIEnv *env, jlongArray array, slot *slots, jsize count)
     (*env)->GetLongArrayRegion(env, array, 0, count, (jlong *)(void *)slots);
 }
 
-/* The arguments of create() and plan(). */
+/* Holds the arguments of create() and plan(). */
 struct options {
     petal_options core;
     void *secret, *metadata;
@@ -37,7 +37,7 @@ static void options_release(struct options *options)
     free(options->format);
 }
 
-/* On failure, returns false with an exception set. */
+/* If this fails, it sets an exception and returns false. */
 static bool options_read(JNIEnv *env, struct options *options, jlongArray array, jbyteArray secret,
                          jbyteArray metadata, jbyteArray format)
 {
@@ -224,7 +224,8 @@ JNIEXPORT jlong JNICALL Java_petal_Core_create(JNIEnv *env, jclass type, jlongAr
     return handle_of(filter);
 }
 
-/* what: 0 a copy, 1 an empty filter like it, 2 one without counts. */
+/* `what` is 0 for a copy, 1 for an empty filter with the same parameters, 2 for a filter without
+ * counts. */
 JNIEXPORT jlong JNICALL Java_petal_Core_derive(JNIEnv *env, jobject self, jlong handle, jint what)
 {
     static petal_status (*const makers[])(const petal_filter *, petal_filter **, petal_error *) = {
@@ -514,7 +515,8 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_version(JNIEnv *env, jclass type)
     return bytes_of(env, petal_version());
 }
 
-/* Returns the name and keys of a format; its abilities, or -1 after the last format. */
+/* Stores a format's name and key description, and returns its abilities, or -1 if there is no such
+ * format. */
 JNIEXPORT jint JNICALL Java_petal_Core_format(JNIEnv *env, jclass type, jint place,
                                               jobjectArray texts)
 {
@@ -529,7 +531,7 @@ JNIEXPORT jint JNICALL Java_petal_Core_format(JNIEnv *env, jclass type, jint pla
     return (jint)info.abilities;
 }
 
-/* The names, separated by spaces. */
+/* Returns the formats' names, separated by spaces. */
 JNIEXPORT jbyteArray JNICALL Java_petal_Core_recognize(JNIEnv *env, jclass type, jbyteArray data)
 {
     const char *names[64];
@@ -572,7 +574,7 @@ static jbyteArray parquet_lines(JNIEnv *env, const petal_parquet_filter *list, u
     return lines;
 }
 
-/* One line per filter: ParquetFilter.java parses it. */
+/* Returns one line per filter, which ParquetFilter.java parses. */
 JNIEXPORT jbyteArray JNICALL Java_petal_Core_parquetFilters(JNIEnv *env, jclass type,
                                                             jobject buffer, jint from, jint size)
 {

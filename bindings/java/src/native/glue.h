@@ -1,15 +1,15 @@
-/* glue.h - what the JNI functions share.
+/* glue.h - declarations that the JNI functions share.
  *
  *   load.c     loads the library; converts the core's failures to Java's exceptions
  *   one.c      one key: bytes, text, numbers
  *   batch.c    arrays of keys
  *   filter.c   creating and opening filters, whole filters, files, information
  *
- * Core.java declares every function. Its gate keeps others from freeing or changing a filter during
- * a call, so nothing here takes a lock. Arrays are copied in pieces, so that no call keeps the
- * garbage collector waiting; arrays of numbers are used in place, for tens of microseconds at a
- * time. Strings are passed in both directions as UTF-8 in byte[], since JNI's own strings use a
- * different encoding. */
+ * Core.java declares every function. Its gate keeps other threads from freeing or changing a filter
+ * during a call, so the native code takes no locks. Arrays are copied in pieces, so that no call
+ * keeps the garbage collector waiting; arrays of numbers are used in place, for tens of
+ * microseconds at a time. Strings are passed in both directions as UTF-8 in byte[], since JNI's own
+ * strings use a different encoding. */
 #ifndef PETAL_JAVA_GLUE_H
 #define PETAL_JAVA_GLUE_H
 
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Converts a handle from the form in which Java holds it. */
+/* Converts a handle from Java's long to a pointer. */
 static inline petal_filter *filter_of(jlong handle)
 {
     return (petal_filter *)(intptr_t)handle;
@@ -30,8 +30,8 @@ static inline jlong handle_of(const void *pointer)
     return (jlong)(intptr_t)pointer;
 }
 
-/* Throws the exception that Failure.java chooses. path: the file, or NULL. checked: the call
- * declares IOException. */
+/* Throws the exception that Failure.java chooses. `path` is the file's path, or NULL. `checked`
+ * means that the Java method declares IOException. */
 void fail(JNIEnv *env, const petal_error *error, jbyteArray path, bool checked);
 void fail_memory(JNIEnv *env);
 void throw_new(JNIEnv *env, const char *class_name, const char *message);

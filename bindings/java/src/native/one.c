@@ -1,5 +1,5 @@
-/* one.c - one key: bytes, text or a number. Each function takes a verb and a key, and returns 1 or
- * 0 or sets an exception. */
+/* one.c - processes one key, which may be bytes, text or a number. Each function takes an operation
+ * and a key, and returns 1 or 0 or sets an exception. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 
 enum { STACK_BYTES = 1024 };
 
-/* True if a block of the map is damaged. Other keys may be in it, but "true" could be a wrong
- * answer. */
+/* Returns true if any block of the map is damaged. The block may not belong to this key, but "true"
+ * could be a wrong answer. */
 static bool is_doubtful(const petal_filter *filter)
 {
     return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;
 }
 
-/* Repeats the call as a batch, which gives the reason: the call for one key doesn't, and
- * petal_last_error() keeps only the filter's first failure. */
+/* Repeats the call as a batch to obtain the reason for the failure. A call for a single key returns
+ * no reason, and petal_last_error() keeps only the filter's first failure. */
 static jint do_again(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
 {
     petal_error error;

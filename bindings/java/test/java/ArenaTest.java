@@ -6,8 +6,9 @@ import petal.BloomFilter;
 import petal.OpenOptions;
 
 /**
- * For Java 22 and later: using the memory of a closed Arena, or of another thread's, must throw and
- * not crash the process. Uses reflection, since the tests compile for Java 11.
+ * Tests, with Java 22 and later, that using the memory of a closed Arena or of another thread's
+ * Arena throws an exception and does not crash the process. Uses reflection, since the tests are
+ * compiled for Java 11.
  */
 final class ArenaTest {
     private static Object arena(String kind) throws Exception {

@@ -23,13 +23,14 @@ import petal.PetalException;
 import petal.Scheme;
 
 /**
- * Every kind of batch gives the same answers as single keys and as the tool. Everything that is not
- * a batch is refused.
+ * Tests that every kind of batch returns the same answers as single keys and as the petal command,
+ * and that invalid batches are rejected.
  */
 final class BatchTest {
-    private static final int COUNT = 10_000; // more than one piece
+    private static final int COUNT = 10_000; // processed in more than one piece
 
-    /** Makes many false positives: if those agree as well, the filters are equal. */
+    /** A filter this small returns many false positives. If even the false positives agree, the
+     * filters are equal. */
     private static Builder small() {
         return BloomFilter.builder().bits(1 << 15).hashes(3);
     }
@@ -448,7 +449,7 @@ final class BatchTest {
         }
     }
 
-    /** Returns for each key whether the command petal finds it. */
+    /** Returns, for each key, whether the petal command finds it. */
     private static boolean[] tool(BloomFilter filter, List<Object> keys, String type)
             throws Exception {
         Path folder = Files.createTempDirectory("batch");
@@ -495,14 +496,14 @@ final class BatchTest {
     }
 
     /**
-     * If a key at any index is refused, the failure names the index, and all keys before it were
+     * If a key is rejected, the exception contains its index, and all keys before it have been
      * added.
      */
     static void testAllKeysBeforeOneThatIsRefusedAreIn() {
         for (int at : new int[] {0, 1, 3, 500, 1024, 8999}) {
             for (Object wrong : new Object[] {null, new java.util.Date(0), "a\ud800?"}) {
                 List<Object> keys = new ArrayList<>(texts());
-                keys.removeIf(""::equals); // one of the schemes rejects it
+                keys.removeIf(""::equals); // one of the schemes rejects an empty key
                 keys.subList(at < 4 ? 4 : 9000, keys.size()).clear();
                 keys.set(at, wrong);
                 refusedAt(at, keys, keys);

@@ -17,8 +17,8 @@ import petal.PetalIOException;
 import petal.Scheme;
 
 /**
- * The table of cases that every binding runs (vectors/bindings/cases.txt): sizes, hashes of keys,
- * false positives, and failures with the core's messages.
+ * Runs the cases in vectors/bindings/cases.txt, which every binding must pass. They cover sizes,
+ * key hashes, false positives, and failures with the core's messages.
  */
 final class CasesTest {
     private static final class Case {
@@ -45,7 +45,7 @@ final class CasesTest {
     }
 
     private static Builder options(String[] words, int from) {
-        Builder builder = BloomFilter.builder().rate(0); // the table has no defaults
+        Builder builder = BloomFilter.builder().rate(0); // the table contains no default values
         for (String word : Arrays.copyOfRange(words, from, words.length)) {
             String name = word.substring(0, word.indexOf('='));
             option(builder, name, word.substring(name.length() + 1));
@@ -131,7 +131,7 @@ final class CasesTest {
         int beyond = 0;
         for (Case one : cases("refuse")) {
             String words = String.join(" ", one.words);
-            if (words.contains("=18446744073709551615")) { // doesn't fit into a Java long
+            if (words.contains("=18446744073709551615")) { // too large for a Java long
                 Tap.raises(IllegalArgumentException.class, () -> options(one.words, 0), words);
                 beyond++;
                 continue;

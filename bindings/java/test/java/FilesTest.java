@@ -36,7 +36,8 @@ import petal.SaveOption;
 import petal.Scheme;
 import petal.Stats;
 
-/** Files, streams, bytes, whole filters and information: each call does what it says. */
+/** Tests files, streams, bytes, whole filters and information. Each call must work as
+ * documented. */
 final class FilesTest {
     private static Path folder() throws IOException {
         return Files.createTempDirectory("files");
@@ -100,7 +101,7 @@ final class FilesTest {
         try (BloomFilter map = BloomFilter.open(path)) {
             Tap.raises(PetalIOException.class, map::verify, "verify");
         }
-        // This call doesn't declare IOException.
+        // A method that doesn't declare IOException.
         try (BloomFilter map = BloomFilter.open(path, Mode.WRITE);
                 BloomFilter other = map.emptyLike()) {
             Tap.raises(UncheckedIOException.class, () -> other.merge(map), "merge");
@@ -110,7 +111,7 @@ final class FilesTest {
         }
     }
 
-    /** A file of this filter with some of its bits zeroed: one byte, or 8 KiB. */
+    /** Writes this filter to a file, with one byte or 8 KiB of its bits zeroed. */
     private static byte[] damaged(BloomFilter filter, int size) {
         byte[] bytes = filter.toBytes();
         int at = bytes.length * 2 / 3;
@@ -179,7 +180,7 @@ final class FilesTest {
         Tap.check(map.info().isVerifiedOnUse() && map.info().uncheckedBlocks() > 0, map);
     }
 
-    /** Queries a member by two calls, which must agree: present, or the file is damaged there. */
+    /** Queries a key with two calls. Both must find it, or both must report damage. */
     private static int isDamaged(BloomFilter map, Object key, Object same) {
         int thrown = 0;
         for (Object one : new Object[] {key, same}) {
@@ -327,7 +328,7 @@ final class FilesTest {
         for (Scheme scheme : List.of(Scheme.BLOCKED, Scheme.CLASSIC)) {
             try (BloomFilter large = BloomFilter.builder().rate(0.01).memory(4_000_000).foldable()
                     .scheme(scheme).metadata("kept".getBytes(UTF_8)).build()) {
-                large.addAll(VectorsTest.longs(1000)); // far fewer than planned for
+                large.addAll(VectorsTest.longs(1000)); // far fewer keys than planned
                 try (BloomFilter folded = large.fold();
                         BloomFilter small = BloomFilter.builder().bits(folded.info().bits())
                                 .hashes(folded.info().hashes()).scheme(scheme).build();

@@ -6,13 +6,13 @@ import petal.BloomFilter;
 import petal.Mode;
 
 /**
- * Filters that are never closed are freed even if the heap is so large that it would never need a
- * collection.
+ * Tests that unclosed filters are freed even if the heap is so large that it would never need a
+ * garbage collection.
  */
 final class LeakTest {
     private static final long[] KEYS = VectorsTest.longs(1_000_000);
 
-    /** The peak memory of this process in MiB. */
+    /** Returns this process's peak memory in MiB. */
     private static long peak() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status")))
             if (line.startsWith("VmHWM"))
@@ -26,7 +26,7 @@ final class LeakTest {
     }
 
     static void testFiveThousandFiltersOfAMegabyteStayBelow512() throws IOException {
-        // An early peak, from pages that were never touched, must not raise the limit forever.
+        // An early peak, caused by pages that were never touched, must not raise the limit forever.
         BloomFilter.builder().bits(1L << 36).hashes(2).build().close();
         for (int i = 0; i < 200; i++) BloomFilter.create(10, 0.01).close();
         for (int i = 0; i < 5000; i++) {
@@ -41,7 +41,7 @@ final class LeakTest {
         for (int i = 0; i < 300; i++) {
             BloomFilter filter = BloomFilter.builder().capacity(100).rate(0.001).grow().build();
             if (i % 10 == 0) for (int key = 0; key < 500_000; key++) filter.add(KEYS[key]);
-            else filter.addAll(KEYS); // at least 3 MB
+            else filter.addAll(KEYS); // needs at least 3 MB
         }
         staysBelow512("grown");
     }
@@ -61,7 +61,7 @@ final class LeakTest {
         staysBelow512("read");
     }
 
-    /** A map holds a file descriptor, and a process may have only 1024. */
+    /** Each map holds a file descriptor, and a process may have only 1024. */
     static void testMapsDoNotExhaustTheFileDescriptors() throws IOException {
         Path path = Files.createTempDirectory("leak").resolve("a");
         BloomFilter.create(1000, 0.01).save(path);

@@ -17,7 +17,7 @@ import petal.Builder;
 import petal.OpenOptions;
 import petal.PetalException;
 
-/** Misuse throws Java's own exceptions, and nothing leaks or breaks. */
+/** Tests that misuse throws Java's own exceptions, and that nothing leaks or breaks. */
 final class MisuseTest {
     private interface Use {
         void of(BloomFilter filter) throws Exception;
@@ -137,7 +137,7 @@ final class MisuseTest {
     }
 
     static void testAFileThatNoArrayHoldsIsSaid() {
-        // 4 GiB, never touched.
+        // A mapping of 4 GiB, which is never touched.
         try (BloomFilter filter = BloomFilter.builder().bits(1L << 35).hashes(2).build()) {
             PetalException error = Tap.raises(PetalException.class, filter::toBytes, "4 GiB");
             Tap.same(error.status(), "over a limit", "status");
@@ -164,7 +164,7 @@ final class MisuseTest {
 
     static void testTooMuchMemoryIsAnOutOfMemoryError() {
         List<BloomFilter> held = new ArrayList<>();
-        // Several times 32 TiB: more than any machine's free address space.
+        // Several allocations of 32 TiB exceed any machine's free address space.
         Tap.raises(OutOfMemoryError.class, () -> {
             for (int i = 0; i < 8; i++)
                 held.add(BloomFilter.builder().bits(1L << 48).hashes(2).build());
@@ -174,7 +174,7 @@ final class MisuseTest {
 
     // ---- memory ----
 
-    /** Private memory of this process in KiB. */
+    /** Returns this process's private memory in KiB. */
     static long resident() throws IOException {
         System.gc();
         for (String line : Files.readAllLines(Path.of("/proc/self/status")))
@@ -196,7 +196,8 @@ final class MisuseTest {
         long before = resident();
         create(100_000);
         long grown = resident() - before;
-        // 100,000 filters are 200 MB. The heap, which is limited, may still be growing.
+        // A leak of 100,000 filters would take 200 MB. The heap, whose size is limited, may still
+        // be growing.
         Tap.check(grown < 8192, grown + " KiB more");
     }
 
@@ -204,7 +205,7 @@ final class MisuseTest {
         long before = resident();
         for (int i = 0; i < 100_000; i++) {
             BloomFilter.create(1000, 0.01).add("a");
-            if (i % 5000 == 4999) { // the cleaner is a separate thread
+            if (i % 5000 == 4999) { // wait for the cleaner, which is a separate thread
                 System.gc();
                 System.runFinalization();
                 Thread.sleep(20);

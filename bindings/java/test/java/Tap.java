@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** Tap CLASS...: runs each method named test... of these classes, and prints TAP. */
+/** Tap CLASS...: runs each method named test... in these classes, and prints TAP. */
 public final class Tap {
     public static void main(String[] classes) throws Exception {
         int number = 0;
@@ -66,7 +66,8 @@ public final class Tap {
         return text.length() > 200 ? text.substring(0, 200) : text;
     }
 
-    /** Returns the exception, which must be of this class or a subclass. */
+    /** Returns the exception that the call throws. It must be an instance of this class or of a
+     * subclass. */
     static <T extends Throwable> T raises(Class<T> kind, Call call, Object about) {
         try {
             call.run();

@@ -16,11 +16,12 @@ import petal.Mode;
 import petal.OpenOptions;
 
 /**
- * If many threads query, change, save and close one filter concurrently, answers are right, no key
- * is lost and nothing crashes.
+ * Tests that many threads can query, change, save and close one filter concurrently, with correct
+ * answers, no lost keys and no crashes.
  */
 final class ThreadsTest {
-    /** Runs each call in its own thread, concurrently. Returns what they threw. */
+    /** Runs all calls concurrently, each in its own thread. Returns the exceptions that they
+     * threw. */
     private static List<Throwable> runAll(Tap.Call... calls) throws Exception {
         List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
         CyclicBarrier ready = new CyclicBarrier(calls.length);
@@ -180,7 +181,8 @@ final class ThreadsTest {
         return runAll(calls);
     }
 
-    /** Native code must check its own copy of the offsets: what Java checked may have changed. */
+    /** Native code must check its own copy of the offsets, since the array that Java checked may
+     * have changed. */
     static void testOffsetsThatAnotherThreadChangesBreakNothing() throws Exception {
         int count = 8000;
         byte[] data = new byte[count];
@@ -216,7 +218,8 @@ final class ThreadsTest {
         }
     }
 
-    /** Whatever its position, the key ends at the limit: nothing after it is read. */
+    /** Whatever the buffer's position, the key ends at the limit, and no byte after the limit is
+     * read. */
     static void testABufferThatAnotherThreadMovesEndsAtItsLimit() throws Exception {
         ByteBuffer direct = ByteBuffer.allocateDirect(64);
         for (int i = 0; i < 64; i++) direct.put(i, (byte) i);

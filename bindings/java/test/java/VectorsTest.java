@@ -27,9 +27,9 @@ import petal.PetalIOException;
 import petal.Scheme;
 
 /**
- * Tests every vector. Other libraries' files give the same answers as the original library, are
- * rebuilt byte for byte, and survive a round trip through a petal file. Petal's own files are
- * rewritten byte for byte. Broken files are refused with the right error.
+ * Tests every vector. Filters from other libraries' files must return the original library's
+ * answers, be rebuilt byte for byte, and survive a round trip through a petal file. Petal's own
+ * files must be rewritten byte for byte. Broken files must be rejected with the right error.
  */
 final class VectorsTest {
     static final Path VECTORS = Path.of("vectors");
@@ -39,7 +39,7 @@ final class VectorsTest {
         for (int i = 0; i < 16; i++) SECRET[i] = (byte) i;
     }
 
-    /** The words of each line that is not a comment. */
+    /** Returns the words of each line that is not a comment. */
     static List<String[]> rows(Path path) throws IOException {
         try (Stream<String> lines = Files.lines(path, UTF_8)) {
             return lines.filter(line -> !line.isEmpty() && !line.startsWith("#"))
@@ -55,7 +55,7 @@ final class VectorsTest {
         return bytes;
     }
 
-    /** The core's name for a failure; "" if there is none. */
+    /** Returns the core's name for the call's failure, or "" if the call succeeds. */
     static String statusOf(Throwable failure) {
         if (failure instanceof PetalException) return ((PetalException) failure).status();
         if (failure instanceof PetalIOException) return ((PetalIOException) failure).status();
@@ -187,7 +187,7 @@ final class VectorsTest {
             expected.clear();
         }
 
-        /** Queries each key as each type that has its bytes. */
+        /** Queries each key as every type that can produce the key's bytes. */
         private void askTyped() throws IOException {
             Kinds kinds = new Kinds();
             for (int i = 0; i < asked.size(); i++) kinds.sort(asked.get(i), expected.get(i));
@@ -208,7 +208,8 @@ final class VectorsTest {
             kinds.keys.forEach((type, keys) -> typed.merge(type.name(), keys.size(), Integer::sum));
         }
 
-        /** Every key of a Guava funnel can be passed as the funnel's Java type. */
+        /** Every key of a Guava funnel can be passed as the Java type that corresponds to the
+         * funnel. */
         private void expectOfItsName(Kinds kinds) {
             String funnel = path.getFileName().toString().replaceAll("_n?[0-9].*", "");
             KeyType type = FUNNELS.get(funnel);
@@ -217,8 +218,8 @@ final class VectorsTest {
         }
 
         /**
-         * A truncated file is refused. In formats where truncation can't be detected, it is a
-         * different filter.
+         * A truncated file must be rejected. In formats that can't detect truncation, it must
+         * contain a different filter.
          */
         private void cut(int size) {
             byte[] start = Arrays.copyOf(bytes, size);
@@ -233,7 +234,7 @@ final class VectorsTest {
     private static final Map<String, KeyType> FUNNELS = Map.of("utf8", KeyType.TEXT, "unencoded",
             KeyType.UTF16LE, "int", KeyType.I32, "long", KeyType.I64);
 
-    /** The types whose keys can have these bytes. */
+    /** Returns the types whose keys can have these bytes. */
     private static final class Kinds {
         final Map<KeyType, List<Object>> keys = new TreeMap<>();
         final Map<KeyType, List<Boolean>> in = new TreeMap<>();
@@ -366,7 +367,7 @@ final class VectorsTest {
                 Double.NaN));
     }
 
-    /** vectors/README.md describes these files. */
+    /** vectors/README.md describes the files that this test reads. */
     private static void recipes() {
         Consumer<BloomFilter> texts = f -> f.addAll(TEXTS);
         Consumer<BloomFilter> two = f -> f.addAll(new String[] {"a", "b"});

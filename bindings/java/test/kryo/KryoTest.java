@@ -8,12 +8,12 @@ import petal.BloomFilter;
 import petal.KeyType;
 import petal.Scheme;
 
-/** Kryo serializes filters, alone and inside other objects, by default and with Java's
- * serializer. */
+/** Tests that Kryo can serialize filters, alone and inside other objects, with its default
+ * serializer and with Java's. */
 final class KryoTest {
     private static final byte[] SECRET = new byte[16];
 
-    /** Stands for a closure that a job sends to its workers. */
+    /** Represents a closure that a job sends to its workers. */
     static final class Job implements Serializable {
         private static final long serialVersionUID = 1;
         BloomFilter known;

@@ -1,5 +1,5 @@
-// sw.js - a service worker that answers GET has?key=... itself, so that the page works offline.
-// When it is installed, it stores the filter and the script.
+// sw.js - a service worker that answers requests for has?key=... itself, so that the page works
+// offline. During installation, the worker caches the filter and the script.
 importScripts('petal/petal-native.js');
 
 const CACHE = 'petal-offline-1';
@@ -7,7 +7,8 @@ const FILES = ['index.html', 'petal/petal-native.js', 'words.petal'];
 
 let loading = null;
 
-// The browser stops an idle service worker; it loads the filter again when it wakes.
+// The browser stops an idle service worker. When the worker is started again, it reloads the
+// filter.
 const filter = () => {
     loading ??= caches
         .match('words.petal')

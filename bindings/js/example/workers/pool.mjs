@@ -1,6 +1,6 @@
-// pool.mjs - pool(url, count): workers that query one filter concurrently. The file is fetched
-// once; SharedArrayBuffer needs a page with Cross-Origin-Opener-Policy: same-origin and
-// Cross-Origin-Embedder-Policy: require-corp.
+// pool.mjs - pool(url, count) starts workers that query one filter concurrently. The file is
+// fetched only once. SharedArrayBuffer requires a page with Cross-Origin-Opener-Policy: same-origin
+// and Cross-Origin-Embedder-Policy: require-corp.
 export const pool = async (url, count = navigator.hardwareConcurrency) => {
     const response = await fetch(url);
     if (!response.ok) throw new Error(`${url}: ${response.status}`);
@@ -29,8 +29,8 @@ export const pool = async (url, count = navigator.hardwareConcurrency) => {
             waiting.set(id, resolve);
             worker.postMessage({ id, keys });
         });
-    // Returns an array of Uint8Array, one per worker, each with the answers to its share of the
-    // keys, in order.
+    // Returns an array with one Uint8Array per worker, which contains the answers for the worker's
+    // share of the keys, in order.
     const hasMany = (keys) => {
         const share = Math.ceil(keys.length / workers.length);
         return Promise.all(

@@ -1,5 +1,5 @@
 // worker.mjs - a worker with its own module and filter; all workers read the file's bytes from one
-// SharedArrayBuffer. It answers {id, keys} with {id, answers}.
+// SharedArrayBuffer. The worker answers each message {id, keys} with {id, answers}.
 import { Filter } from './petal/petal.browser.mjs';
 
 let filter;

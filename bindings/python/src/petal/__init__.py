@@ -1,4 +1,4 @@
-"""Bloom filters: one C core and one file format for every language.
+"""Bloom filters, with one C core and one file format for every language.
 
 >>> import petal
 >>> seen = petal.Filter(1_000_000, 0.01)
@@ -7,8 +7,8 @@
 >>> "https://example.com/" in seen, "https://example.org/" in seen
 (True, False)
 
-Filters are saved as files that the `petal` command, C and other languages can also read. Files of
-Guava, Spark, Redis, Parquet and others are opened directly: see open() and formats().
+Filters are saved as files that the `petal` command, C and other languages can also read. Filters
+written by Guava, Spark, Redis, Parquet and others can be opened directly: see open() and formats().
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The types that petal returns besides filters, and its exception."""
+"""The types that petal returns in addition to filters, and its exception."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Error(ValueError):
-    """An error reported by the core, with its message.
+    """An error from the core, with the core's message.
 
     File failures raise OSError and failed allocations raise MemoryError, with the same attributes.
     """
@@ -30,7 +30,8 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Describes a filter or a plan without reading any bits. None means not recorded."""
+    """Describes a filter or a plan without reading any bits. None means that a value is not
+    recorded."""
 
     format: str
     scheme: str
@@ -84,11 +85,12 @@ class Info:
 
     @property
     def bits_per_key(self) -> float | None:
-        """Bits per key at capacity."""
+        """Returns the number of bits per key at capacity."""
         return self.bits * (self.counter_bits or 1) / self.capacity if self.capacity else None
 
     def rate_at(self, keys: int) -> float | None:
-        """The exact model's rate for this many distinct keys; None for several layers."""
+        """Returns the exact model's rate for this number of distinct keys, or None if the filter
+        has several layers."""
         from ._petal import _rate_at
 
         return _rate_at(self._shape, keys)
@@ -96,7 +98,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Statistics computed from the bits of a filter."""
+    """Statistics computed from a filter's bits."""
 
     #: Set bits; for a counting filter, counters that are not zero.
     bits_set: int
@@ -117,7 +119,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the keys of two filters overlap, estimated from their bits."""
+    """The overlap of two filters' keys, estimated from their bits."""
 
     items_a: Estimate
     items_b: Estimate
@@ -183,7 +185,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class ParquetFilter:
-    """The Bloom filter of one column in one row group of a Parquet file, and where it is."""
+    """The location of the Bloom filter for one column in one row group of a Parquet file."""
 
     #: The column's path in the schema, "a.b.c".
     column: str
@@ -199,8 +201,8 @@ class ParquetFilter:
 
     @property
     def key_type(self) -> str | None:
-        """The key type to pass to view(), by which numbers become keys of this column; None: pass
-        str or bytes."""
+        """Returns the key type to pass to view(), so that numbers become keys of this column. None
+        means that keys are str or bytes."""
         return {"INT32": "i32", "INT64": "i64", "DOUBLE": "f64"}.get(self.physical_type)
 
 

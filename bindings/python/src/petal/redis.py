@@ -1,4 +1,5 @@
-"""ShardedFilter: one set that is stored as filters on many Redis or Valkey servers, with redis-py.
+"""Defines ShardedFilter, a set that is stored as Bloom filters on many Redis or Valkey servers,
+with redis-py.
 
     import redis.cluster
     from petal.redis import ShardedFilter
@@ -9,11 +10,11 @@
     crawled.add_batch(["https://example.com/", "https://example.net/"])   # [True, True]
     "https://example.org/" in crawled                                     # False: certainly not
 
-The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster distributes over its servers. A key
-belongs to the filter of its shard: petal.shard_of(), the same in every language and in `petal
-shard`. The filters are those that BF.* commands use, in Petal's module or RedisBloom. A single
-server, redis.Redis, works too. A cluster acknowledges a key once the master has it; use WAIT if a
-replica must have it as well.
+The filters are stored under the Redis keys NAME:{0} to NAME:{N-1}, which a cluster distributes over
+its servers. petal.shard_of() determines the filter to which a key belongs. It returns the same
+number in every language and in `petal shard`. The filters support the BF.* commands of Petal's
+module and RedisBloom. A single server, redis.Redis, also works. A cluster acknowledges a key once
+the master has stored it. Use WAIT if a replica must also store it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ._petal import shard_of
 
 __all__ = ["ShardedFilter"]
 
-_BATCH = 1000  # items per command: with more, other clients would wait too long
+_BATCH = 1000  # items per command; longer commands would make other clients wait too long
 
 
 class ShardedFilter:
@@ -37,12 +38,12 @@ class ShardedFilter:
         self.client, self.name, self.shards = client, name, shards
 
     def name_of(self, shard: int) -> str:
-        """The Redis key of a shard's filter."""
+        """Returns the Redis key of a shard's filter."""
         return f"{self.name}:{{{shard}}}"
 
     def create(self, capacity: int, rate: float) -> None:
-        """Reserves the filters. Each has room for its share of the keys plus 6 standard deviations,
-        and grows if it gets more keys."""
+        """Creates the filters. Each has a capacity of its share of the keys plus 6 standard
+        deviations, and grows if more keys are added."""
         part = capacity / self.shards
         room = math.ceil(part + 6 * math.sqrt(part))
         for shard in range(self.shards):
@@ -53,18 +54,19 @@ class ShardedFilter:
         return self.add_batch([key])[0]
 
     def add_batch(self, keys: Iterable[str | bytes]) -> list[bool]:
-        """One answer per key. After an error, all of them can safely be added again."""
+        """Returns True for each key that was certainly new. After an error, all keys can safely be
+        added again."""
         return self._batch("BF.MADD", list(keys))
 
     def __contains__(self, key: str | bytes) -> bool:
         return self.contains_batch([key])[0]
 
     def contains_batch(self, keys: Iterable[str | bytes]) -> list[bool]:
-        """One answer per key: False is certain."""
+        """Returns False for each key that is certainly absent, otherwise True."""
         return self._batch("BF.MEXISTS", list(keys))
 
     def __len__(self) -> int:
-        """The number of keys that were new."""
+        """Returns the number of keys that were new."""
         counts = [
             self.client.execute_command("BF.CARD", self.name_of(shard))
             for shard in range(self.shards)

@@ -1,4 +1,5 @@
-"""A dupefilter for Scrapy that remembers requests in a Bloom filter: 5 bytes each instead of 100.
+"""A dupefilter for Scrapy that remembers requests in a Bloom filter, which takes 5 bytes per
+request instead of 100.
 
 In settings.py, or in a spider's custom_settings:
 
@@ -11,13 +12,13 @@ PETAL_DUPEFILTER_CAPACITY  requests expected (1,000,000); with more, the filter 
 PETAL_DUPEFILTER_RATE      share of new requests that are mistaken for seen ones (0.000001)
 DUPEFILTER_DEBUG           as for Scrapy's own filter: log every duplicate, not only the first
 
-Requests that a crash makes the filter forget are repeated, so none is lost. The file is replaced,
-atomically, only when a crawl has ended as "finished", with no request pending. To continue a crawl
-that was stopped, use Scrapy's JOBDIR, where this filter is stored next to the queue. Without
-JOBDIR, or after a crash, the next crawl uses the file of the last finished one. If a continued job
-crashes, Scrapy's queue is damaged, and a crawl that continued with it might never end, so the next
-crawl refuses that JOBDIR. Start requests must not be filtered (dont_filter=True, which is the
-default unless you write them yourself).
+If the filter forgets requests because of a crash, they are repeated, so no request is lost. The
+file is replaced, atomically, only when a crawl ends as "finished", with no request pending. To
+continue a stopped crawl, use Scrapy's JOBDIR, in which this filter is stored next to the queue.
+Without JOBDIR, or after a crash, the next crawl uses the file from the last finished crawl. If a
+continued job crashes, Scrapy's queue is damaged, and a crawl that continued with this queue might
+never end, so the next crawl rejects that JOBDIR. Start requests must not be filtered
+(dont_filter=True, which is the default unless you write them yourself).
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class DupeFilter:
     def open(self) -> None:
         if self.paused and self.paused.exists():
             self.seen = Filter.open(self.paused, "load")
-            # The file describes the queue as it is now. After a crash, it would hide that the queue
-            # lost requests.
+            # The file corresponds to the current state of the queue. After a crash, it would hide
+            # the fact that the queue has lost requests.
             self.paused.unlink()
         elif self.paused and self._queue_is_left():
             raise RuntimeError(f"{self.paused.parent}: its job crashed; remove it to begin again")
@@ -76,8 +77,8 @@ class DupeFilter:
             self.seen = self._empty()
 
     def _queue_is_left(self) -> bool:
-        """Scrapy lists the queues in this file when a job ends; it lists none if the job has
-        finished."""
+        """When a job ends, Scrapy lists the queues in this file. If the job has finished, the list
+        is empty."""
         assert self.paused
         queues = self.paused.with_name("requests.queue") / "active.json"
         return queues.exists() and bool(json.loads(queues.read_text()))

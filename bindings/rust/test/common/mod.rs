@@ -1,15 +1,15 @@
-//! What the tests share.
-#![allow(dead_code)] // each test uses a part
+//! Helper functions for all tests.
+#![allow(dead_code)] // each test uses only some of these functions
 use std::path::{Path, PathBuf};
 
 pub const SECRET: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// A file of the repository, which run.sh names.
+/// Returns the path of a file in the repository. run.sh sets the repository's path.
 pub fn repository(path: &str) -> PathBuf {
     PathBuf::from(std::env::var("PETAL_REPOSITORY").expect("PETAL_REPOSITORY")).join(path)
 }
 
-/// The words of each line that is no comment.
+/// Returns the words of each line that is not a comment.
 pub fn rows(path: &Path) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines()
@@ -22,14 +22,14 @@ pub fn number(text: &str) -> u64 {
     text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
-/// Bytes in hexadecimal; `-` are none.
+/// Parses hexadecimal bytes. `-` means no bytes.
 pub fn unhex(text: &str) -> Vec<u8> {
     let text = if text == "-" { "" } else { text };
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
-/// Makes a new folder the current one until it is dropped. The programs of the documents write files
-/// and so run one at a time.
+/// Creates a folder that is the current folder until the value is dropped. The programs in the
+/// documents write files, so only one of them runs at a time.
 pub fn in_folder(name: &str) -> impl Drop {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     struct Here(PathBuf, #[allow(dead_code)] std::sync::MutexGuard<'static, ()>);

@@ -1,4 +1,4 @@
-// Queries the bundled library for a key that was added and for one that was not.
+// Queries the bundled library for a key that was added and for a key that was not.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package petal uses cgo to build the flat folder of scripts/bundle, which is beside this file.
+// Package petal uses cgo to build the folder that scripts/bundle created next to this file.
 package petal
 
 /*
@@ -19,7 +19,7 @@ static petal_filter *create(uint64_t capacity)
 */
 import "C"
 
-// Ask adds one key to a new filter, and queries another.
+// Ask adds one key to a new filter and queries another key.
 func Ask(added, asked string) bool {
 	filter := C.create(1000)
 	defer C.petal_free(filter)

@@ -1,4 +1,4 @@
-/* module.c - bundled.ask(added, asked): adds one key to a new filter, and queries another. */
+/* module.c - bundled.ask(added, asked): adds one key to a new filter and queries another key. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,4 +1,4 @@
-"""Builds the flat folder of scripts/bundle, beside this file, into the module `bundled`."""
+"""Builds the module `bundled` from the folder that scripts/bundle created next to this file."""
 
 from glob import glob
 

@@ -1,4 +1,5 @@
-/* cmocka.h - the parts of cmocka that tests/formats/vectors.c uses, for platforms without it. */
+/* cmocka.h - implements the parts of cmocka that tests/formats/vectors.c uses, for platforms
+ * without cmocka. */
 #ifndef PETAL_TEST_CMOCKA_H
 #define PETAL_TEST_CMOCKA_H
 

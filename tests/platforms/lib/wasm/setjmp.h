@@ -1,1 +1,1 @@
-/* setjmp.h - empty: WASI has no setjmp(), and only cmocka needs it. */
+/* setjmp.h - an empty file, since WASI has no setjmp(), and only cmocka needs it. */

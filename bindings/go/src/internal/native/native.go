@@ -1,7 +1,7 @@
 //go:build cgo && !petal_wasm
 
-// Package native is the library, compiled by cgo from the C files next to this one. -O3, because
-// with cgo's default -O2 a batch of numbers takes a tenth longer.
+// Package native contains the library, which cgo compiles from the C files in this folder. The
+// option -O3 makes batches of numbers a tenth faster than cgo's default, -O2.
 package native
 
 /*
@@ -28,11 +28,11 @@ import (
 	"unsafe"
 )
 
-// Words are a call's arguments and results: see glue.c.
+// Words contains a call's arguments and results. See glue.c.
 type Words [64]uint64
 
-// Returns the first byte of a string or slice, whose pointer is its first word. Not
-// unsafe.StringData, for Go 1.19.
+// Returns the address of the first byte of a string or slice, which is stored in its first word. Go
+// 1.19 lacks unsafe.StringData.
 func ofString(s *string) *C.uint8_t { return *(**C.uint8_t)(unsafe.Pointer(s)) }
 func ofBytes(b *[]byte) *C.uint8_t  { return *(**C.uint8_t)(unsafe.Pointer(b)) }
 
@@ -90,7 +90,7 @@ func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint6
 	return int32(status), text.text()
 }
 
-// Write is petal_go_write: sink receives the bytes, piece by piece, until it returns false.
+// Write calls petal_go_write. It passes the bytes to sink piece by piece, until sink returns false.
 func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	var text message

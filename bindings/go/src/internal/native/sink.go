@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// The bytes are valid until it returns.
+// The bytes are valid until the sink returns.
 //
 //export petalGoSink
 func petalGoSink(context C.uint64_t, bytes unsafe.Pointer, sizeBytes C.uint64_t) C.int32_t {

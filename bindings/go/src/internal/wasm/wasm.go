@@ -1,7 +1,8 @@
 //go:build !cgo || petal_wasm
 
-// Package wasm is the library as WebAssembly, which wazero runs. All filters share one memory, so
-// that any two can be merged. So there is only one instance, which runs one call at a time.
+// Package wasm runs the library as WebAssembly, with wazero. There is only one instance of the
+// module, so all filters share its memory and any two can be merged. The instance runs one call at
+// a time.
 package wasm
 
 import (
@@ -20,17 +21,17 @@ import (
 //go:embed petal.wasm
 var code []byte
 
-// Words are a call's arguments and results: see glue.c.
+// Words contains a call's arguments and results. See glue.c.
 type Words [64]uint64
 
 const (
 	wordsBytes   = 64 * 8
 	messageBytes = 240
 	errMemory    = -4
-	errOther     = -7 // PETAL_ERR_UNSUPPORTED: a trap, or a machine that can't run it
+	errOther     = -7 // PETAL_ERR_UNSUPPORTED, if the module traps or the machine can't run it
 )
 
-// The only instance, with its memory blocks for arguments and results.
+// The only instance of the module, with its memory blocks for arguments and results.
 var one struct {
 	sync.Mutex
 	once   sync.Once
@@ -46,7 +47,7 @@ var one struct {
 	sink           func([]byte) bool
 }
 
-// block is memory that grows as needed.
+// block is a piece of the module's memory that grows as needed.
 type block struct{ at, size uint32 }
 
 var background = context.Background()
@@ -103,7 +104,7 @@ func alloc(size uint64) (uint32, error) {
 	return uint32(results[0]), nil
 }
 
-// room makes the block at least this large. trim frees large blocks.
+// room grows the block to at least this size. trim frees the block if it is large.
 func (b *block) room(size uint64) error {
 	if uint64(b.size) >= size && b.size > 0 {
 		return nil
@@ -136,7 +137,7 @@ func (b *block) trim() {
 	}
 }
 
-// puts copies data into the block at this offset.
+// puts copies data to the given offset of the block.
 func (b *block) puts(at uint32, data string) {
 	one.memory.WriteString(b.at+at, data)
 }
@@ -158,7 +159,7 @@ func getWords(words *Words) {
 	}
 }
 
-// message returns the message of the call that failed.
+// message returns the failed call's message.
 func message() string {
 	data, _ := one.memory.Read(one.message, messageBytes)
 	for i, b := range data {
@@ -169,7 +170,7 @@ func message() string {
 	return ""
 }
 
-// outcome converts the results of a call, and copies its words.
+// outcome converts a call's results, and copies its words.
 func outcome(results []uint64, err error, words *Words) (int32, string) {
 	if err != nil {
 		return broken(err, words)
@@ -218,7 +219,8 @@ func Call(op uint32, handle, other uint64, words *Words, data, out []byte) (int3
 	return status, text
 }
 
-// Enter returns a pointer to the memory at this address, valid until Leave: a call may move it.
+// Enter returns a pointer to the module's memory at this address. The pointer is valid until Leave,
+// because later calls may move the memory.
 func Enter(at uint32) unsafe.Pointer {
 	one.Lock()
 	memory, _ := one.memory.Read(at, 1)
@@ -262,10 +264,10 @@ func Hash(op uint32, handle uint64, hash uint64) int32 {
 	return result(one.hash.Call(background, uint64(op), handle, hash))
 }
 
-// pieceKeys is how many 8-byte keys are copied at a time.
+// pieceKeys is the number of 8-byte keys copied at a time.
 const pieceKeys = 8192
 
-// Batch is petal_go_batch. Keys without offsets are processed piece by piece.
+// Batch calls petal_go_batch. It processes keys without offsets piece by piece.
 func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint64, count,
 	keyBytes int, results []byte, words *Words) (int32, string) {
 	one.Lock()
@@ -304,7 +306,8 @@ func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint6
 	return 0, ""
 }
 
-// together adds up the pieces' positive answers; any and all have a single answer.
+// together adds up the positive answers of all pieces. The operations any and all have a single
+// answer.
 func together(op uint32, before, now uint64, from int) uint64 {
 	if op >= 3 {
 		return now
@@ -356,8 +359,8 @@ var nativeIsLittle = func() bool {
 	return *(*byte)(unsafe.Pointer(&word)) == 1
 }()
 
-// littleEndian converts numbers to or from WebAssembly's byte order if the machine's differs: it
-// converts a copy of what the call reads, and swaps resulting hashes in place.
+// littleEndian converts between the machine's byte order and WebAssembly's. It converts numbers in
+// a copy of the input, and hashes in place.
 func littleEndian(data []byte, layout uint32) []byte {
 	if nativeIsLittle || layout < 4 {
 		return data
@@ -369,8 +372,8 @@ func littleEndian(data []byte, layout uint32) []byte {
 	return swapped
 }
 
-// Write is petal_go_write: sink receives the bytes, piece by piece, until it returns false. The
-// sink must not use any filter.
+// Write calls petal_go_write. It passes the bytes to sink piece by piece, until sink returns false.
+// The sink must not use any filter.
 func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	one.Lock()

@@ -24,7 +24,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collector;
 
 /**
- * A Bloom filter: is this key in the set? Certainly not, or probably.
+ * A Bloom filter, which answers "is this key in the set?" with "certainly not" or "probably".
  *
  * <pre>{@code
  * try (BloomFilter seen = BloomFilter.create(1_000_000, 0.01)) {
@@ -37,15 +37,16 @@ import java.util.stream.Collector;
  *
  * <p>Keys are strings (as UTF-8), byte[], the remaining bytes of a ByteBuffer, integers (as 64
  * bits) and floating-point numbers (as doubles). An int and a long of equal value are the same key;
- * 1, 1.0 and "1" are three different keys. A string with an unpaired surrogate is refused.
+ * 1, 1.0 and "1" are three different keys. Strings with unpaired surrogates are rejected.
  *
- * <p>Batches are an Iterable (of keys of any kinds), String[], long[], double[], or bytes with
- * offsets: key i is the bytes from offsets[i] up to offsets[i + 1], so there is one more offset
- * than keys. In a ByteBuffer, offsets count from its position; a direct buffer is not copied.
+ * <p>Batches are an Iterable (of keys of any kind), String[], long[], double[], or bytes with
+ * offsets: key i consists of the bytes from offsets[i] up to offsets[i + 1], so a batch has one
+ * more offset than keys. In a ByteBuffer, offsets are relative to its position; a direct buffer is
+ * not copied.
  *
- * <p>Any number of threads may use a filter: queries run concurrently; a change waits for running
- * calls and then has the filter to itself. {@link #close} also waits for running calls; every later
- * call throws IllegalStateException.
+ * <p>Any number of threads may use a filter: queries run concurrently, and a change waits for
+ * exclusive access. {@link #close} waits for running calls; every later call throws
+ * IllegalStateException.
  *
  * <p>Serialization writes the bytes that {@link #toBytes()} returns. A keyed filter is not
  * serializable: its secret is never written.
@@ -53,13 +54,14 @@ import java.util.stream.Collector;
 public final class BloomFilter implements AutoCloseable, Predicate<Object>, Serializable {
     private static final long serialVersionUID = 1;
     private static final int EMFILE = 24;
-    /** Up to this many keys, one call per key is faster than a batch. */
+    /** The maximum number of keys for which one call per key is faster than a batch. */
     private static final int FEW = 7;
     /** The maximum length of a Java array. */
     private static final int MOST_ANSWERS = Integer.MAX_VALUE - 8;
     private static final System.Logger LOG = System.getLogger("petal");
 
-    /** Holds all state except what a copy in another JVM lacks. Not transient: see Core. */
+    /** Contains all state except the fields below, which a copy in another JVM lacks. The field is
+     * not transient, for Kryo: see Core. */
     @SuppressWarnings("serial")
     private final Core core;
 
@@ -76,19 +78,19 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         this(new Core(handle, null, type), null, false);
     }
 
-    /** For serializers that set the fields afterwards. */
+    /** Creates an object without state, for serializers that set the fields later. */
     private BloomFilter() {
         this(null, null, false);
     }
 
     // ---- making ----
 
-    /** Creates a filter for this many distinct keys with this false-positive rate. */
+    /** Creates a filter for {@code capacity} distinct keys with this false-positive rate. */
     public static BloomFilter create(long capacity, double rate) {
         return builder().capacity(capacity).rate(rate).build();
     }
 
-    /** Returns a builder, which can set all of a filter's parameters. */
+    /** Returns a builder, for setting any of a filter's parameters. */
     public static Builder builder() {
         return new Builder();
     }
@@ -100,7 +102,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /**
      * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. A
-     * parallel stream also fills a single filter, so keys are added in any order.
+     * parallel stream adds its keys to the same filter, in no particular order.
      */
     public static Collector<Object, ?, BloomFilter> toFilter(Builder builder) {
         return Collector.of(builder::build, BloomFilter::add, (one, other) -> {
@@ -136,7 +138,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new BloomFilter(core, path, mode == Mode.WRITE);
     }
 
-    /** If all file descriptors are in use, unreachable filters may hold some of them. */
+    /** If the process has run out of file descriptors, unreachable filters may be holding some. */
     private static long opened(byte[] path, int flags, OpenOptions options) throws IOException {
         try {
             return Core.open(path, flags, options.secret, options.formatName(),
@@ -154,7 +156,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return fromBytes(data, new OpenOptions());
     }
 
-    /** Loads a filter from the bytes of a file: a copy in memory, which can be changed. */
+    /** Loads a filter from the bytes of a file. The filter is a writable copy in memory. */
     public static BloomFilter fromBytes(byte[] data, OpenOptions options) throws IOException {
         Objects.requireNonNull(data, "data");
         long handle = Core.load(data, options.flags, options.secret, options.formatName(),
@@ -163,10 +165,11 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Like {@link #fromBytes}, but read-only and without a copy. The buffer must be direct, such as
-     * a mapped file. Its bytes must not change or be freed until {@link #close}. If their Arena is
-     * closed first, calls throw the exception that reading the buffer throws. If another thread
-     * closes the Arena during a call, or a mapped file is truncated, the process crashes.
+     * Like {@link #fromBytes}, but the filter is read-only and uses the buffer without copying it.
+     * The buffer must be direct, such as a mapped file. Its bytes must not change or be freed until
+     * {@link #close}. After the buffer's Arena is closed, calls throw the same exception as reading
+     * the buffer. If another thread closes the Arena during a call, or if a mapped file is
+     * truncated, the process crashes.
      */
     public static BloomFilter view(ByteBuffer data, OpenOptions options) throws IOException {
         if (!data.isDirect()) throw new IllegalArgumentException("the buffer must be direct");
@@ -183,8 +186,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Loads a filter from a stream, read to its end; the bits of petal files go straight into the
-     * filter.
+     * Loads a filter from a stream, which is read to its end. A petal file's bits are read directly
+     * into the filter, without an intermediate copy.
      */
     public static BloomFilter read(InputStream in, OpenOptions options) throws IOException {
         long reader = Core.readerCreate(options.flags, options.secret, options.formatName(),
@@ -207,7 +210,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     // ---- one key ----
 
     /**
-     * A string's bytes are checked inside the gate: by then they have reached the cache.
+     * The text is checked inside the gate, because its bytes are in the cache by then.
      */
     private int query(int verb, byte[] key, String text) {
         int slot = core.enter();
@@ -236,7 +239,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return isSkipped;
     }
 
-    /** Throws Java's own exception if a direct buffer's memory is gone; native code would crash. */
+    /** If a direct buffer's memory has been freed, this throws Java's own exception; native code
+     * would crash. */
     private static void touch(ByteBuffer direct, int from, int end) {
         if (from < end) direct.get(from);
     }
@@ -246,7 +250,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 "empty keys skipped, since the scheme of the filter takes none: " + count);
     }
 
-    /** Adds a key. Returns true if it was certainly new, false if it was probably present. */
+    /** Adds a key. Returns true if the key was certainly new, false if it was probably present. */
     public boolean add(String key) {
         if (!core.keys.plainText) return add(core.keys.ofText(key));
         return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
@@ -260,7 +264,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /** Like {@link #add(String)}. The key is the buffer's remaining bytes; its position doesn't
      * move. */
     public boolean add(ByteBuffer key) {
-        int from = key.position(); // read once: another thread may move it
+        int from = key.position(); // read only once, because another thread may move the position
         int end = key.limit();
         if (!key.isDirect() || from >= end) return add(Keys.ofBuffer(key));
         touch(key, from, end);
@@ -293,15 +297,15 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return addLong(Keys.bits(key));
     }
 
-    /** Like {@link #add(String)}, for a key of any kind, determined at run time. */
+    /** Like {@link #add(String)}, for a key whose type is determined at run time. */
     public boolean add(Object key) {
         return key instanceof String ? add((String) key) : add(core.keys.of(key));
     }
 
     /**
      * Returns false if the key was certainly never added, true if it probably was. Throws
-     * UncheckedIOException if the mapped file is damaged where the key's bits are; see {@link
-     * OpenOptions#noVerify}.
+     * UncheckedIOException if the file is mapped and a block with the key's bits is
+     * damaged; see {@link OpenOptions#noVerify}.
      */
     public boolean contains(String key) {
         if (!core.keys.plainText) return contains(core.keys.ofText(key));
@@ -348,27 +352,29 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return containsLong(Keys.bits(key));
     }
 
-    /** Like {@link #contains(String)}, for a key of any kind, determined at run time. */
+    /** Like {@link #contains(String)}, for a key whose type is determined at run time. */
     public boolean contains(Object key) {
         return key instanceof String ? contains((String) key) : contains(core.keys.of(key));
     }
 
-    /** {@link #contains(Object)}: {@code addresses.filter(seen)} keeps what is probably present. */
+    /** Like {@link #contains(Object)}. For example, {@code addresses.filter(seen)} keeps the
+     * addresses that are probably present. */
     @Override
     public boolean test(Object key) {
         return contains(key);
     }
 
     /**
-     * Removes a key from a counting filter. Returns false if it was certainly absent. Remove only
-     * keys that were added: removing any other key lowers counters that it shares with keys that
-     * are present, which may then be missed.
+     * Removes a key from a counting filter. Returns false if the key was certainly absent. Remove
+     * only keys that were added: removing any other key decrements counters that belong to keys in
+     * the filter, so that these keys may be missed.
      */
     public boolean remove(Object key) {
         return change(Core.REMOVE, core.keys.of(key), null) != 0;
     }
 
-    /** The 64-bit hash of a key under this filter's hash and seed or secret. */
+    /** Returns a key's 64-bit hash, computed with this filter's hash function and its seed or
+     * secret. */
     public long hashKey(Object key) {
         byte[] bytes = core.keys.of(key);
         int slot = core.enter();
@@ -379,21 +385,23 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** The key's shard, from 0 to shards - 1, below 2^32: the same in every language. */
+    /** Returns the key's shard, from 0 to shards - 1. The number of shards must be below 2^32. A
+     *  key has
+     * the same shard in every language. */
     public static long shardOf(Object key, long shards) {
         if (shards < 1 || shards >= 1L << 32)
             throw new IllegalArgumentException("there are 1 to 2^32 - 1 shards, not " + shards);
         return Core.shardOf(new Keys(KeyType.NONE).of(key), shards);
     }
 
-    /** Returns this filter for keys of another type, whose bytes the funnel puts. */
+    /** Returns a view of this filter for keys that the funnel turns into bytes. */
     public <T> Funnelled<T> by(Funnel<? super T> funnel) {
         return new Funnelled<>(this, funnel);
     }
 
     // ---- batches ----
 
-    /** Adds all keys, and returns how many were new. */
+    /** Adds all keys, and returns the number of new keys. */
     public long addAll(Iterable<?> keys) {
         return batch(Core.ADD, keys, null);
     }
@@ -423,7 +431,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ADD, data, offsets, null);
     }
 
-    /** Adds all keys. Returns for each key whether it was certainly new. */
+    /** Adds all keys. Returns, for each key, whether it was certainly new. */
     public boolean[] addEach(Iterable<?> keys) {
         return each(Core.ADD, keys);
     }
@@ -453,7 +461,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.ADD, data, offsets);
     }
 
-    /** Returns for each key whether it is probably present. */
+    /** Returns, for each key, whether it is probably present. */
     public boolean[] containsEach(Iterable<?> keys) {
         return each(Core.CONTAINS, keys);
     }
@@ -483,7 +491,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return each(Core.CONTAINS, data, offsets);
     }
 
-    /** Whether any key is probably present; stops as soon as that is known. */
+    /** Returns true if any key is probably present. Stops at the first such key. */
     public boolean containsAny(Iterable<?> keys) {
         return batch(Core.ANY, keys, null) != 0;
     }
@@ -513,7 +521,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ANY, data, offsets, null) != 0;
     }
 
-    /** Whether every key is probably present; stops as soon as that is known. */
+    /** Returns true if every key is probably present. Stops at the first key that is certainly
+     * absent. */
     public boolean containsAll(Iterable<?> keys) {
         return batch(Core.ALL, keys, null) != 0;
     }
@@ -543,7 +552,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return batch(Core.ALL, data, offsets, null) != 0;
     }
 
-    /** Removes all keys, as {@link #remove} does. Returns for each key whether it was present. */
+    /** Removes all keys like {@link #remove}. Returns, for each key, whether it was present. */
     public boolean[] removeEach(Iterable<?> keys) {
         return each(Core.REMOVE, keys);
     }
@@ -603,7 +612,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         int run(long handle, int verb, int i);
     }
 
-    /** Processes a batch of few keys with one call per key. */
+    /** Processes a small batch with one call per key. */
     private long few(int verb, int count, boolean[] answers, One one) {
         boolean isWhole = verb == Core.ANY || verb == Core.ALL;
         return inside(verb, count, handle -> {
@@ -614,7 +623,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 if (answers != null) answers[i] = is;
                 if (is) positive++;
             }
-            return isWhole ? verb - Core.ANY : positive; // ANY found no key, ALL found every key
+            // If the loop ends, ANY found no key, or ALL found every key.
+            return isWhole ? verb - Core.ANY : positive;
         });
     }
 
@@ -693,8 +703,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     /**
-     * Returns the number of keys; the offsets must ascend and end within the data. Native code
-     * copies the offsets and checks its copy again, since another thread may change the array.
+     * Returns the number of keys. The offsets must not decrease, and must not exceed the size of
+     * the data. Native code checks its own copy of the offsets again, since another thread may
+     * change the array.
      */
     private static int keysOf(int size, int[] offsets) {
         if (offsets.length == 0)
@@ -709,7 +720,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return offsets.length - 1;
     }
 
-    /** If the scheme rejects empty keys, they are skipped, and their answers are false. */
+    /** If the scheme rejects empty keys, this skips them, and their answers are false. */
     private long bytes(long handle, int verb, byte[] data, int[] offsets, int count, long base,
             boolean[] answers) {
         if (verb != Core.ADD || core.emptyKey)
@@ -735,7 +746,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return count == answers[0].length ? answers[0] : Arrays.copyOf(answers[0], (int) count);
     }
 
-    /** The collection's own size, as a hint. */
+    /** Returns the collection's size, as a hint, if it is known. */
     private static int sizeOf(Iterable<?> batch) {
         return batch instanceof Collection ? Math.max(0, ((Collection<?>) batch).size()) : 16;
     }
@@ -751,7 +762,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return positive[0];
     }
 
-    /** Returns the number of keys; answers, if not null, grows as needed. */
+    /** Returns the number of keys. If answers is not null, it grows as needed. */
     private long pieces(int verb, Iterable<?> batch, long[] positive, boolean[][] answers) {
         Iterator<?> rest = batch.iterator();
         int size = sizeOf(batch);
@@ -762,7 +773,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
         Joiner joiner = new Joiner(core.keys);
         RuntimeException refused;
-        do { // the keys before a refused one are processed
+        do { // all keys before the rejected key have been processed
             refused = joiner.fill(rest);
             boolean isAny = joiner.count > 0 || joiner.before == 0;
             if (isAny && piece(verb, joiner, positive, answers)) return joiner.before;
@@ -840,17 +851,17 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** A copy in memory, writable even if this filter is not. */
+    /** Returns a copy in memory. The copy is writable even if this filter is not. */
     public BloomFilter copy() {
         return derived(0);
     }
 
-    /** An empty filter with the same parameters, which can be merged with this one. */
+    /** Returns an empty filter with the same parameters, which can be merged with this one. */
     public BloomFilter emptyLike() {
         return derived(1);
     }
 
-    /** A classic filter with the keys of this counting filter, at a quarter of the size. */
+    /** Returns a classic filter with the keys of this counting filter, at a quarter of its size. */
     public BloomFilter dropCounts() {
         return derived(2);
     }
@@ -860,24 +871,24 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return folded(0, 0, 0);
     }
 
-    /** Like {@link #fold(double, long)}, for the keys present. */
+    /** Like {@link #fold(double, long)}, but for the keys that are present. */
     public BloomFilter fold(double rate) {
         return folded(rate, 0, 0);
     }
 
     /**
-     * Makes a smaller filter with the same keys, bit for bit equal to one created at that size. It
-     * has the smallest size that keeps the rate for this many keys, or for the keys present if
-     * there are more. Create this filter with {@link Builder#foldable}. A rate of 0 means this
-     * filter's own rate.
+     * Creates a smaller filter with the same keys. The result is bit for bit the filter that would
+     * have been created at that size. Its size is the smallest that keeps the rate for {@code
+     * capacity} keys, or for the keys present if that is more. A rate of 0 means this filter's own
+     * rate. Create this filter with {@link Builder#foldable}.
      */
     public BloomFilter fold(double rate, long capacity) {
         return folded(rate, capacity, 0);
     }
 
     /**
-     * As {@link #fold(double, long)}, but to exactly this many bits, which must divide this
-     * filter's.
+     * Like {@link #fold(double, long)}, but the result has exactly {@code bits} bits, which must be
+     * a divisor of this filter's number of bits.
      */
     public BloomFilter foldToBits(long bits) {
         return folded(0, 0, bits);
@@ -928,7 +939,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Makes the filter permanently read-only; a {@link Scheme#STATIC} filter is built now. */
+    /** Makes the filter permanently read-only. For a {@link Scheme#STATIC} filter, this call builds
+     * the filter. */
     public void freeze() {
         core.enterToChange();
         try {
@@ -943,7 +955,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         advance(Instant.now());
     }
 
-    /** Sets the clock of a time window. Only this call forgets keys. */
+    /** Sets a time window's clock. A time window forgets keys only when this is called. */
     public void advance(Instant now) {
         core.enterToChange();
         try {
@@ -960,12 +972,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return core.describe(-1);
     }
 
-    /** Describes one layer, from 0. */
+    /** Describes one layer. Layers are numbered from 0. */
     public Info info(int layer) {
         return core.describe(Objects.checkIndex(layer, info().layers()));
     }
 
-    /** Computes statistics from the bits. Reads all of them: one second for 5 GB. */
+    /** Computes statistics from the bits. This reads every bit, which takes about a second for 5
+     * GB. */
     public Stats stats() {
         long[] slots = new long[Slots.STATS_COUNT];
         int slot = core.enter();
@@ -977,7 +990,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new Stats(slots);
     }
 
-    /** Whether the filter is known to hold more keys than its capacity, and should be replaced. */
+    /** Returns true if the filter is known to contain more keys than its capacity. It should then
+     * be replaced. */
     public boolean isOverfull() {
         int slot = core.enter();
         try {
@@ -987,7 +1001,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** A number that is equal for filters with equal parameters and bits. */
+    /** Returns a number that is equal for filters with equal parameters and bits. */
     public long contentId() {
         int slot = core.enter();
         try {
@@ -997,7 +1011,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** Your own bytes stored in the file, or null. */
+    /** Returns your own bytes stored in the file, or null if there are none. */
     public byte[] metadata() {
         int slot = core.enter();
         try {
@@ -1017,12 +1031,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** How keys become bytes: as the file records it, or as given when it was opened. */
+    /** Returns the key type recorded in the file or set when it was opened. */
     public KeyType keyType() {
         return core.keys.type;
     }
 
-    /** The file that the filter was opened from, or null. */
+    /** Returns the path of the file that the filter was opened from, or null if there is none. */
     public Path path() {
         return path;
     }
@@ -1049,12 +1063,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return path == null ? null : Texts.path(path);
     }
 
-    /** Writes a petal file: at all times the path names the old file or the complete new one. */
+    /** Writes a petal file. At any time, the path refers to either the old file or the complete new
+     * file. */
     public void save(Path file, SaveOption... options) throws IOException {
         save(file, "petal", options);
     }
 
-    /** Saves in another format, such as "guava", if that format can hold this filter. */
+    /** Saves in another format, such as "guava", if that format can represent this filter. */
     public void save(Path file, String format, SaveOption... options) throws IOException {
         int flags = 0;
         for (SaveOption option : options) flags |= option.code;
@@ -1086,13 +1101,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** The bytes that {@link #save} would write. */
+    /** Returns the bytes that {@link #save} would write. */
     public byte[] toBytes() {
         return toBytes("petal");
     }
 
-    /** The bytes in another format: for "guava" and "spark", the bytes that their writeTo()
-     * writes. */
+    /** Returns the filter's bytes in another format. For "guava" and "spark", these are the bytes
+     * that the library's writeTo() would write. */
     public byte[] toBytes(String format) {
         int slot = core.enter();
         try {
@@ -1107,15 +1122,16 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         write(out, "petal");
     }
 
-    /** Writes another format. The stream may query this filter, but not change it. */
+    /** Writes the filter's bytes in another format. The stream's methods may query this filter, but
+     * not change it. */
     public void write(OutputStream out, String format) throws IOException {
         core.writeTo(Objects.requireNonNull(out, "out"), Texts.name(format));
     }
 
     /**
-     * Releases the memory or the file, after waiting for other threads' calls. If the filter was
-     * opened with Mode.WRITE, its changes are made durable; throws UncheckedIOException if that
-     * fails.
+     * Waits for other threads' calls, then releases the memory or the file. If the filter was
+     * opened with Mode.WRITE, close() first makes its changes durable, and throws
+     * UncheckedIOException if that fails.
      */
     @Override
     public void close() {
@@ -1124,12 +1140,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- formats ----
 
-    /** The version of the library. */
+    /** Returns the library's version. */
     public static String version() {
         return Texts.string(Core.version());
     }
 
-    /** The formats that this build supports. */
+    /** Returns the formats that this build supports. */
     public static List<Format> formats() {
         List<Format> formats = new ArrayList<>();
         byte[][] texts = new byte[2][];
@@ -1140,7 +1156,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
-    /** The formats that these bytes could be in, judging by header and length alone. */
+    /** Returns the names of the formats that match the header and the length of these bytes. */
     public static List<String> recognize(byte[] data) {
         String names = Texts.string(Core.recognize(Objects.requireNonNull(data, "data")));
         return names.isEmpty() ? List.of() : List.of(names.split(" "));

@@ -26,7 +26,8 @@ public final class Builder {
         return set(Slots.OPTION_SCHEME, scheme.code, "scheme");
     }
 
-    /** Recorded in the file; keys of other types are then refused. */
+    /** Sets the key type, which is recorded in the file. The filter then rejects keys of other
+     *  types. */
     public Builder keyType(KeyType type) {
         return set(Slots.OPTION_KEY_TYPE, type.code, "keyType");
     }
@@ -36,16 +37,16 @@ public final class Builder {
         return set(Slots.OPTION_CAPACITY, keys, "capacity");
     }
 
-    /** The share of other keys that pass; 0.01 if it is neither given nor implied by other
-     * parameters. */
+    /** Sets the false-positive rate. The default is 0.01, unless other parameters determine the
+     * rate. */
     public Builder rate(double rate) {
         hasRate = true;
         slots[Slots.OPTION_RATE] = Double.doubleToRawLongBits(rate);
         return this;
     }
 
-    /** The maximum number of bytes for the bits. Use this instead of the rate, to get the lowest
-     * rate that fits, or instead of the capacity. */
+    /** Sets the maximum size of the bits, in bytes. It replaces either the rate (the lowest rate
+     * that fits is used) or the capacity. */
     public Builder memory(long bytes) {
         return set(Slots.OPTION_MEMORY_BYTES, bytes, "memory");
     }
@@ -60,19 +61,19 @@ public final class Builder {
         return set(Slots.OPTION_HASHES, hashes, "hashes");
     }
 
-    /** For blocked filters: 1 or 2. */
+    /** For blocked filters, the number of 64-byte lines that contain a key's bits: 1 or 2. */
     public Builder linesPerKey(int lines) {
         return set(Slots.OPTION_LINES_PER_KEY, lines, "linesPerKey");
     }
 
-    /** The seed of the hash, an unsigned number. Only filters with equal seeds and sizes can be
-     * merged. */
+    /** Sets the hash function's seed, an unsigned number. Only filters with equal seeds and sizes
+     * can be merged. */
     public Builder seed(long seed) {
         slots[Slots.OPTION_SEED] = seed;
         return this;
     }
 
-    /** 16 bytes: creates a keyed filter, for keys that attackers can choose. */
+    /** Creates a keyed filter with a secret of 16 bytes, for keys that attackers may choose. */
     public Builder secret(byte[] secret) {
         this.secret = checked(secret);
         return this;
@@ -84,52 +85,54 @@ public final class Builder {
         return this;
     }
 
-    /** "guava", "spark", "redisbloom", ...: creates the filter that this library would create. */
+    /** Creates the filter as the library that defines this format (such as "guava", "spark" or
+     *  "redisbloom") would create it. */
     public Builder format(String name) {
         format = Objects.requireNonNull(name);
         return this;
     }
 
-    /** Adds layers as keys are added; the rate holds for any number of keys. */
+    /** Lets the filter add layers as keys are added, so that the rate holds for any number of
+     * keys. */
     public Builder grow() {
         return set(Slots.OPTION_GROWTH, 1, "grow");
     }
 
-    /** With grow(), the capacity of each layer relative to the one before, 2 to 64. */
+    /** With grow(), the ratio of each layer's capacity to the previous layer's, from 2 to 64. */
     public Builder growthStep(int step) {
         return set(Slots.OPTION_GROWTH_STEP, step, "growthStep");
     }
 
-    /** With grow(), the rate of each layer relative to the one before. */
+    /** With grow(), the ratio of each layer's rate to the previous layer's. */
     public Builder growthRatio(double ratio) {
         slots[Slots.OPTION_GROWTH_RATIO] = Double.doubleToRawLongBits(ratio);
         return this;
     }
 
-    /** Chooses a size that {@link BloomFilter#fold} can make smaller once all keys are added. */
+    /** Chooses a size that {@link BloomFilter#fold} can reduce once all keys have been added. */
     public Builder foldable() {
         return set(Slots.OPTION_FOLDABLE, 1, "foldable");
     }
 
-    /** Remembers at least this many of the latest keys, and forgets older ones. */
+    /** Makes the filter remember at least this many of the latest keys, and forget older keys. */
     public Builder window(long keys) {
         return set(Slots.OPTION_WINDOW_KEYS, keys, "window");
     }
 
     /**
-     * Remembers keys for at least this long; window() is then the maximum number of keys in that
-     * time.
+     * Makes the filter remember keys for at least this long. window() then sets the maximum number
+     * of keys added in that time.
      */
     public Builder windowTime(Duration time) {
         return set(Slots.OPTION_WINDOW_MS, time.toMillis(), "windowTime");
     }
 
-    /** The number of generations of a window, 2 to 32. */
+    /** Sets a window's number of generations, from 2 to 32. */
     public Builder generations(int generations) {
         return set(Slots.OPTION_GENERATIONS, generations, "generations");
     }
 
-    /** Makes adding to an overfull filter fail. */
+    /** Makes it an error to add keys to an overfull filter. */
     public Builder refuseOverfull() {
         return set(Slots.OPTION_REFUSE_OVERFULL, 1, "refuseOverfull");
     }
@@ -160,13 +163,14 @@ public final class Builder {
     }
 
     /**
-     * Creates a filter from keys whose number is unknown, such as {@code stream::iterator}. The
-     * keys are read once, into a filter of memory() bytes (default 64 MiB), which is then folded to
-     * the smallest size that keeps the rate. If the result needs at most an eighth of that memory,
-     * it is at most 1/8 larger than a filter created with capacity(). If the memory is too small
-     * for the keys at that rate, the filter keeps its size and {@link BloomFilter#isOverfull} is
-     * true; with refuseOverfull() it fails instead. The scheme is BLOCKED or CLASSIC. STATIC needs
-     * no memory in advance: building takes 16 bytes per key.
+     * Creates a filter from an unknown number of keys, such as {@code stream::iterator}. The keys
+     * are read once and added to a filter of memory() bytes (default 64 MiB). This filter is then
+     * folded to the smallest size that keeps the rate. If the result needs at most an eighth of
+     * that memory, it is at most 1/8 larger than a filter created with capacity(). If the memory is
+     * too small for the keys at this rate, the filter keeps its size and {@link
+     * BloomFilter#isOverfull} is true, or, with refuseOverfull(), the call fails. The scheme must
+     * be BLOCKED, CLASSIC or STATIC. STATIC needs no memory() in advance: building the filter takes
+     * 16 bytes per key.
      */
     public <T> BloomFilter buildFrom(Iterable<T> keys) {
         Objects.requireNonNull(keys, "keys");
@@ -191,7 +195,7 @@ public final class Builder {
         return filter;
     }
 
-    /** If the filter holds too many keys to be folded, returns it unchanged. */
+    /** Folds the filter. If it contains too many keys, returns it unchanged. */
     private static BloomFilter foldedIfPossible(BloomFilter large) {
         try {
             return large.fold();
@@ -201,7 +205,7 @@ public final class Builder {
         }
     }
 
-    /** Describes what {@link #build} would create, without creating it. */
+    /** Describes the filter that {@link #build} would create, without creating it. */
     public Info plan() {
         long[] info = new long[Slots.INFO_COUNT];
         byte[][] names = new byte[Info.NAMES][];

@@ -1,6 +1,6 @@
 package petal;
 
-/** How two sets of keys overlap, estimated from the bits of their filters. */
+/** The overlap of two sets of keys, estimated from the bits of their filters. */
 public final class Comparison {
     private final boolean saturated;
     private final Estimate itemsA;
@@ -22,7 +22,7 @@ public final class Comparison {
         this.containmentBInA = new Estimate(slots, Slots.COMPARISON_CONTAINMENT_B_IN_A);
     }
 
-    /** Whether every bit of the union is set, so that only bounds of the overlap are known. */
+    /** True if every bit of the union is set, so only bounds on the overlap are known. */
     public boolean isSaturated() {
         return saturated;
     }

@@ -19,18 +19,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The handle of a filter in the C library, the gate that every call passes through, and the native
- * functions.
+ * Contains a filter's handle in the C library, the gate that every call passes through, and the
+ * native functions.
  *
  * <p>The gate admits any number of queries, or one call that changes or frees the filter. A query
- * takes its thread's slot (if that is taken, it counts itself in the shared slot), and then looks
- * for a changer. A changer announces itself, and then waits until all slots are 0. Each writes
- * before it reads, so at least one of them sees the other. A query that arrives during a change
- * waits for the changer's lock. Leaving a slot is a plain store, so it may miss a changer that is
- * about to sleep. For that case, changers also wake up on their own.
+ * marks its thread's slot (or, if that slot is taken, increments the shared slot), and then checks
+ * for a changer. A changer announces itself, and then waits until all slots are 0. Since both write
+ * before they read, at least one of them sees the other. A query that arrives during a change waits
+ * for the changer's lock. A query leaves its slot with a plain store, so it may fail to wake a
+ * changer that is about to sleep. Therefore changers also wake up on their own after a short time.
  *
- * <p>The native functions take the handle and {@code this}. The latter keeps the object reachable:
- * the cleaner can't free a filter during a call.
+ * <p>The native functions take the handle and {@code this}. {@code this} keeps the object
+ * reachable, so that the cleaner can't free the filter during a call.
  */
 final class Core extends AbstractCollection<byte[]> {
     // Verbs.
@@ -41,24 +41,24 @@ final class Core extends AbstractCollection<byte[]> {
     static final int ALL = 4;
 
     /**
-     * Added to a verb if the bytes come from a string, in which case a '?' may have been an
-     * unpaired surrogate. If there are any '?', the call does nothing and returns their number,
-     * negated.
+     * This flag is added to an operation if the bytes come from a string, in which a '?' may have
+     * been an unpaired surrogate. If the bytes contain any '?', the call does nothing and returns
+     * the negated number of '?'.
      */
     static final int UNSURE = 8;
 
-    /** Keys per piece of a batch. */
+    /** The number of keys in a piece of a batch. */
     static final int PIECE_KEYS = 1024;
 
-    /** Keys that are longer than this are copied from their array. */
+    /** Native code copies keys longer than this from their array. */
     static final int PACKED_BYTES = 64;
 
-    /** A growing filter's memory is measured after this many keys. */
+    /** The number of keys after which a growing filter's memory is measured. */
     private static final int LAYER_KEYS = 1024;
 
     private static final AtomicLong FILTERS = new AtomicLong();
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
-    /** Slots are a cache line apart. */
+    /** The distance between two slots: one cache line. */
     private static final int GAP = 16;
     private static final int SLOTS =
             Math.min(16, 2 * Integer.highestOneBit(Runtime.getRuntime().availableProcessors()));
@@ -69,7 +69,7 @@ final class Core extends AbstractCollection<byte[]> {
         NativeLibrary.load();
     }
 
-    /** Memory to be freed when the filter is no longer reachable. */
+    /** The native memory, which is freed when the filter becomes unreachable. */
     private static final class Memory implements Runnable {
         private final long handle;
         /** Keeps a view's memory reachable. */
@@ -109,25 +109,26 @@ final class Core extends AbstractCollection<byte[]> {
     private final int[] users = new int[SHARED + GAP];
     private final ReentrantLock turn = new ReentrantLock();
     private volatile Thread changer;
-    /** Threads that are writing this filter to a stream, which may call back. */
+    /** The threads that are writing this filter to a stream. The stream's methods may call this
+     * filter. */
     private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
-    /** A view's bytes, or null. */
+    /** The bytes of a view, or null if the filter is not a view. */
     private final ByteBuffer borrowed;
     private Memory memory;
     private Cleaner.Cleanable cleanable;
     private long handle; // 0 if closed
-    /** How keys become bytes. */
+    /** The key type, which determines how keys become bytes. */
     Keys keys;
-    /** Whether the scheme accepts the empty key. */
+    /** True if the scheme accepts the empty key. */
     boolean emptyKey;
-    /** Whether keys are hashed with XXH3 and the seed below. */
+    /** True if keys are hashed with XXH3 and the seed below. */
     private boolean isHashed;
     private long seed;
-    /** Whether the filter grows, so that adding may allocate. */
+    /** True if the filter grows, so adding keys may allocate memory. */
     private boolean grows;
     private int uncounted;
 
-    /** asked: the key type that the caller gave. If anything fails, the filter is freed. */
+    /** `asked` is the key type that the caller gave. If anything fails, the filter is freed. */
     Core(long handle, ByteBuffer borrowed, KeyType asked) {
         this.borrowed = borrowed == null ? null : borrowed.slice();
         adopt(handle, asked);
@@ -158,7 +159,7 @@ final class Core extends AbstractCollection<byte[]> {
         throw new IllegalArgumentException("the filter has " + recorded + " keys, not " + asked);
     }
 
-    /** layer: from 0; -1 for the whole filter. */
+    /** `layer` is counted from 0; -1 means the whole filter. */
     Info describe(int layer) {
         long[] slots = new long[Slots.INFO_COUNT];
         byte[][] names = new byte[Info.NAMES][];
@@ -174,8 +175,8 @@ final class Core extends AbstractCollection<byte[]> {
     // ---- the gate ----
 
     /**
-     * Throws the exception that reading a view throws if its memory is gone: the buffer's Arena is
-     * closed, or belongs to another thread. Native code would crash the process.
+     * Throws Java's own exception if a view's memory can't be read because its Arena is closed or
+     * belongs to another thread. Native code would crash the process.
      */
     private void touch() {
         if (borrowed != null && borrowed.limit() > 0) borrowed.get(0);
@@ -195,8 +196,8 @@ final class Core extends AbstractCollection<byte[]> {
     }
 
     private int enterSlowly() {
-        // A thread that is writing this filter is already inside the gate, so a changer can only be
-        // waiting.
+        // If this thread is writing the filter to a stream, it is already inside the gate, and
+        // changers are waiting for it.
         boolean inside = writing.contains(Thread.currentThread());
         if (!inside) turn.lock();
         try {
@@ -243,7 +244,8 @@ final class Core extends AbstractCollection<byte[]> {
         turn.unlock();
     }
 
-    /** Like leave(), after adding keys: accounts for what a growing filter has allocated. */
+    /** Like leave(), but called after adding keys. Also counts the memory that a growing filter has
+     * allocated. */
     void leaveAdded(int keys) {
         boolean isDue = grows && (uncounted += Math.min(keys, LAYER_KEYS)) >= LAYER_KEYS;
         long bytes = -1;
@@ -259,8 +261,7 @@ final class Core extends AbstractCollection<byte[]> {
         return true;
     }
 
-    /** Locks two filters in the order of their creation, so that two threads with the same filters
-     * never deadlock. */
+    /** Locks two filters in order of creation, so that two threads can't deadlock. */
     static void enterTwo(Core changed, Core queried, Action action) {
         if (changed == queried) {
             changed.enterToChange();
@@ -309,8 +310,8 @@ final class Core extends AbstractCollection<byte[]> {
         void run();
     }
 
-    /** Processes one key, inside the gate. If that fails, it is repeated as a batch, to get the
-     * message. */
+    /** Processes one key, inside the gate. If the call fails, it is repeated as a batch to obtain
+     * the message. */
     int one(int verb, byte[] key) {
         if (isHashed && verb != REMOVE && key.length >= Xxh3.LEAST && key.length <= Xxh3.MOST) {
             int answer = oneHash(handle, verb, Xxh3.hash(key, seed));
@@ -326,7 +327,7 @@ final class Core extends AbstractCollection<byte[]> {
         return (long) WORD.get(key, from);
     }
 
-    /** Passes a short key as numbers, which is faster than JNI calls on an array. */
+    /** Passes a short key as numbers, because JNI calls on an array are slower. */
     private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
@@ -352,7 +353,7 @@ final class Core extends AbstractCollection<byte[]> {
         return changer == null && handle == 0;
     }
 
-    /** Syncs first if requested; frees the filter in any case. */
+    /** Syncs the file if requested, and then frees the filter even if syncing failed. */
     void close(boolean sync, byte[] path) {
         lockToChange();
         try {
@@ -387,11 +388,11 @@ final class Core extends AbstractCollection<byte[]> {
 
     // ---- for serializers that write fields ----
     //
-    // Kryo ignores writeReplace(). It writes a filter's fields, one of which is this object, and
-    // this object as the collection of byte[] that it also is. Its only element is a byte for the
-    // key type, followed by the bytes of the file.
+    // Kryo ignores writeReplace() and writes a filter's fields, one of which is this object. Kryo
+    // writes this object as a collection of byte[]. The only element contains a byte for the key
+    // type, followed by the bytes of the file.
 
-    /** For Kryo only: the filter is closed until {@link #add}. */
+    /** For Kryo only. The filter is closed until Kryo calls {@link #add}. */
     Core() {
         borrowed = null;
     }
@@ -433,11 +434,12 @@ final class Core extends AbstractCollection<byte[]> {
 
     native int oneBytes(long handle, int verb, byte[] key, int from, int size);
 
-    /** The first words of keys of at most PACKED_BYTES, and the last one, which may overlap. */
+    /** The first words of a key of at most PACKED_BYTES, and its last word, which may overlap the
+     * others. */
     native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
             long f, long g, long last);
 
-    /** -1: failed, without an exception. */
+    /** The result of a native call that failed without an exception. */
     native int oneHash(long handle, int verb, long hash);
 
     native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);

@@ -19,14 +19,14 @@ final class Failure {
 
     private Failure() {}
 
-    /** Called by load.c. checked: the failed call declares IOException. */
+    /** Called by load.c. `checked` means that the failed call declares IOException. */
     static Throwable of(int status, byte[] name, byte[] message, int errno, long offset,
             byte[] path, boolean checked) {
         String said = new String(message, StandardCharsets.UTF_8);
         String named = new String(name, StandardCharsets.UTF_8);
         String file = path == null ? null : new String(path, Texts.PATHS);
         if (status == MEMORY) return new OutOfMemoryError(said);
-        // I/O and lock failures, and bytes that are not a filter or are damaged.
+        // True for I/O and lock failures, and for bytes that are damaged or not a filter.
         boolean isIo = status <= IO && status >= DIRTY || status == REPLACED;
         if (!isIo) return new PetalException(said, named, offset, file);
         PetalIOException failure = new PetalIOException(said, named, offset, file, errno);
@@ -46,7 +46,8 @@ final class Failure {
                 said.getMessage(), said.status(), index, said.path(), said.errno()));
     }
 
-    /** Returns an exception that java.nio.file already has; the cause has the details. */
+    /** Returns java.nio.file's own exception for the failure, with the details as its cause, or
+     * the failure itself if there is none. */
     private static Throwable known(int status, int errno, String file, String said,
             PetalIOException failure) {
         if (status == EXISTS) return new FileAlreadyExistsException(file, null, said)

@@ -25,32 +25,32 @@ public final class Format {
         return name;
     }
 
-    /** How the format's library turns keys into bytes, in a few words. */
+    /** A short description of how the format's library turns keys into bytes. */
     public String keys() {
         return keys;
     }
 
-    /** Whether the format can be read. */
+    /** True if the format can be read. */
     public boolean isReadable() {
         return readable;
     }
 
-    /** Whether the format can be written. */
+    /** True if the format can be written. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** Whether filters can be created as the format's library creates them. */
+    /** True if Petal can create new filters in this format. */
     public boolean isCreatable() {
         return creatable;
     }
 
-    /** Whether files in this format can be recognized. */
+    /** True if Petal can recognize files in this format. */
     public boolean isRecognizable() {
         return recognizable;
     }
 
-    /** Whether files in this format can be opened without a copy. */
+    /** True if files in this format can be opened without a copy. */
     public boolean isMappable() {
         return mappable;
     }

@@ -1,19 +1,19 @@
 package petal;
 
 /**
- * Defines the bytes of a key of some type, as in Guava: the funnel puts its fields, one after the
- * other.
+ * Defines how a key of type T becomes bytes, as in Guava: the funnel puts the key's fields into a
+ * sink, one after the other.
  *
  * <pre>{@code
  * Funnel<Person> byName = (person, into) -> into.putString(person.first).putString(person.last);
  * filter.by(byName).contains(person);
  * }</pre>
  *
- * <p>Nothing separates fields: "ab" and "c" give the same bytes as "a" and "bc". If Guava fills a
- * filter through a funnel that makes the same calls, its keys have the same bytes.
+ * <p>Fields are not separated: "ab" and "c" produce the same bytes as "a" and "bc". A Guava funnel
+ * that makes the same calls produces the same bytes.
  */
 @FunctionalInterface
 public interface Funnel<T> {
-    /** Puts the fields of a key. */
+    /** Puts a key's fields into the sink. */
     void funnel(T from, Sink into);
 }

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
- * A filter for keys of another type, converted by a {@link Funnel}. It has no state of its own: the
- * underlying filter is saved, closed and shared as usual.
+ * A filter for keys of another type, converted by a {@link Funnel}. It has no state of its own:
+ * save, close and share the underlying filter as usual.
  */
 public final class Funnelled<T> implements Predicate<T> {
     private final BloomFilter filter;

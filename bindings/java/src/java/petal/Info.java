@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Describes a filter, or one of its layers, without reading its bits. Unknown doubles are NaN; in a
- * plan, counts of keys and times are 0.
+ * Describes a filter, or one of its layers, without reading its bits. Unknown values of type double
+ * are NaN. In a plan, key counts and times are 0.
  */
 public final class Info {
     private static final String[] ABILITIES = {"add", "remove", "hashes", "merge", "intersect",
@@ -13,7 +13,7 @@ public final class Info {
         "empty-key", "clear", "fold"};
     private static final String[] POLICIES = {"none", "growing", "keys", "time"};
 
-    /** The number of names, which occupy the last slots. */
+    /** The number of names. They occupy the last slots. */
     static final int NAMES = Slots.INFO_COUNT - Slots.INFO_SCHEME_NAME;
 
     private final long[] slots;
@@ -39,7 +39,7 @@ public final class Info {
         return found;
     }
 
-    /** Whether {@link #abilities} contains this one. */
+    /** True if {@link #abilities} contains this ability. */
     public boolean can(String ability) {
         for (int i = 0; i < ABILITIES.length; i++)
             if (ABILITIES[i].equals(ability)) return (slots[Slots.INFO_ABILITIES] >> i & 1) != 0;
@@ -63,8 +63,8 @@ public final class Info {
 
     /**
      * The format of the file or stream that the filter was read from; null if it was created in
-     * memory. A petal file may hold a filter of another format: then this is "petal", and {@link
-     * #format} is the other format.
+     * memory. A petal file may contain a filter of another format. In that case this field is
+     * "petal", and {@link #format} is the other format.
      */
     public String fileFormat() {
         return name(Slots.INFO_FILE_FORMAT_NAME);
@@ -75,7 +75,7 @@ public final class Info {
         return name(Slots.INFO_KERNEL_NAME);
     }
 
-    /** k; if there are several layers, the newest layer's. */
+    /** The number of bits per key (k), in the newest layer. */
     public int hashes() {
         return (int) slots[Slots.INFO_HASHES];
     }
@@ -85,7 +85,7 @@ public final class Info {
         return (int) slots[Slots.INFO_LINES_PER_KEY];
     }
 
-    /** The number of bit arrays. */
+    /** The number of layers, which are bit arrays. */
     public int layers() {
         return (int) slots[Slots.INFO_LAYERS];
     }
@@ -95,37 +95,37 @@ public final class Info {
         return (int) slots[Slots.INFO_COUNTER_BITS];
     }
 
-    /** m, or the number of counters; the sum over layers. */
+    /** The number of bits (m) or counters in all layers. */
     public long bits() {
         return slots[Slots.INFO_BITS];
     }
 
-    /** The size of the bits, in whole 64-byte lines; the sum over layers. */
+    /** The size of all layers' bits in bytes, including padding to 64-byte lines. */
     public long bytes() {
         return slots[Slots.INFO_BYTES];
     }
 
-    /** All memory allocated; maps and views are not counted. */
+    /** The allocated memory in bytes, excluding maps and views. */
     public long memoryBytes() {
         return slots[Slots.INFO_MEMORY_BYTES];
     }
 
-    /** Distinct keys planned for, or 0 if not recorded. */
+    /** The number of distinct keys planned for, or 0 if it is not recorded. */
     public long capacity() {
         return slots[Slots.INFO_CAPACITY];
     }
 
-    /** The requested rate; NaN: not recorded. */
+    /** The requested rate, or NaN if it is not recorded. */
     public double targetRate() {
         return real(Slots.INFO_TARGET_RATE);
     }
 
-    /** The exact model's rate at {@link #capacity} keys. */
+    /** The exact model's rate with {@link #capacity} keys. */
     public double predictedRate() {
         return real(Slots.INFO_PREDICTED_RATE);
     }
 
-    /** The number of keys added, including repeats, minus those removed. */
+    /** The number of keys added, including repeats, minus the number of keys removed. */
     public long items() {
         return slots[Slots.INFO_ITEMS];
     }
@@ -140,7 +140,7 @@ public final class Info {
         return slots[Slots.INFO_METADATA_BYTES];
     }
 
-    /** Distinguishes secrets; 0 if not keyed. */
+    /** A number that differs between secrets; 0 if the filter is not keyed. */
     public int secretId() {
         return (int) slots[Slots.INFO_SECRET_ID];
     }
@@ -155,91 +155,93 @@ public final class Info {
         return POLICIES[(int) slots[Slots.INFO_POLICY]];
     }
 
-    /** For a growing filter. */
+    /** For a growing filter, the ratio of each layer's capacity to the previous layer's. */
     public int growthStep() {
         return (int) slots[Slots.INFO_GROWTH_STEP];
     }
 
-    /** For a growing filter. */
+    /** For a growing filter, the ratio of each layer's rate to the previous layer's. */
     public double growthRatio() {
         return real(Slots.INFO_GROWTH_RATIO);
     }
 
-    /** For a window. */
+    /** For a window, how many of the latest keys it remembers. */
     public long windowKeys() {
         return slots[Slots.INFO_WINDOW_KEYS];
     }
 
-    /** For a time window. */
+    /** For a time window, how long it remembers keys, in milliseconds. */
     public long windowMillis() {
         return slots[Slots.INFO_WINDOW_MS];
     }
 
-    /** The time of a time window's latest advance(), or 0 if there was none. */
+    /** The time of a time window's latest advance(), or 0 if advance() was never called. */
     public long clockMillis() {
         return slots[Slots.INFO_CLOCK_MS];
     }
 
-    /** The planned number of a window's generations. */
+    /** A window's planned number of generations. */
     public int generations() {
         return (int) slots[Slots.INFO_GENERATIONS];
     }
 
-    /** Whether the filter has a secret. */
+    /** True if the filter has a secret. */
     public boolean isKeyed() {
         return slots[Slots.INFO_KEYED] != 0;
     }
 
-    /** Whether the file was opened while another process was changing it. */
+    /** True if the file was opened while another process was changing it. */
     public boolean isLive() {
         return slots[Slots.INFO_FILE_LIVE] != 0;
     }
 
-    /** For one layer of a time window, a lower bound for the time of its first keys. */
+    /** For one layer of a time window, a lower bound on the time of its first keys. */
     public long fromMillis() {
         return slots[Slots.INFO_EARLIEST_MS];
     }
 
-    /** For one layer of a time window, an upper bound for the time of its last keys. */
+    /** For one layer of a time window, an upper bound on the time of its last keys. */
     public long toMillis() {
         return slots[Slots.INFO_LATEST_MS];
     }
 
-    /** If opened with recover(), the number of blocks that differ from their last checksums. */
+    /** The number of blocks that differ from their last checksums, if the file was opened with
+     * recover(). */
     public long recoveredBlocks() {
         return slots[Slots.INFO_FILE_RECOVERED_BLOCKS];
     }
 
-    /** If opened with recover(), the number of blocks. */
+    /** The number of blocks that were compared, if the file was opened with recover(). */
     public long blocks() {
         return slots[Slots.INFO_FILE_COMPARED_BLOCKS];
     }
 
     /**
-     * Whether the filter is a memory-mapped petal file, so that BloomFilter.verify() can check its
+     * True if the filter is a memory-mapped petal file, so BloomFilter.verify() can check its
      * blocks against their checksums.
      */
     public boolean isVerifiable() {
         return slots[Slots.INFO_FILE_VERIFIABLE] != 0;
     }
 
-    /** Whether the filter is a memory-mapped file whose blocks are checked against their checksums
+    /** True if the filter is a memory-mapped file whose blocks are checked against their checksums
      * before first use. */
     public boolean isVerifiedOnUse() {
         return slots[Slots.INFO_FILE_VERIFIES_ON_USE] != 0;
     }
 
-    /** For a mapped file, the number of blocks that are not checked yet or were found damaged. */
+    /** For a mapped file, the number of blocks that are damaged or not yet checked. */
     public long uncheckedBlocks() {
         return slots[Slots.INFO_FILE_UNCHECKED_BLOCKS];
     }
 
-    /** {@link #bits} divided by the capacity; NaN without a capacity. */
+    /** Returns {@link #bits} divided by the capacity, or NaN if the capacity is 0. */
     public double bitsPerKey() {
         return capacity() == 0 ? Double.NaN : (double) bits() / capacity();
     }
 
-    /** The model's rate for this many distinct keys; NaN for several layers, or without a model. */
+    /** Returns the model's rate for this number of distinct keys, or NaN if the filter has several
+     * layers or no model. */
     public double rateAt(long keys) {
         return Core.rateAt(slots, keys);
     }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Iterator;
 
-/** Concatenates the keys of a batch, piece by piece, into one array of bytes and one of offsets. */
+/** Concatenates the keys in a batch, piece by piece, into one array of bytes and one of offsets. */
 final class Joiner {
     private static final int PIECE_BYTES = 1 << 18;
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // maximum array length
@@ -13,7 +13,7 @@ final class Joiner {
     byte[] data = new byte[256];
     int[] offsets = new int[17];
     int count;
-    /** Keys in earlier pieces. */
+    /** The number of keys in earlier pieces. */
     long before;
 
     private String[] texts = new String[16];
@@ -52,7 +52,8 @@ final class Joiner {
         append(bytes);
     }
 
-    /** Returns a batch key's bytes; a failure names its index. */
+    /** Returns the bytes of a key in a batch. If this fails, the exception contains the key's
+     * index. */
     static byte[] bytesOf(Keys keys, Object key, long index) {
         if (key == null) throw new NullPointerException("key " + index + " is null");
         try {
@@ -95,15 +96,15 @@ final class Joiner {
         return textCount > 0 ? Core.UNSURE : 0;
     }
 
-    /** Returns how many keys precede the first invalid string. */
+    /** Returns the number of keys before the first invalid string. */
     int texts() {
         for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) return places[i];
         return count;
     }
 
     /**
-     * Like texts(), for a piece that contains this many '?'. If the keys contain fewer, a string is
-     * invalid.
+     * Like texts(), for a piece that contains {@code marks} '?' characters. If the original strings
+     * contain fewer, one of them is invalid.
      */
     int texts(int marks) {
         int expected = otherMarks;
@@ -111,7 +112,7 @@ final class Joiner {
         return marks == expected ? count : texts();
     }
 
-    /** Returns the exception for a key in this piece that isn't valid text. */
+    /** Returns the exception for a key in this piece that is not valid text. */
     PetalException notText(int place) {
         return refused(Texts.NOT_TEXT, before + place);
     }

@@ -1,8 +1,8 @@
 package petal;
 
-/** The type that keys had before they became bytes. */
+/** The type of keys before they are converted to bytes. */
 public enum KeyType {
-    /** Not recorded: any type. */
+    /** The file records no key type, so keys may have any type. */
     NONE(0),
     /** Strings, as UTF-8. */
     TEXT(1),
@@ -14,9 +14,9 @@ public enum KeyType {
     I64(4),
     /** Doubles. */
     F64(5),
-    /** Bytes; the command petal reads them as hexadecimal digits. */
+    /** Bytes, which the petal command reads as hexadecimal digits. */
     HEX(6),
-    /** Bytes; the command petal reads them as base64. */
+    /** Bytes, which the petal command reads as base64. */
     BASE64(7);
 
     final int code;

@@ -5,14 +5,14 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Turns keys into bytes, the same in every language: strings as UTF-8, integers as 64 bits, doubles
- * as their bits. A filter that records its key type accepts only that type and bytes: a key of
- * another type was certainly never added.
+ * Converts keys to bytes, which are the same in every language: strings to UTF-8, integers to 64
+ * bits, doubles to their bits. A filter that records its key type accepts only that type and bytes,
+ * because keys of other types were certainly never added.
  */
 final class Keys {
     final KeyType type;
-    /** Strings are UTF-8, integers have 64 bits, and doubles are doubles: no conversion is
-     * needed. */
+    /** These are true if keys of this kind need no conversion: strings become UTF-8, integers
+     *  become 64 bits, and doubles stay doubles. */
     final boolean plainText;
     final boolean plainLong;
     final boolean plainDouble;
@@ -60,14 +60,14 @@ final class Keys {
         return little(8).putLong(bits(key)).array();
     }
 
-    /** Returns the remaining bytes; the position doesn't move. */
+    /** Returns the buffer's remaining bytes, without moving its position. */
     static byte[] ofBuffer(ByteBuffer key) {
         byte[] bytes = new byte[key.remaining()];
         key.duplicate().get(bytes);
         return bytes;
     }
 
-    /** -0.0 becomes 0.0, and every NaN becomes the same one. */
+    /** Returns a double's bits. -0.0 is converted to 0.0, and every NaN to the same NaN. */
     static long bits(double key) {
         return Double.doubleToLongBits(key == 0 ? 0.0 : key);
     }

@@ -2,11 +2,11 @@ package petal;
 
 /** How a file is opened. */
 public enum Mode {
-    /** Mapped for queries: opening takes milliseconds at any size. */
+    /** Maps the file for queries. Opening takes milliseconds, whatever the file's size. */
     READ(0),
-    /** Mapped and changed in place: one writer at a time. */
+    /** Maps the file for changes in place, by one writer at a time. */
     WRITE(1),
-    /** A verified copy in memory, which can be changed; the file is not changed. */
+    /** Loads a verified copy into memory. Changes do not affect the file. */
     LOAD(2);
 
     final int code;

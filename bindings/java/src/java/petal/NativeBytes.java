@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the memory that filters hold outside the heap. The garbage collector doesn't see it: if
- * the heap is large, the collector would run too late to free filters that were never closed. So
+ * Counts the memory that filters hold outside the heap. The garbage collector doesn't see this
+ * memory, so with a large heap it would run too late to free filters that were never closed. So
  * this class runs the collector when these bytes reach a limit, and then sets the limit to twice
  * the bytes still in use. A program that closes its filters, or keeps using them, causes few such
  * runs.
@@ -23,8 +23,8 @@ final class NativeBytes {
 
     private NativeBytes() {}
 
-    /** Adds to or subtracts from the count. If the count grows, this may run the garbage
-     * collector. */
+    /** Adds a number of bytes, which may be negative, to the count. If the count grows, this may
+     * run the garbage collector. */
     static void add(long bytes) {
         long now = used.addAndGet(bytes);
         if (bytes > 0 && now > limit) collectAtLimit();
@@ -33,20 +33,20 @@ final class NativeBytes {
     }
 
     private static synchronized void collectAtLimit() {
-        if (used.get() <= limit) return; // another thread was faster
+        if (used.get() <= limit) return; // another thread has already run the collection
         collect();
         limit = Math.max(LEAST, 2 * used.get());
     }
 
-    /** Frees filters that nobody can reach. */
+    /** Frees unreachable filters. */
     static void collect() {
         CountDownLatch reached = new CountDownLatch(1);
         CLEANER.register(new Object(), reached::countDown);
         System.gc();
         boolean interrupted = false;
         long before = Long.MAX_VALUE;
-        // The cleaner is a separate thread: wait until it has reached this cycle and has made no
-        // more progress between two polls.
+        // The cleaner is a separate thread. Wait until it has reached this collection and has
+        // stopped making progress.
         for (int poll = 0; poll < MOST_POLLS; poll++) {
             try {
                 boolean isReached = reached.await(1L << poll, TimeUnit.MILLISECONDS);

@@ -8,10 +8,10 @@ import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
 /**
- * Loads the native library: the file that the property petal.native names, or the library in the
- * jar for this platform. The latter is copied to a file with a random name that only this user can
- * read or write, loaded, and deleted: two programs never share the file, and none is left
- * behind.
+ * Loads the native library: the file named by the property petal.native, or the library in the jar
+ * for this platform. The library from the jar is copied to a file with a random name that only this
+ * user can read or write, then loaded, and then deleted. So two programs never share this file, and
+ * no file is left behind.
  */
 final class NativeLibrary {
     private NativeLibrary() {}

@@ -22,7 +22,8 @@ public final class OpenOptions {
         return this;
     }
 
-    /** "petal", "guava", ...; "auto", the default, means the only format that fits. */
+    /** The format's name, such as "petal" or "guava". The default, "auto", selects the only format
+     * that matches the input. */
     public OpenOptions format(String name) {
         format = Objects.requireNonNull(name);
         return this;
@@ -34,28 +35,30 @@ public final class OpenOptions {
         return this;
     }
 
-    /** The type of the keys, if the file does not record it. */
+    /** The key type, for a file that does not record it. */
     public OpenOptions keyType(KeyType type) {
         keyType = Objects.requireNonNull(type);
         return this;
     }
 
     /**
-     * The maximum number of bytes that opening may allocate; -1 for no limit. The default is 1 GiB
-     * or 64 times the bytes given.
+     * The maximum number of bytes that opening may allocate; -1 means no limit. The default is 1
+     * GiB, or 64 times the input's size if that is larger.
      */
     public OpenOptions memoryLimit(long bytes) {
         memoryLimit = bytes;
         return this;
     }
 
-    /** The size of a stream. If the header promises more, opening fails immediately. */
+    /** The size of a stream, in bytes. If the header requires a larger size, opening fails
+     * immediately. */
     public OpenOptions expectedBytes(long bytes) {
         expectedBytes = bytes;
         return this;
     }
 
-    /** Checks a mapped file completely now, instead of each block before its first use. */
+    /** Checks all of a mapped file when it is opened, instead of each block before its first
+     * use. */
     public OpenOptions verify() {
         return flag(16);
     }
@@ -67,23 +70,23 @@ public final class OpenOptions {
         return this;
     }
 
-    /** Accepts a file whose writer died halfway. */
+    /** Accepts a file whose writer died before it finished. */
     public OpenOptions recover() {
         return flag(32);
     }
 
-    /** Reads a file that another process is changing. */
+    /** Allows opening a file that another process is changing. */
     public OpenOptions live() {
         return flag(64);
     }
 
-    /** With Mode.LOAD: prevents others from changing the file until close(). */
+    /** With Mode.LOAD, prevents other processes from changing the file until close(). */
     public OpenOptions locked() {
         return flag(128);
     }
 
-    /** Takes no lock, for file systems without locks; make sure that nobody else changes the
-     * file. */
+    /** Opens the file without a lock, for file systems that lack locks. Make sure that no other
+     * process changes the file. */
     public OpenOptions noLock() {
         return flag(256);
     }

@@ -30,27 +30,28 @@ public final class ParquetFilter {
         return rowGroup;
     }
 
-    /** The number of the leaf column, from 0. */
+    /** The index of the leaf column, counted from 0. */
     public int columnNumber() {
         return columnNumber;
     }
 
-    /** "INT64", "BYTE_ARRAY", ...: keys are in its plain encoding. */
+    /** The column's physical type, such as "INT64" or "BYTE_ARRAY". Keys are in its plain
+     * encoding. */
     public String physicalType() {
         return physicalType;
     }
 
-    /** The offset of the filter in the file. */
+    /** The filter's offset in the file, in bytes. */
     public long offset() {
         return offset;
     }
 
-    /** The size of the filter. */
+    /** The filter's size, in bytes. */
     public long bytes() {
         return bytes;
     }
 
-    /** Whether the column is encrypted, so that the filter can't be read. */
+    /** True if the column is encrypted, so the filter can't be read. */
     public boolean isEncrypted() {
         return encrypted;
     }
@@ -62,7 +63,7 @@ public final class ParquetFilter {
 
     /**
      * Finds the Bloom filters in the bytes of a complete Parquet file, for example a mapped one. To
-     * query one, pass {@code data.slice(offset, bytes)} to BloomFilter.view with the format
+     * query a filter, pass {@code data.slice(offset, bytes)} to BloomFilter.view with the format
      * "parquet". A key may be in a column if the filter of any of its row groups contains it.
      */
     public static List<ParquetFilter> list(ByteBuffer data) throws IOException {
@@ -71,8 +72,8 @@ public final class ParquetFilter {
             direct = ByteBuffer.allocateDirect(data.remaining());
             direct.put(data.duplicate()).flip();
         }
-        direct = direct.slice(); // other threads can't move its position
-        if (direct.hasRemaining()) direct.get(0); // throws if the memory is gone
+        direct = direct.slice(); // other threads can't move this duplicate's position
+        if (direct.hasRemaining()) direct.get(0); // throws if the memory was freed
         byte[] lines = Core.parquetFilters(direct, 0, direct.limit());
         List<ParquetFilter> filters = new ArrayList<>();
         Texts.string(lines).lines().forEach(

@@ -1,8 +1,8 @@
 package petal;
 
 /**
- * The core refused a call: invalid arguments or sizes, filters that don't match, or abilities that
- * a filter lacks. The message is the core's.
+ * Thrown when the core refuses a call: because of invalid arguments or sizes, filters that don't
+ * match, or an operation that the filter doesn't support. The message is the core's.
  */
 public final class PetalException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
@@ -23,13 +23,12 @@ public final class PetalException extends IllegalArgumentException {
         return status;
     }
 
-    /** The offset in the input or the index of the key at which the failure was noticed; -1 if
-     * there is none. */
+    /** The offset in the input or the index of the key at which the failure was detected, or -1. */
     public long offset() {
         return offset;
     }
 
-    /** The file, or null. */
+    /** The path of the file, or null. */
     public String path() {
         return path;
     }

@@ -3,8 +3,8 @@ package petal;
 import java.io.IOException;
 
 /**
- * A file or stream that can't be read or written, is in use by another process, or doesn't contain
- * an intact filter. The message is the core's.
+ * Thrown when a file or stream can't be read or written, is in use by another process, or doesn't
+ * contain an intact filter. The message is the core's.
  */
 public final class PetalIOException extends IOException {
     private static final long serialVersionUID = 1;
@@ -27,12 +27,12 @@ public final class PetalIOException extends IOException {
         return status;
     }
 
-    /** The offset in the input at which the failure was noticed, or -1. */
+    /** The offset in the input at which the failure was detected, or -1. */
     public long offset() {
         return offset;
     }
 
-    /** The file, or null. */
+    /** The path of the file, or null. */
     public String path() {
         return path;
     }

@@ -2,10 +2,11 @@ package petal;
 
 /** Options for save(). */
 public enum SaveOption {
-    /** Fails with FileAlreadyExistsException if the file exists. */
+    /** Makes saving fail with FileAlreadyExistsException if the file exists. */
     NO_REPLACE(1),
     /**
-     * Takes no lock, for file systems without locks; make sure that nobody else changes the file.
+     * Saves without a lock, for file systems that lack locks. Make sure that no other process
+     * changes the file.
      */
     NO_LOCK(2),
     /** Saves even if the old file's owner can't be preserved. */

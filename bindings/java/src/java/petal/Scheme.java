@@ -1,17 +1,19 @@
 package petal;
 
-/** How a hash becomes bit positions. */
+/** How a key's hash determines bit positions. */
 public enum Scheme {
-    /** One or two 64-byte lines per key: the fastest. The default. */
+    /** Stores all bits of a key in one or two 64-byte lines. This is the fastest scheme, and the
+     * default. */
     BLOCKED(1),
-    /** A key's bits lie anywhere: the fewest bits per key. */
+    /** Stores the bits of a key anywhere in the filter. Needs fewer bits per key than BLOCKED. */
     CLASSIC(2),
-    /** Counters: keys can be removed, at 4 times the size. */
+    /** Like CLASSIC, but with 4-bit counters, so that keys can be removed. Takes 4 times as much
+     * memory. */
     COUNTING(3),
     /**
-     * The smallest, for sets that never change; takes a rate and no capacity. Until {@link
-     * BloomFilter#freeze} builds the filter, it keeps 8 bytes per key, answers "probably" for every
-     * key, and can't be saved.
+     * The smallest scheme, for sets that never change. It requires a rate but no capacity. Until
+     * {@link BloomFilter#freeze} builds the filter, it stores 8 bytes per key, answers "probably"
+     * for every key, and can't be saved.
      */
     STATIC(4);
 

@@ -49,13 +49,13 @@ public final class Sink {
         return put(value, 8);
     }
 
-    /** Puts the value's bits. As in Guava, -0.0 and 0.0 are different keys, and so are different
-     * NaNs. */
+    /** Puts the value's bits. As in Guava, -0.0 and 0.0 are different keys, and so are NaNs
+     * with different bits. */
     public Sink putFloat(float value) {
         return put(Float.floatToRawIntBits(value), 4);
     }
 
-    /** Puts the value's bits, as {@link #putFloat} does. */
+    /** Puts the value's bits, like {@link #putFloat}. */
     public Sink putDouble(double value) {
         return put(Double.doubleToRawLongBits(value), 8);
     }
@@ -76,7 +76,8 @@ public final class Sink {
         return this;
     }
 
-    /** Puts the remaining bytes; unlike Guava, it doesn't move the position. */
+    /** Puts the buffer's remaining bytes. Unlike Guava, this does not move the buffer's
+     * position. */
     public Sink putBytes(ByteBuffer value) {
         return putBytes(Keys.ofBuffer(value));
     }
@@ -90,7 +91,7 @@ public final class Sink {
         return putBytes(value.toString().getBytes(charset));
     }
 
-    /** Puts two bytes per char. */
+    /** Puts each char as two bytes. */
     public Sink putUnencodedChars(CharSequence value) {
         return putBytes(Texts.utf16le(value.toString()));
     }

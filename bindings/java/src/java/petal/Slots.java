@@ -1,6 +1,6 @@
 package petal;
 
-/** Made by scripts/gen-slots of bindings/slots.h: change that, not this. */
+/** Made by scripts/gen-slots from bindings/slots.h: change that, not this. */
 final class Slots {
     static final int OPTION_SCHEME = 0;
     static final int OPTION_KEY_TYPE = 1;

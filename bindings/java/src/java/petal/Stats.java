@@ -20,22 +20,22 @@ public final class Stats {
         this.estimatedItems = new Estimate(slots, Slots.STATS_ESTIMATED_ITEMS);
     }
 
-    /** Whether every bit is set. */
+    /** True if every bit is set. */
     public boolean isSaturated() {
         return saturated;
     }
 
-    /** Whether the filter is known to hold more keys than its capacity. */
+    /** True if the filter is known to contain more keys than its capacity. */
     public boolean isOverfull() {
         return overfull;
     }
 
-    /** Set bits; for counting filters, counters that are not zero. */
+    /** The number of set bits or, in a counting filter, of nonzero counters. */
     public long bitsSet() {
         return bitsSet;
     }
 
-    /** The number of a counting filter's counters that are stuck at 15. */
+    /** The number of counters stuck at 15 in a counting filter. */
     public long saturatedCounters() {
         return saturatedCounters;
     }
@@ -45,7 +45,7 @@ public final class Stats {
         return fill;
     }
 
-    /** The rate at which absent keys pass, given the bits; NaN if it is unknown. */
+    /** The false-positive rate with the current bits; NaN if it is unknown. */
     public double estimatedRate() {
         return estimatedRate;
     }

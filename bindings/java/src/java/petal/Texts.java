@@ -6,10 +6,10 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Converts strings to bytes. JNI's strings are in modified UTF-8, so native code gets only
- * bytes. */
+/** Converts strings to bytes. JNI's strings are in modified UTF-8, so native code receives bytes
+ * instead. */
 final class Texts {
-    /** The charset in which the JVM encodes file names. */
+    /** The charset that the JVM uses for file names. */
     static final Charset PATHS =
             Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
@@ -23,7 +23,7 @@ final class Texts {
         return bytes;
     }
 
-    /** Throws unless these bytes are the whole text. */
+    /** Throws an exception unless these bytes represent the whole text. */
     static void check(String string, byte[] bytes) {
         if (hasMark(bytes) && !isText(string)) throw notText();
     }
@@ -48,7 +48,7 @@ final class Texts {
         return differs - 0x0101010101010101L & ~differs;
     }
 
-    /** Counts the '?' in a string. */
+    /** Returns the number of '?' in a string. */
     static int marks(String text) {
         int marks = 0;
         for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
@@ -79,7 +79,8 @@ final class Texts {
         return bytes.array();
     }
 
-    /** A name for the core, or null. C would cut the name at a NUL. */
+    /** Returns a name's bytes for the core, or null. Rejects a NUL, at which C would truncate the
+     * name. */
     static byte[] name(String name) {
         if (name != null && name.indexOf('\0') >= 0)
             throw new IllegalArgumentException("a name with a NUL character");

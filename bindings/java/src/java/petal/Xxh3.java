@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 
 /**
  * XXH3 (64 bits, with seed) for keys of {@link #LEAST} to {@link #MOST} bytes, as in xxhash.h of
- * libxxhash 0.8. The library hashes all other keys, and all keys of a batch. A single key would
- * have to be copied for the library, which would read the copy before it had reached the cache;
- * that stall would cost more than the hash itself.
+ * libxxhash 0.8. The library hashes all other keys, and all keys in a batch. A single key would
+ * have to be copied for the library, which would read the copy before it has reached the cache, and
+ * that stall would take longer than the hash itself.
  */
 final class Xxh3 {
     static final int LEAST = 4;
@@ -19,7 +19,7 @@ final class Xxh3 {
     private static final VarHandle HALF =
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** The first words of kSecret. */
+    /** The first words of XXH3's constant kSecret. */
     private static final long S0 = 0xbe4ba423396cfeb8L;
     private static final long S1 = 0x1cad21f72c81017cL;
     private static final long S2 = 0xdb979083e96dd4deL;
@@ -85,7 +85,7 @@ final class Xxh3 {
         return (long) WORD.get(key, at);
     }
 
-    /** The low half of the unsigned product, xor its high half. */
+    /** Returns the low half of the unsigned product, XORed with its high half. */
     private static long folded(long a, long b) {
         long high = Math.multiplyHigh(a, b) + (a >> 63 & b) + (b >> 63 & a);
         return a * b ^ high;

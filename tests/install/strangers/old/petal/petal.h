@@ -1,5 +1,5 @@
-/* petal.h of an earlier version, without comments and without the last fields of the structs that
- * can grow. It is frozen: do not update it. */
+/* petal.h from an earlier version of Petal, without comments and without the last fields of the
+ * extensible structs. This file is frozen: do not update it. */
 
 #ifndef PETAL_H
 #define PETAL_H
