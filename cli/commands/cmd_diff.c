@@ -57,7 +57,7 @@ static int run(const struct args *args)
     if (!differs_from_inputs(args->output, args->operands, 2) ||
         !may_write(args->output, args->force))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    catch_stop_signals(); /* so that a signal doesn't leave a temporary file behind */
     petal_filter *from = open_filter(args->operands[0], PETAL_OPEN_MAP, args);
     petal_filter *to = from ? open_filter(args->operands[1], PETAL_OPEN_MAP, args) : NULL;
     bool good = to && write_patch(args, from, to);
@@ -81,8 +81,8 @@ const struct command diff_command = {
     .name = "diff",
     .summary = "write a small patch from the old filter to the new",
     .usage = "OLD NEW -o PATCH",
-    .about = "Writes what petal patch needs to turn a copy of OLD into NEW: about 3 % of the\n"
-             "file if 1 % of the keys are new. Both must be made with the same options.",
+    .about = "Writes a patch that turns a copy of OLD into NEW. If 1 % of the keys are new, it\n"
+             "takes about 3 % of the file. Both must have been made with the same options.",
     .options = options,
     .example = "example: petal diff monday.petal tuesday.petal -o tuesday.patch",
     .run = run,

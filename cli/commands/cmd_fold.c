@@ -1,4 +1,4 @@
-/* cmd_fold.c - petal fold: makes a filter smaller, without its keys. */
+/* cmd_fold.c - petal fold: shrinks a filter without needing its keys. */
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -9,7 +9,7 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* Returns NULL after reporting an error. */
+/* Folds the filter. Returns NULL after reporting an error. */
 static petal_filter *fold_file(const char *path, const petal_filter *filter,
                                const struct args *args)
 {
@@ -53,7 +53,7 @@ static int run(const struct args *args)
     if (!check_format(args->to) || !may_save(args->output, args) ||
         !differs_from_inputs(args->output, args->operands, 1))
         return STATUS_ERROR;
-    catch_stop_signals(); /* so that a signal leaves no temporary file */
+    catch_stop_signals(); /* so that a signal doesn't leave a temporary file behind */
     bool saved = fold(args);
     if (!saved && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return saved ? STATUS_OK : STATUS_ERROR;
@@ -79,8 +79,8 @@ const struct command fold_command = {
     .name = "fold",
     .summary = "a smaller filter of the same keys, without the keys",
     .usage = "-o OUT [-p RATE] FILTER",
-    .about = "Writes to OUT the smallest filter that keeps RATE for the keys in FILTER and is\n"
-             "a whole fraction of it. It equals a filter that was built with that size.",
+    .about = "Makes a filter that keeps RATE for the keys in FILTER, at the smallest size that\n"
+             "divides FILTER's. The result is the same as if it had been built at that size.",
     .options = options,
     .example = "example: petal fold -p 1% -o small.petal large.petal",
     .run = run,

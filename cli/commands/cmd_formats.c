@@ -9,15 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct ability {
-    uint32_t bit;
-    const char *name;
-} abilities[] = {
-    {PETAL_FORMAT_CAN_READ, "read"},     {PETAL_FORMAT_CAN_WRITE, "write"},
-    {PETAL_FORMAT_CAN_CREATE, "create"}, {PETAL_FORMAT_CAN_RECOGNIZE, "recognize"},
-    {PETAL_FORMAT_CAN_MAP, "map"},       {PETAL_FORMAT_HAS_CHECKSUM, "checksum"},
-    {PETAL_FORMAT_IS_PACKED, "packed"},
-};
+static const char *const abilities[] = {PETAL_FORMAT_ABILITY_NAMES};
 
 enum { ABILITIES = sizeof abilities / sizeof abilities[0] };
 
@@ -25,8 +17,7 @@ static void print_row(const petal_format_info *format)
 {
     printf("%-21s", format->name);
     for (size_t i = 0; i < ABILITIES; i++)
-        printf("%-*s ", (int)strlen(abilities[i].name),
-               format->abilities & abilities[i].bit ? "yes" : "-");
+        printf("%-*s ", (int)strlen(abilities[i]), format->abilities >> i & 1 ? "yes" : "-");
     printf("%s\n", format->keys);
 }
 
@@ -34,7 +25,7 @@ static void print_table(void)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
     printf("%s%-22s", bold(stdout), "format");
-    for (size_t i = 0; i < ABILITIES; i++) printf("%s ", abilities[i].name);
+    for (size_t i = 0; i < ABILITIES; i++) printf("%s ", abilities[i]);
     printf("keys%s\n", plain(stdout));
     for (uint32_t i = 0; petal_format_at(i, &format); i++) print_row(&format);
 }
@@ -47,7 +38,7 @@ static void print_json(void)
         json_begin(&json, stdout);
         json_text(&json, "format", format.name);
         for (size_t j = 0; j < ABILITIES; j++)
-            json_bool(&json, abilities[j].name, format.abilities & abilities[j].bit);
+            json_bool(&json, abilities[j], format.abilities >> j & 1);
         json_text(&json, "keys", format.keys);
         json_end(&json);
     }

@@ -1,5 +1,6 @@
-/* cmd_index.c - petal index: puts many filters into one file, so that `petal which` queries all of
- * them together. It copies filters; with --keys, it builds one from each file of keys. */
+/* cmd_index.c - petal index: combines many filters in one file, so that `petal which` can query all
+ * of them together. Existing filters are copied; with --keys, a filter is built from each file of
+ * keys. */
 #include "commands/build_static.h"
 #include "commands/commands.h"
 #include "commands/many.h"
@@ -21,7 +22,7 @@ struct indexing {
     const struct args *args;
     struct request request; /* for --keys */
     petal_index *index;
-    uint64_t dropped; /* names of --drop that were found */
+    uint64_t dropped; /* number of --drop names that were found */
 };
 
 /* ---- what goes in ---------------------------------------------------------------------------- */
@@ -33,7 +34,7 @@ static bool add_keys(struct indexing *indexing, const char *path)
     char *file = (char *)(uintptr_t)path;
     petal_static_builder *builder = NULL;
     struct args args = *indexing->args;
-    args.literal_count = 0; /* operands are names here */
+    args.literal_count = 0; /* in this command, operands are file names */
     if (keys_open(&reader, &args, &file, 1, false)) {
         progress_start(args.progress, false);
         builder = collect_for_index(&reader, &indexing->request.options);
@@ -62,7 +63,7 @@ static bool has_name(const petal_index *index, const char *name)
     return false;
 }
 
-/* Adds the filters of an index, except those that --drop names. */
+/* Adds the filters of an index, except those named by --drop. */
 static bool add_index(struct indexing *indexing, const char *path)
 {
     const struct args *args = indexing->args;
@@ -84,8 +85,8 @@ static bool add_index(struct indexing *indexing, const char *path)
     return good;
 }
 
-/* Adds a file that is no index. The file that will be replaced is locked, so it can't be opened as
- * a filter. */
+/* Adds a file that is not an index. The file that will be replaced can't be added, because it is
+ * locked. */
 static bool add_other(struct indexing *indexing, const char *path)
 {
     const struct args *args = indexing->args;
@@ -136,8 +137,8 @@ static void summarise(const struct indexing *indexing)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-/* True if the file that will be replaced is also read. If so, no other process may replace it
- * meanwhile. */
+/* Returns true if the file to be replaced is also read. In this case, no other process may replace
+ * the file until this command has replaced it. */
 static bool reads_output(const struct many *many, const struct args *args)
 {
     for (size_t i = 0; i < many->count; i++)
@@ -210,8 +211,8 @@ const struct command index_command = {
     .summary = "one file of many filters, which petal which queries at once",
     .usage = "-o FILE FILTER... [--fold] [--drop NAME]\n"
              "       petal index -o FILE --keys [-p RATE] KEYS...",
-    .about = "Puts filters, or a filter for each file of keys, under their names into one\n"
-             "file. FILTER and KEYS may be indexes, whose filters are added, or @LIST: a file\n"
+    .about = "Writes one file with many filters by name, or with a filter for each file of\n"
+             "keys. FILTER and KEYS may be indexes, whose filters are added, or @LIST: a file\n"
              "that names one per line.",
     .options = options,
     .example = "example: petal index -o logs.petals --keys -z --words logs/*.gz",

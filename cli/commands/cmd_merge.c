@@ -16,9 +16,9 @@ const struct command merge_command = {
     .name = "merge",
     .summary = "unite filters made with the same options",
     .usage = "-o OUT A B...",
-    .about = "Writes to OUT the filter that all their keys would have made. The filters must\n"
-             "be made with the same options. If one is larger by a whole factor, it is folded\n"
-             "first. Capacity and metadata are those of A.",
+    .about = "Merges filters that were made with the same options: OUT is the filter of all\n"
+             "their keys. If one is larger by a whole factor, it is folded first. Capacity and\n"
+             "metadata are those of A.",
     .options = options,
     .example = "example: petal merge -o year.petal month-*.petal",
     .run = run,

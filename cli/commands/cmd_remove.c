@@ -10,16 +10,16 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-/* Checks before anything is changed. Returns false after reporting an error. */
+/* Runs all checks before changing anything. Returns false after reporting an error. */
 static bool can_remove(petal_filter *filter, const char *path)
 {
     if (can(filter, PETAL_CAN_REMOVE)) return true;
     return complain(
         path,
-        "does not count its keys, so none can be removed; build it anew with --scheme counting");
+        "does not count its keys, so they can't be removed; rebuild it with --scheme counting");
 }
 
-/* Any thread may hash keys ahead; removing is done in order. */
+/* Any thread may hash keys ahead of time, but they are removed in order. */
 struct removing {
     petal_filter *filter;
     const char *path;
@@ -44,8 +44,8 @@ static bool remove_block(void *context, struct key_block *block)
     return status >= 0;
 }
 
-/* Removes all keys. Returns false after reporting an error; the keys before it have been
- * removed. */
+/* Removes all keys. Returns false after reporting an error; the keys before the failed one have
+ * then already been removed. */
 static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};
@@ -79,7 +79,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     if (removing.failure < 0)
         complain_of_change(removing.path, filter, removing.failure,
                            "the keys after that are not removed");
-    bool all_done = whole || reader->failed; /* everything that was read */
+    bool all_done = whole || reader->failed; /* all keys that were read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole && removed > 0)
         remark(removing.path, "the %s key%s before that were removed", grouped(removed).s,
@@ -117,7 +117,7 @@ const struct command remove_command = {
     .usage = "FILE [KEYS...]",
     .about = "Removes the lines of KEYS (files, or standard input) from the filter in FILE,\n"
              "made with --scheme counting; a line that occurs twice is removed twice. Remove\n"
-             "only keys that were added: any other may take keys with it. Status 1: some keys\n"
+             "only keys that were added: removing others may lose keys. Status 1: some keys\n"
              "were absent.",
     .options = options,
     .example = "example: petal remove active.petal closed-accounts.txt",

@@ -1,4 +1,4 @@
-/* cmd_shard.c - petal shard: prints which of N filters a key belongs to, for sets that are
+/* cmd_shard.c - petal shard: prints which of N shards each key belongs to, for sets that are
  * distributed over several files or machines. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -26,7 +26,7 @@
 
 enum { MAX_FILES = 4096 };
 
-/* A file that is being written. */
+/* An output file that is being written. */
 struct part {
     FILE *file;
     uint64_t keys;
@@ -37,10 +37,10 @@ struct sharding {
     uint32_t shards;
     bool one_only; /* prints only the keys of `wanted` */
     uint32_t wanted;
-    const petal_filter *hasher; /* for a keyed set; or NULL */
+    const petal_filter *hasher; /* hashes the keys of a keyed set, or NULL */
     struct part *parts;         /* if -o is given */
     uint64_t token;             /* of their drafts */
-    bool failed;                /* writing one of them failed; reported */
+    bool failed;                /* writing a file failed (already reported) */
 };
 
 static uint32_t shard_of(const struct sharding *sharding, const petal_key *key)
@@ -85,7 +85,7 @@ static bool open_parts(struct sharding *sharding)
     return true;
 }
 
-/* Writes the rest of the file to disk, but doesn't rename it to its final name yet. */
+/* Writes the rest of the file to disk, but doesn't give it its final name yet. */
 static bool finish_part(struct part *part)
 {
     bool good = fflush(part->file) == 0 && (fsync(fileno(part->file)) == 0 || errno == EINVAL);
@@ -150,7 +150,7 @@ static void find_shards(void *context, struct key_block *block)
     }
 }
 
-/* A row, including its separator. */
+/* A row and its separator. */
 static void put_line(const petal_key *line, FILE *out)
 {
     fwrite(line->data, 1, line->size_bytes + 1, out);
@@ -236,7 +236,7 @@ static int split(struct sharding *sharding)
     struct key_reader reader;
     bool to_files = args->output != NULL;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
-    if (to_files) catch_stop_signals(); /* so that a signal leaves no draft files */
+    if (to_files) catch_stop_signals(); /* so that a signal leaves no draft files behind */
     bool good = (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) &&
                 (!to_files || finish_parts(sharding));
     keys_close(&reader);
@@ -270,7 +270,7 @@ static bool check_pattern(const char *pattern)
            complain(pattern, "needs one %%d, for the number of the shard: part-%%d.txt");
 }
 
-/* A keyed filter, used only for its hash. Returns false after reporting an error. */
+/* Creates a keyed filter that is only used for hashing. Returns false after reporting an error. */
 static bool make_hasher(const struct args *args, petal_filter **hasher)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -323,9 +323,9 @@ const struct command shard_command = {
     .name = "shard",
     .summary = "split keys evenly, for a set in several filters",
     .usage = "-n N [-i I | -o PATTERN] [KEYS...]",
-    .about = "Puts the number of its shard and a tab before each line of KEYS (files, or\n"
-             "standard input), prints those of one shard, or writes a file for each. A key has\n"
-             "the same shard everywhere: a set too large for one machine becomes N filters.",
+    .about = "Prefixes each line of KEYS (files, or standard input) with the number of its\n"
+             "shard and a tab, prints the lines of one shard, or writes a file for each. A key\n"
+             "has the same shard everywhere, so a big set can be spread over N filters.",
     .options = options,
     .example = "example: petal shard -n 8 -i 3 urls.txt | petal build -o urls-3.petal",
     .run = run,

@@ -1,6 +1,7 @@
-# petal.bash - completion of petal(1) for bash. tests/cli/help.bats compares the lists with the tool's own.
+# petal.bash - completion for petal(1) in bash. tests/cli/help.bats checks that these lists match
+# the tool's options.
 
-# The long options of a command.
+# Prints the long options of a command.
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
     local hash='--seed --secret-file' keys
@@ -31,8 +32,8 @@ _petal_options() {
     esac
 }
 
-# Words for an option's value. Empty with status 1 if the value is a file name; empty with status 0
-# if there is nothing to suggest.
+# Prints words for an option's value. If the value is a file name, prints nothing and returns 1. If
+# there is nothing to suggest, prints nothing and returns 0.
 _petal_values() {
     case $1 in
     --scheme) echo 'blocked classic counting static' ;;
@@ -78,8 +79,10 @@ _petal() {
         return
     fi
     case "$command $before" in
-    "check -n") ;;                                                   # a flag there, and a count elsewhere
-    "build -i" | "add -i" | "check -i" | "which -i" | "seen -i") ;; # a flag there, and a number in shard
+    "check -n") ;;                                                   # a flag for this command, and
+                                                                     # a count for others
+    "build -i" | "add -i" | "check -i" | "which -i" | "seen -i") ;; # a flag for this command, and a
+                                                                    # number for shard
     *" -"*)
         if values=$(_petal_values "$before"); then
             _petal_reply -W "$values" -- "$current"

@@ -107,7 +107,7 @@ const char *parquet_place(const char *from)
     return from && strncmp(from, prefix, sizeof prefix - 1) == 0 ? from + sizeof prefix - 1 : NULL;
 }
 
-/* COLUMN, and the number after the last colon if there is one. */
+/* Splits COLUMN from the number after the last colon, if there is one. */
 static bool matches(const petal_parquet_filter *filter, const char *place)
 {
     size_t length = strlen(filter->column);
@@ -117,7 +117,8 @@ static bool matches(const petal_parquet_filter *filter, const char *place)
     return place[length] == '\0' || strcmp(place + length, group) == 0;
 }
 
-/* Returns the one filter at that place, or NULL after reporting why. */
+/* Returns the only filter at that place. Returns NULL after reporting that there is none or more
+ * than one. */
 static const petal_parquet_filter *find_place(const char *path, const struct parquet *file,
                                               const char *place)
 {
@@ -129,7 +130,7 @@ static const petal_parquet_filter *find_place(const char *path, const struct par
         count++;
     }
     if (count == 0)
-        complain(path, "has no filter at %s; petal info %s lists those there are", place, path);
+        complain(path, "has no filter at %s; petal info %s lists its filters", place, path);
     if (count > 1)
         complain(path, "has a filter at %s in %zu row groups; say which: parquet:%s:0 ...", place,
                  count, place);

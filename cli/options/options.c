@@ -30,7 +30,7 @@ static unsigned min_of(unsigned a, unsigned b, unsigned c)
     return min < c ? min : c;
 }
 
-/* The Levenshtein distance between two short words. */
+/* Returns the Levenshtein distance between two short words. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[LONGEST_WORD + 1];
@@ -241,7 +241,7 @@ bool parse_options(const struct command *command, int argc, char **argv, struct 
         char *word = argv[walk.next++];
         if (ended || word[0] != '-' || word[1] == '\0')
             args->operands[args->operand_count++] =
-                word; /* never beyond what is still to be read */
+                word; /* never beyond the words that are still to be read */
         else if (strcmp(word, "--") == 0) {
             ended = true;
             args->before_dashes = args->operand_count;
@@ -265,7 +265,7 @@ static void print_option(const struct option *option, FILE *out)
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
-/* Too many to list in each command's help. */
+/* These are too many to list in each command's help. */
 static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, OPTION_THREADS,
                                             END_OF_OPTIONS},
                            rule_options[] = {OPTIONS_OF_RULE, OPTION_MIN, END_OF_OPTIONS};
@@ -302,11 +302,11 @@ static void name_options(const struct option *options, const struct option *grou
 void print_help_of_keys(FILE *out)
 {
     fputs("Keys are the lines of KEYS (files; - or none: standard input), and each -e KEY.\n"
-          "With -k, --csv or --jsonl the key is part of a row, and whole rows come out; one\n"
-          "of several fields has the byte 0x1F between them. Rows without a key are counted\n"
-          "on stderr. A key is text, unless --key-type or the filter file says otherwise:\n"
-          "in JSON 1 and \"1\" are one key, 1.0 and 1e0 are two others. For several keys per\n"
-          "row see petal help words.\n\n",
+          "With -k, --csv or --jsonl, the key is part of a row, and whole rows are printed.\n"
+          "Several fields are joined by the byte 0x1F. Rows without a key are counted on\n"
+          "stderr. Keys are text unless --key-type or the filter file says otherwise: in\n"
+          "JSON, 1 and \"1\" are one key, and 1.0 and 1e0 are two others. If a row has\n"
+          "several keys, see petal help words.\n\n",
           out);
     for (const struct option *o = key_options; o->at != AT(help); o++) print_option(o, out);
     fputs("example: petal check users.petal --csv email -z new.csv.gz > known.csv\n", out);
@@ -314,14 +314,14 @@ void print_help_of_keys(FILE *out)
 
 void print_help_of_words(FILE *out)
 {
-    fputs("With one of these a row (or its field) has several keys. build and add take all.\n"
+    fputs("With one of these, a row (or its field) has several keys. build and add use all.\n"
           "check prints, and seen drops, a row if --min of its keys are found; each counts\n"
-          "as often as it occurs. seen remembers the keys of the rows it prints. which\n"
-          "prints a row and the filters that have all its keys; -c and --min count keys.\n\n"
+          "as often as it occurs. seen remembers the keys of the rows that it prints. which\n"
+          "prints a row and the filters with all of its keys; -c and --min count keys.\n\n"
           "A word is a longest run of A-Z, a-z, 0-9, _ and bytes from 0x80 on. Characters\n"
-          "are those of UTF-8; a byte that is not part of a valid one is a character too.\n"
-          "With --canonical only k-mers of A, C, G and T in either case are keys, in upper\n"
-          "case. A row with no key is passed on by seen, and is not found by check.\n\n",
+          "are UTF-8; a byte that is not part of a valid one also counts as a character.\n"
+          "With --canonical, only k-mers of A, C, G and T in either case are keys, in upper\n"
+          "case. A row without keys is passed on by seen, and is not found by check.\n\n",
           out);
     for (const struct option *o = rule_options; o->at != AT(help); o++) print_option(o, out);
     fputs("\nexample: petal build --words -i -o app.petal app.log\n"

@@ -1,13 +1,12 @@
 /* in_turn.c - the strategies for filters whose layers are tried in turn, as in the static scheme
- * (scheme/static.c). Such a filter collects keys until it is built. After that, it never
- * changes. */
+ * (scheme/static.c). Such a filter collects keys until it is built, and then never changes. */
 #include "base/bytes.h"
 #include "filter/permission.h"
 #include "filter/static_builder.h"
 #include "filter/strategy.h"
 
-/* Queries the layers starting with number `from`. If the last one passes a key on too, the key is
- * absent. */
+/* Queries the layers starting with number `from`. If even the last layer passes a key on, the key
+ * is absent. */
 static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
 {
     uint8_t turn = TURN_NEXT;
@@ -21,7 +20,7 @@ static bool contains(const petal_filter *filter, const struct probe *probe)
     return later_layer_has(filter, 0, probe->words);
 }
 
-/* The first layer decides most queries. So eight answers are examined together. */
+/* The first layer decides most queries, so eight answers are examined at a time. */
 #define EIGHT ((uint64_t)0x0101010101010101)
 
 static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,
@@ -32,7 +31,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
     for (; count - i >= 8; i += 8) {
         uint64_t next = load64le(results + i) & EIGHT * TURN_NEXT;
         for (; next; next &= next - 1) {
-            size_t at = i + (size_t)__builtin_ctzll(next) / 8;
+            size_t at = i + lowest_bit64(next) / 8;
             results[at] = later_layer_has(filter, 1, words + at);
         }
         sum += popcount64(load64le(results + i));
@@ -63,7 +62,7 @@ const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), conta
 
 /* ---- before it is built ---------------------------------------------------------------------- */
 
-/* There are no bits yet, so every query returns true, and every added key counts as new. */
+/* The filter has no bits yet, so every query returns true, and every added key counts as new. */
 
 static petal_status collect(petal_filter *filter, const struct probe *probe, petal_error *error)
 {

@@ -1,4 +1,4 @@
-/* collect.c - indexes being built: their filters, names and groups. */
+/* collect.c - builds an index from filters, and manages its names and groups. */
 #include "base/checked.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -43,7 +43,7 @@ petal_status petal_index_create(const petal_index_options *options, petal_index 
     if (status == PETAL_OK) status = check_options(&own, error);
     if (status == PETAL_OK) status = petal_index_new(own.allocator, index, error);
     if (status == PETAL_OK && own.locked_path)
-        status = petal_os_open(own.locked_path, ACCESS_WRITE, &(*index)->file, error);
+        status = petal_os_hold(own.locked_path, &(*index)->file, error);
     if (status != PETAL_OK) {
         petal_index_free(*index);
         *index = NULL;
@@ -56,7 +56,7 @@ petal_status petal_index_create(const petal_index_options *options, petal_index 
 
 /* ---- arrays that grow ------------------------------------------------------------------------ */
 
-/* Makes room for one more element. */
+/* Grows an array if it has no room for another element. */
 static petal_status grow(const petal_index *index, void **array, uint64_t count, uint64_t *room,
                          size_t element_bytes, petal_error *error)
 {
@@ -73,7 +73,8 @@ static petal_status grow(const petal_index *index, void **array, uint64_t count,
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The slot of a name in the hash table, or the free slot where it belongs. */
+/* Returns the slot of a name in the hash table, or the free slot into which the name would be
+ * inserted. */
 static uint64_t name_slot(const petal_index *index, const char *name, uint64_t name_bytes)
 {
     uint64_t at = petal_xxh3(name, (size_t)name_bytes, 0) & (index->name_room - 1);
@@ -86,7 +87,7 @@ static uint64_t name_slot(const petal_index *index, const char *name, uint64_t n
     }
 }
 
-/* Keeps half of the table free. */
+/* Grows the hash table so that at least half of its slots stay free. */
 static petal_status grow_names(petal_index *index, petal_error *error)
 {
     if (2 * (index->filters + 1) <= index->name_room) return PETAL_OK;
@@ -198,7 +199,7 @@ static petal_status check_filter(const petal_filter *filter, petal_error *error)
     return petal_filter_check_secret(filter, error);
 }
 
-/* The default type is text. */
+/* The default key type is text. */
 static uint32_t key_type_of(const petal_filter *filter)
 {
     return filter->key_type ? filter->key_type : PETAL_KEY_TYPE_TEXT;
@@ -220,7 +221,8 @@ static petal_status check_mates(const petal_index *index, const petal_filter *fi
     return PETAL_OK;
 }
 
-/* Filters that fit into memory can't be too large for a file, so measuring doesn't fail. */
+/* Filters that fit into memory can't be too large for a file, so this size computation can't
+ * fail. */
 static void measure(petal_index *index)
 {
     index->image.filters = index->filters;
@@ -271,7 +273,8 @@ petal_status petal_index_insert(petal_index *index, const char *name, petal_filt
 
 /* ---- size classes ---------------------------------------------------------------------------- */
 
-/* Rounds up to four significant bits: 8, 9, ... 15 times a power of two. */
+/* Rounds a size up to four significant bits, so the result is 8, 9, ... or 15 times a power of
+ * two. */
 static uint64_t size_class(uint64_t units)
 {
     uint64_t step = 1;
@@ -279,8 +282,8 @@ static uint64_t size_class(uint64_t units)
     return (units + step - 1) / step * step;
 }
 
-/* Makes a copy of the filter, folded to the smallest class that divides its size and keeps its
- * rate. */
+/* Makes a copy of the filter, folded to the smallest size class that divides the filter's size and
+ * keeps its false-positive rate. */
 static petal_status add_folded(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -309,7 +312,7 @@ petal_status petal_index_add(petal_index *index, const char *name, const petal_f
     return status == PETAL_OK ? petal_index_insert(index, name, made, error) : status;
 }
 
-/* Plans for the number of keys, and rounds the size up to its class. */
+/* Plans a filter for the given number of keys, and rounds its size up to a size class. */
 static petal_status make_of_keys(const petal_index *index, const petal_filter *pattern,
                                  const uint64_t *hashes, uint64_t count, petal_filter **made,
                                  petal_error *error)
@@ -375,7 +378,7 @@ static bool is_among(const char *name, const char *const *names, uint64_t count)
     return i < count;
 }
 
-/* Checks that the index has all of these names. */
+/* Checks that the index contains all of these names. */
 static petal_status check_without(const petal_index *other, const char *const *without,
                                   uint64_t count, petal_error *error)
 {
@@ -408,7 +411,7 @@ petal_status petal_index_make_frame(const petal_index *other, uint64_t number, p
     return PETAL_OK;
 }
 
-/* Makes the filters of a group, and puts each where its number belongs. */
+/* Creates a group's filters, and stores each filter at the index given by its number. */
 static petal_status take_group(const petal_index *other, const struct group *group,
                                petal_filter **made, petal_error *error)
 {
@@ -429,7 +432,7 @@ static petal_status take_group(const petal_index *other, const struct group *gro
     return PETAL_OK;
 }
 
-/* Inserts the filters. After this, each is owned by the index or freed. */
+/* Inserts the filters. After the call, each filter is either owned by the index or freed. */
 static petal_status insert_all(petal_index *index, const petal_index *other, petal_filter **made,
                                const char *const *without, uint64_t without_count,
                                petal_error *error)

@@ -1,4 +1,5 @@
-/* none.c - os.h without an operating system: there is memory, but there are no files. */
+/* none.c - implements os.h for builds without an operating system, which have memory but no
+ * files. */
 #include "os/os.h"
 
 #ifdef PETAL_OS_NONE
@@ -125,6 +126,11 @@ void petal_os_will_read(const struct mapping *map)
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes)
 {
     (void)map, (void)offset, (void)size_bytes;
+}
+
+petal_status petal_os_hold(const char *path, struct file *file, petal_error *error)
+{
+    return petal_os_open(path, ACCESS_WRITE, file, error);
 }
 
 petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,

@@ -1,12 +1,12 @@
-/* replace.c - replacing a file atomically.
+/* replace.c - replaces a file atomically.
  *
  *     lock the target -> temporary file, locked -> write -> flush -> rename
  *     -> flush the folder -> unlock
  *
- * The lock of the target is held across the rename, and the new file is locked from its creation.
- * If a process then locks the old file, it finds another file at the path and tries again. If the
- * target doesn't exist, the new file gets its name without replacing anything. If two processes
- * create the file, one of them finds that the name is taken. */
+ * The lock on the target is held across the rename, and the new file is locked from the moment it
+ * is created. A process that then locks the old file finds another file at the path, and tries
+ * again. If the target doesn't exist, the new file is renamed without replacing anything. If two
+ * processes create the target at the same time, the second rename fails because the name exists. */
 #include "os/common.h"
 
 #ifndef PETAL_OS_NONE
@@ -20,8 +20,8 @@
 
 /* ---- temporary files --------------------------------------------------------------------------
  *
- * Their names have a common prefix and a random rest. So files left by dead processes can be found:
- * nobody holds their locks. */
+ * The names of temporary files have a common prefix and a random suffix, so leftover files can be
+ * found. A temporary file is stale if nobody holds its lock, because its creator is then dead. */
 
 #define TEMPORARY ".petal-tmp-"
 #define TEMPORARY_DIGITS 16
@@ -54,9 +54,9 @@ static void remove_if_stale(const char *target, const char *name)
     free(path);
 }
 
-/* Locks the temporary file. If the file system has no locks, no process can think that the file is
- * stale either. Returns PETAL_ERR_REPLACED if another process thought so before the file was
- * locked, and has removed it or is about to. */
+/* Locks the temporary file. On a file system without locks, no other process can mistake the file
+ * for stale. Returns PETAL_ERR_REPLACED if another process mistook the file for stale before it was
+ * locked, and has removed it or is about to remove it. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
     petal_status status = petal_os_lock(temporary, NULL);
@@ -65,7 +65,8 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     return petal_os_is_at(temporary, temporary->path, error);
 }
 
-/* Makes one attempt of make_temporary(), which tries again on PETAL_ERR_EXISTS and _REPLACED. */
+/* Makes one attempt at creating a temporary file. make_temporary() tries again after
+ * PETAL_ERR_EXISTS and PETAL_ERR_REPLACED. */
 static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
                                   petal_error *error)
 {
@@ -85,7 +86,7 @@ static petal_status try_temporary(struct replacement *made, struct file *tempora
     return status;
 }
 
-/* Creates a new file beside the target. */
+/* Creates a new file in the target's folder. */
 static petal_status make_temporary(struct replacement *made, unsigned flags, petal_error *error)
 {
     for (int attempt = 0; attempt < PETAL_OS_ATTEMPTS; attempt++) {
@@ -99,8 +100,8 @@ static petal_status make_temporary(struct replacement *made, unsigned flags, pet
 
 /* ---- a file without a name ------------------------------------------------------------------- */
 
-/* If the process is killed before it unlinks the file, the name stays. The next replacement in this
- * folder removes it. */
+/* If the process is killed before it unlinks the file, the name remains, and the next replacement
+ * in this folder removes it. */
 static petal_status try_nameless(const char *folder, struct file *file, petal_error *error)
 {
     size_t room = strlen(folder) + sizeof "/" TEMPORARY + TEMPORARY_DIGITS;
@@ -131,16 +132,16 @@ petal_status petal_os_open_temporary(const char *folder, struct file *file, peta
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Returns true if this is the path by which the file was opened, or the path to which that
- * resolved. If so, another file has taken its place: it was renamed, or a symbolic link now points
- * elsewhere. */
+/* Returns true if the file was opened by this path, or by a path that resolved to the same path.
+ * The caller has found that the file is no longer there. So the file was replaced, renamed or
+ * removed, or a symbolic link now points elsewhere. */
 static bool is_meant(const struct file *held, const char *path, const char *resolved)
 {
     return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
 }
 
-/* Forgets the caller's file, because it is not the target. Its lock stays. If it was the target
- * until another file took its place, returns PETAL_ERR_REPLACED with this message. */
+/* Stops using the caller's file, because it is not the target. The file stays locked. If it was the
+ * target until it was replaced or removed, returns PETAL_ERR_REPLACED with the given message. */
 static petal_status let_go(struct replacement *made, const char *path, const char *message,
                            petal_error *error)
 {
@@ -148,6 +149,17 @@ static petal_status let_go(struct replacement *made, const char *path, const cha
         return petal_fail(error, PETAL_ERR_REPLACED, "%s", message);
     made->held = NULL;
     return PETAL_OK;
+}
+
+petal_status petal_os_hold(const char *path, struct file *file, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = petal_os_open(path, ACCESS_WRITE, file, error);
+    if (status == PETAL_ERR_IO && (error->system_errno == EACCES || error->system_errno == EPERM))
+        return petal_fail_errno(error, error->system_errno,
+                                "cannot lock it for writing; --no-lock goes without");
+    return status;
 }
 
 /* Opens and locks the file that will be replaced. */
@@ -163,10 +175,7 @@ static petal_status take_old(const char *path, unsigned flags, struct replacemen
         if (!held) made->held = NULL;
         return made->old.path ? PETAL_OK : petal_os_fail(error, "cannot follow its path");
     }
-    petal_status status = petal_os_open(path, ACCESS_WRITE, &made->old, error);
-    if (status == PETAL_ERR_IO && (error->system_errno == EACCES || error->system_errno == EPERM))
-        return petal_fail_errno(error, error->system_errno,
-                                "cannot lock it for writing; --no-lock goes without");
+    petal_status status = petal_os_hold(path, &made->old, error);
     if (status != PETAL_OK) return status;
     return let_go(made, path, "was replaced by another file since it was read; read it again",
                   error);
@@ -183,7 +192,8 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
     return let_go(made, path, "was removed since it was read; save under another name", error);
 }
 
-/* From now on, the caller's file is closed together with the others. */
+/* Makes the temporary file the caller's file. The caller's previous file is then closed instead of
+ * the temporary file. */
 static void hand_over(struct replacement *made)
 {
     struct file held = *made->held;
@@ -194,8 +204,8 @@ static void hand_over(struct replacement *made)
     made->temporary.descriptor = held.descriptor;
 }
 
-/* Closes both files. If the caller's file is the target and `done` is true, the new file stays
- * open, and its lock becomes the caller's. Returns `status`. */
+/* Closes the target and the temporary file. If the caller's file is the target and `done` is true,
+ * the new file stays open and locked, and becomes the caller's file. Returns `status`. */
 static petal_status drop(struct replacement *made, bool done, petal_status status)
 {
     if (done && made->held) hand_over(made);
@@ -223,7 +233,8 @@ petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
 
 /* ---- put ------------------------------------------------------------------------------------- */
 
-/* Looks for zeros in pieces of this size, at multiples of it. */
+/* The size of the pieces that become holes if they contain only zeros. Pieces start at multiples of
+ * this size. */
 #define PIECE 65536u
 
 static bool all_zero(const uint8_t *bytes, size_t size)
