@@ -1,81 +1,65 @@
-/* billions.c - five billion keys in 5 GB: builds, saves and maps the filter, then queries every key
- * and absent ones.
+/* billions.c - builds a filter of five billion keys in 5 GB, saves and maps it, and then queries
+ * every key and also absent keys.
  *
  *     ./dev bench billions        5e9 keys at 8 bits: a few minutes, 5 GB of memory and of disk
- *     ./dev bench billions 2e8    the same, but smaller
+ *     ./dev bench billions 2e8    the same with fewer keys
  *     ./dev bench billions 1e10   two shards of 5e9 keys, one after the other in the same memory
  *
  * The build is compared, on the same machine in the same run, with the touch floor (reading and
  * writing one random line of an array of that size, and nothing else), the plain loop of
- * petal_add_i64(), batches, and a classic filter with the same number of bits. These comparisons
- * use samples. All filters and the array are written before the clock starts, so that no time
- * includes the system's first allocation of pages, which is reported separately.
+ * petal_add_i64(), batches, and a classic filter with the same number of bits. The comparisons use
+ * samples of the keys. The memory of all filters and of the array is written before the clock
+ * starts, so that no time includes the first access to a page, which is reported separately.
  *
  * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
  * include computing them. A shard's keys are the ones that petal_shard_of() assigns to it. Each
- * shard is built, saved, mapped, and queried for its part of 10^8 members, which are spread over
- * all keys, and of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong,
- * or the file differs from the filter. The output is a document: bench/results/billions.md. */
+ * shard is built, saved, mapped, and queried for its share of 10^8 members (chosen evenly from all
+ * keys) and of 10^8 absent keys. The exit status is 1 if a key is missing, the rate is wrong, or
+ * the file differs from the filter. The output is a document: bench/results/billions.md. */
 #define _GNU_SOURCE
 
-#include <petal/petal_build.h>
+#include "run.h"
 
 #include "../../tests/keys.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_THREADS 64u
 #define PIECE 1024u
 #define MAX_SHARDS 1000u
-#define MAX_SHARD ((uint64_t)5000000000u) /* keys of a shard, unless --shards says otherwise */
+#define MAX_SHARD ((uint64_t)5000000000u) /* keys per shard without --shards */
 
 struct setting {
     uint64_t keys, absent;
     double bits_per_key;
     uint64_t shards;
-    unsigned threads; /* for the second build and the queries */
+    unsigned threads; /* used by the second build and the queries */
     const char *folder;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void give_up(const char *what, const petal_error *error)
-{
-    fprintf(stderr, "billions: %s: %s\n", what, error ? error->message : "failed");
-    exit(2);
-}
-
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-#define ABSENT_FROM ((uint64_t)1 << 60) /* numbers of keys that are not added */
+#define ABSENT_FROM ((uint64_t)1 << 60) /* key numbers from here on are never added */
 
 static int64_t key_of(uint64_t i)
 {
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-/* Selects keys: those of one shard, and of these every `step`th number. */
+/* Selects keys: every `step`th key of one shard. */
 struct part {
     uint32_t shard, shards;
     uint64_t step;
 };
 static const struct part whole = {0, 1, 1};
 
-/* Makes the next keys of *at .. end-1 that are selected, and advances *at. Returns how many. */
+/* Generates the next selected keys in *at .. end-1, and advances *at. Returns their number. */
 static size_t next_keys(const struct part *part, uint64_t *at, uint64_t end, int64_t piece[PIECE])
 {
     size_t count = 0;
@@ -87,7 +71,7 @@ static size_t next_keys(const struct part *part, uint64_t *at, uint64_t end, int
     return count;
 }
 
-/* Makes the next keys of from .. end-1. Returns how many. */
+/* Generates the next keys in from .. end-1. Returns their number. */
 static size_t fill_piece(uint64_t from, uint64_t end, int64_t piece[PIECE])
 {
     size_t count = end - from < PIECE ? (size_t)(end - from) : PIECE;
@@ -102,12 +86,12 @@ struct job {
     petal_builder *builder;
     const petal_filter *filter;
     uint32_t worker;
-    uint64_t from, end, keys, found; /* keys: those of the selected part */
+    uint64_t from, end, keys, found; /* `keys` counts the selected keys */
     struct part part;
     petal_status status;
 };
 
-/* Runs `work` in this many threads, each with its share of from .. from+count-1. */
+/* Runs `work` in `threads` threads, each with its share of from .. from+count-1. */
 static void run(struct job *jobs, unsigned threads, struct part part, uint64_t from, uint64_t count,
                 void *(*work)(void *))
 {
@@ -163,7 +147,7 @@ static void rows_begin(void)
     printf("\n| step | keys | seconds | ns per key |\n| --- | --- | --- | --- |\n");
 }
 
-/* The process's peak memory in bytes, from Linux. */
+/* Returns the process's peak memory in bytes, as Linux reports it. */
 static double peak_memory(void)
 {
     char line[256];
@@ -177,23 +161,24 @@ static double peak_memory(void)
 
 /* ---- the comparisons ------------------------------------------------------------------------- */
 
-/* Reads and writes random lines of an array of that size. No filter can add single keys faster. */
+/* Reads and writes random lines of an array of the filter's size. No filter can add single keys
+ * faster. */
 static double touch_floor(uint64_t bytes, uint64_t count, double *first_touch)
 {
     uint8_t *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t lines = bytes / 64, x = 88172645463325252u;
     if (array == MAP_FAILED) give_up("no memory for the touch floor", NULL);
     madvise(array, bytes, MADV_HUGEPAGE);
-    double start = now();
+    double start = wall_seconds();
     memset(array, 1, bytes);
-    *first_touch = now() - start;
-    start = now();
+    *first_touch = wall_seconds() - start;
+    start = wall_seconds();
     for (uint64_t i = 0; i < count; i++) {
         x ^= x << 13, x ^= x >> 7, x ^= x << 17; /* xorshift64 (Marsaglia 2003) */
         array[(x >> 32) * lines / ((uint64_t)1 << 32) * 64]++;
     }
-    double ns =
-        row("touch floor: a random line read and written, sample", now() - start, (double)count);
+    double ns = row("touch floor: a random line read and written, sample", wall_seconds() - start,
+                    (double)count);
     munmap(array, bytes);
     return ns;
 }
@@ -206,38 +191,38 @@ static petal_filter *new_filter(const struct setting *with, uint32_t scheme)
     options.scheme = scheme;
     options.capacity = with->keys / with->shards;
     options.memory_bytes = (uint64_t)((double)options.capacity * with->bits_per_key / 8);
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("create", &error);
+    check(petal_create(&options, &filter, &error), &error);
     return filter;
 }
 
 static void empty(petal_filter *filter)
 {
     petal_error error;
-    if (petal_clear(filter, &error) != PETAL_OK) give_up("clear", &error);
+    check(petal_clear(filter, &error), &error);
 }
 
-/* Writes to all of a new filter's memory. */
+/* Writes to every page of a new filter's memory. */
 static double touch(petal_filter *filter)
 {
-    double start = now();
+    double start = wall_seconds();
     empty(filter);
-    return now() - start;
+    return wall_seconds() - start;
 }
 
 static double sample_loop(petal_filter *filter, const char *what, uint64_t count)
 {
-    double start = now();
+    double start = wall_seconds();
     for (uint64_t i = 0; i < count; i++) petal_add_i64(filter, key_of(i));
-    return row(what, now() - start, (double)count);
+    return row(what, wall_seconds() - start, (double)count);
 }
 
 static double sample_batch(petal_filter *filter, uint64_t from, uint64_t count)
 {
     int64_t piece[PIECE];
-    double start = now();
+    double start = wall_seconds();
     for (uint64_t i = from; i < from + count; i += PIECE)
         add_number_batch(filter, piece, fill_piece(i, from + count, piece), NULL, NULL);
-    return row("batches of petal_add_batch(), sample", now() - start, (double)count);
+    return row("batches of petal_add_batch(), sample", wall_seconds() - start, (double)count);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -251,14 +236,14 @@ static double build_part(petal_filter *filter, const struct setting *with, unsig
     petal_error error;
     char what[80], name[32] = "all keys";
     uint32_t workers = threads;
-    double start = now();
+    double start = wall_seconds();
     if (petal_builder_create(filter, &workers, &builder, &error) != PETAL_OK)
         give_up("builder", &error);
     threads = workers;
     for (unsigned i = 0; i < threads; i++) jobs[i].builder = builder;
     run(jobs, threads, part, 0, with->keys, add_share);
-    if (petal_builder_finish(builder, &error) != PETAL_OK) give_up("finish", &error);
-    double seconds = now() - start;
+    check(petal_builder_finish(builder, &error), &error);
+    double seconds = wall_seconds() - start;
     for (unsigned i = 0; i < threads; i++) *keys += jobs[i].keys;
     if (part.shards > 1) snprintf(name, sizeof name, "shard %u", part.shard);
     snprintf(what, sizeof what, "**petal_builder, %s, %u thread%s**", name, threads,
@@ -291,18 +276,18 @@ static uint64_t content_of(const petal_filter *filter)
 static double save(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    double start = now();
+    double start = wall_seconds();
     if (petal_save(filter, path, NULL, &error) != PETAL_OK) give_up(path, &error);
-    return now() - start;
+    return wall_seconds() - start;
 }
 
 static petal_filter *map(const char *path, double *seconds)
 {
     petal_filter *filter;
     petal_error error;
-    double start = now();
+    double start = wall_seconds();
     if (petal_open(path, NULL, &filter, &error) != PETAL_OK) give_up(path, &error);
-    *seconds = now() - start;
+    *seconds = wall_seconds() - start;
     return filter;
 }
 
@@ -344,9 +329,9 @@ static struct answers ask(const petal_filter *filter, unsigned threads, const ch
     char text[80];
     struct answers all = {0, 0};
     for (unsigned i = 0; i < threads; i++) jobs[i].filter = filter;
-    double start = now();
+    double start = wall_seconds();
     run(jobs, threads, part, from, count, ask_share);
-    double seconds = now() - start;
+    double seconds = wall_seconds() - start;
     for (unsigned i = 0; i < threads; i++) {
         all.keys += jobs[i].keys;
         all.found += jobs[i].found;
@@ -412,14 +397,14 @@ static void print_ratios(const struct figures *ns, unsigned threads)
     printf("| 1 thread | 1x | %.2fx |\n", ns->alone / ns->together);
 }
 
-/* Runs the samples and both builds. Returns the second build's filter; sets *same to whether the
- * first build's filter was equal to it. */
+/* Runs the samples and both builds. Returns the second build's filter, and sets *same to true if
+ * the first build's filter was equal. */
 static petal_filter *build_twice(const struct setting *with, struct figures *ns, bool *same)
 {
     uint64_t sample = with->keys < 100000000 ? with->keys : 100000000;
-    double start = now();
+    double start = wall_seconds();
     petal_filter *filter = new_filter(with, PETAL_SCHEME_BLOCKED);
-    printf("| creating the filter | | %.4f | |\n", now() - start);
+    printf("| creating the filter | | %.4f | |\n", wall_seconds() - start);
     touch(filter);
     ns->loop = sample_loop(filter, "plain loop of petal_add_i64(), sample", sample);
     ns->batch = sample_batch(filter, sample, sample);

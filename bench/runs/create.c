@@ -1,31 +1,15 @@
-/* create.c - ./dev bench create [ROUNDS]: the cost of creating and freeing a filter, which is
- * mostly planning: a server may create one per key. Capacities differ from filter to filter, so
- * that nothing is planned twice. CPU time, median of the rounds. */
+/* create.c - ./dev bench create [ROUNDS]: measures the cost of creating and freeing a filter, which
+ * is mostly planning. A server may create a filter per key. The filters' capacities differ, so that
+ * nothing is planned twice. Times are CPU time, the median of the rounds. */
 #define _POSIX_C_SOURCE 200809L
-#include <petal/petal.h>
+#include "run.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { FILTERS = 100, MAX_ROUNDS = 1001 };
 
 static const double rates[] = {0.05, 0.01, 0.003, 0.001, 0.0001};
 #define RATES (sizeof rates / sizeof *rates)
-
-static double cpu_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 enum kind { FIXED, CLASSIC, COUNTING, GROWING, WINDOW };
 static const char *const names[] = {"fixed", "classic", "counting", "growing", "window of keys"};
@@ -44,20 +28,18 @@ static petal_options options_of(enum kind kind, uint64_t capacity, double rate)
     return options;
 }
 
+/* us per filter. */
 static double round_of(enum kind kind, uint64_t capacity, double rate)
 {
-    double begin = cpu_us();
+    double begin = cpu_ns();
     for (uint64_t i = 0; i < FILTERS; i++) {
         petal_options options = options_of(kind, capacity + capacity * i / FILTERS, rate);
         petal_filter *filter;
         petal_error error;
-        if (petal_create(&options, &filter, &error) != PETAL_OK) {
-            fprintf(stderr, "bench create: %s\n", error.message);
-            exit(1);
-        }
+        check(petal_create(&options, &filter, &error), &error);
         petal_free(filter);
     }
-    return (cpu_us() - begin) / FILTERS;
+    return (cpu_ns() - begin) / FILTERS / 1e3;
 }
 
 static void print_row(enum kind kind, uint64_t capacity, long rounds)
@@ -66,8 +48,7 @@ static void print_row(enum kind kind, uint64_t capacity, long rounds)
     printf("| %s, %" PRIu64 " to %" PRIu64 " keys |", names[kind], capacity, 2 * capacity);
     for (size_t r = 0; r < RATES; r++) {
         for (long i = 0; i < rounds; i++) times[i] = round_of(kind, capacity, rates[r]);
-        qsort(times, (size_t)rounds, sizeof *times, compare);
-        printf(" %.1f |", times[rounds / 2]);
+        printf(" %.1f |", median(times, (size_t)rounds));
     }
     printf("\n");
 }

@@ -1,16 +1,15 @@
-/* instructions.c - ./dev bench instructions: instructions per key of the most important paths,
- * counted by valgrind's callgrind, so that the machine's load and clock rate don't matter.
+/* instructions.c - ./dev bench instructions: measures instructions per key on the most important
+ * paths, counted by valgrind's callgrind, so that the machine's load and clock rate don't matter.
  *
- * Under callgrind, each row's part of the run becomes a dump with the row's name. Without callgrind
+ * Under callgrind, each row's part of the run becomes a dump named after the row. Without callgrind
  * the program does the same work and prints nothing. Valgrind 3 has no AVX-512, so the AVX2 kernel
  * runs. Filters have a rate of 1 %. Half of the queried keys are present. The counts include the
- * loop, and the growth of a growing filter, but not the creation of a filter. */
+ * loop and the growth of growing filters, but not the filters' creation. */
+#define _POSIX_C_SOURCE 200809L
+#include "run.h"
+
 #include "../../tests/keys.h"
 
-#include <petal/petal.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__has_include)
@@ -38,7 +37,7 @@ struct row {
     enum kind kind;
     enum call call;
     bool is_text;
-    size_t batch; /* keys per call; 0 means a call without a batch */
+    size_t batch; /* keys per call; 0: single-key calls */
 };
 
 static const struct row rows[] = {
@@ -75,13 +74,6 @@ static const struct row rows[] = {
     {"static, contains i64, batches of 4096", STATIC, CONTAINS, false, 4096},
 };
 
-static void check(petal_status status, const petal_error *error)
-{
-    if (status >= 0) return;
-    fprintf(stderr, "bench instructions: %s\n", error->message);
-    exit(2);
-}
-
 static petal_batch batch_from(const struct row *row, size_t from, size_t count)
 {
     return row->is_text ? batch_of_keys(keys + from, count)
@@ -114,7 +106,7 @@ static petal_filter *make(const struct row *row)
     if (row->kind == COUNTING) options.scheme = PETAL_SCHEME_COUNTING;
     if (row->kind == GROWING) {
         options.growth = 1;
-        options.capacity = KEYS / ((1 << LAYERS) - 1) + 1; /* of the first layer */
+        options.capacity = KEYS / ((1 << LAYERS) - 1) + 1; /* first layer's */
     }
     if (row->kind == WINDOWS) {
         options.capacity = 0;
@@ -124,7 +116,7 @@ static petal_filter *make(const struct row *row)
     return filter;
 }
 
-/* Calls for the keys from .. from + KEYS - 1. */
+/* Runs the row's calls for the keys from .. from + KEYS - 1. */
 static void call_each(const struct row *row, petal_filter *filter, enum call call, size_t from)
 {
     size_t found = 0;

@@ -1,25 +1,27 @@
-/* many.c - ./dev bench many [ROUNDS]: one index of many filters, compared with querying the filters
- * in turn, one key at a time and in batches.
+/* many.c - ./dev bench many [ROUNDS]: compares querying an index of many filters with querying the
+ * filters in turn, one key at a time and in batches.
  *
- * The index is saved and mapped, the filters are in memory. Both answer the same queries, one key
- * in eight is in one of the filters, and every answer must be the same, false positives included.
- * CPU time per key to query all filters; median over the rounds. A ratio is computed within each
- * round: median (least..most). */
+ * The index is saved and mapped, and the filters are in memory. The index and the filters answer
+ * the same queries, with the same answers, including false positives. One key in eight is in one of
+ * the filters. Times are CPU time per key for querying all filters, the median of the rounds.
+ * Ratios are computed within each round: median (min..max). */
 #define _POSIX_C_SOURCE 200809L
+#include "run.h"
+
+#include "../../tests/keys.h"
+
 #include <petal/petal_index.h>
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { QUESTIONS = 4096, ONE_BY_ONE = 256, MAX_ROUNDS = 101, MAX_FILTERS = 10000 };
 
 static const struct setting {
     uint64_t filters, keys;
-    double step; /* each of the first `sizes` filters has this many times as many keys */
+    double step; /* each of the first `sizes` filters has `step` times the keys of the previous
+                  * one */
     uint64_t sizes;
 } settings[] = {
     {64, 10000, 1, 1},     {1024, 10000, 1, 1},     {MAX_FILTERS, 1000, 1, 1},
@@ -32,30 +34,7 @@ static uint8_t results[QUESTIONS];
 static uint64_t *rows, *expected;
 static volatile uint64_t sink;
 
-static double cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void check(petal_status status, const petal_error *error)
-{
-    if (status >= 0) return;
-    fprintf(stderr, "bench many: %s\n", error->message);
-    exit(1);
-}
-
-static petal_batch batch_of(const int64_t *keys, uint64_t count)
-{
-    petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_LAYOUT_I64;
-    batch.data = keys;
-    batch.count = count;
-    return batch;
-}
-
-/* Key i of a filter, or an absent one. */
+/* Returns key i of a filter, or an absent one. */
 static int64_t key_of(uint64_t filter, uint64_t i)
 {
     return (int64_t)((filter << 32 | i) * 0x9e3779b97f4a7c15u);
@@ -82,17 +61,14 @@ static petal_filter *make_filter(uint64_t number, uint64_t count)
     return filter;
 }
 
-/* Makes the filters and an index of them, and maps it. */
+/* Creates the filters and an index of them, and maps the index. */
 static petal_index *make(const struct setting *setting, double *seconds)
 {
-    char path[] = "many-XXXXXX", name[32];
+    char path[] = "build/bench/many-XXXXXX", name[32];
     petal_index *made = NULL, *opened = NULL;
     petal_error error;
     int file = mkstemp(path);
-    if (file < 0) {
-        perror("bench many: mkstemp");
-        exit(1);
-    }
+    if (file < 0) give_up("build/bench has no room for a file", NULL);
     close(file);
     for (uint64_t i = 0; i < setting->filters; i++)
         filters[i] = make_filter(i, keys_of(setting, i));
@@ -121,7 +97,7 @@ static void choose_questions(const struct setting *setting)
 
 static double ask_index(const petal_index *index, uint64_t row_words)
 {
-    petal_batch batch = batch_of(questions, QUESTIONS);
+    petal_batch batch = batch_of_numbers(questions, QUESTIONS);
     petal_error error;
     double begin = cpu_ns();
     check(petal_index_query(index, &batch, rows, row_words, &error), &error);
@@ -141,7 +117,7 @@ static double ask_one_by_one(const struct setting *setting)
 
 static double ask_batches(const struct setting *setting)
 {
-    petal_batch batch = batch_of(questions, QUESTIONS);
+    petal_batch batch = batch_of_numbers(questions, QUESTIONS);
     petal_error error;
     double begin = cpu_ns();
     for (uint64_t f = 0; f < setting->filters; f++)
@@ -151,7 +127,7 @@ static double ask_batches(const struct setting *setting)
 
 static void compare_answers(const struct setting *setting, uint64_t row_words)
 {
-    petal_batch batch = batch_of(questions, QUESTIONS);
+    petal_batch batch = batch_of_numbers(questions, QUESTIONS);
     petal_error error;
     memset(expected, 0, QUESTIONS * row_words * sizeof *expected);
     for (uint64_t f = 0; f < setting->filters; f++) {
@@ -159,24 +135,11 @@ static void compare_answers(const struct setting *setting, uint64_t row_words)
         for (size_t i = 0; i < QUESTIONS; i++)
             expected[i * row_words + f / 64] |= (uint64_t)results[i] << f % 64;
     }
-    if (memcmp(rows, expected, QUESTIONS * row_words * sizeof *rows) == 0) return;
-    fprintf(stderr, "bench many: the index's answers differ from those of its filters\n");
-    exit(1);
+    if (memcmp(rows, expected, QUESTIONS * row_words * sizeof *rows) != 0)
+        give_up("the index's answers differ from those of its filters", NULL);
 }
 
 /* ---- a row of the table ---------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, long count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
-}
 
 static void print_row(const struct setting *setting, long rounds)
 {
@@ -190,11 +153,8 @@ static void print_row(const struct setting *setting, long rounds)
     choose_questions(setting);
     rows = calloc(QUESTIONS * info.row_words, sizeof *rows);
     expected = calloc(QUESTIONS * info.row_words, sizeof *expected);
-    if (!rows || !expected) {
-        fprintf(stderr, "bench many: out of memory\n");
-        exit(1);
-    }
-    for (long i = -1; i < rounds; i++) { /* the first round warms up */
+    if (!rows || !expected) give_up("out of memory", NULL);
+    for (long i = -1; i < rounds; i++) { /* the first round is a warm-up */
         long at = i < 0 ? 0 : i;
         by_index[at] = ask_index(index, info.row_words);
         by_one[at] = ask_one_by_one(setting);
@@ -206,9 +166,10 @@ static void print_row(const struct setting *setting, long rounds)
     printf("| %" PRIu64 " | %" PRIu64, setting->filters, setting->keys);
     if (setting->sizes > 1) printf(" to %" PRIu64, keys_of(setting, setting->sizes - 1));
     printf(" | %u | %.1f | %.2f | %.3f |", info.groups, (double)info.bytes / 1e6, seconds,
-           median(by_index, rounds) / 1e3);
-    double one = median(of_one, rounds), batch = median(of_batch, rounds);
-    printf(" %.2f | %.3f |", median(by_one, rounds) / 1e3, median(by_batch, rounds) / 1e3);
+           median(by_index, (size_t)rounds) / 1e3);
+    double one = median(of_one, (size_t)rounds), batch = median(of_batch, (size_t)rounds);
+    printf(" %.2f | %.3f |", median(by_one, (size_t)rounds) / 1e3,
+           median(by_batch, (size_t)rounds) / 1e3);
     printf(" %.1fx (%.1f..%.1f) | %.2fx (%.2f..%.2f) |\n", one, of_one[0], of_one[rounds - 1],
            batch, of_batch[0], of_batch[rounds - 1]);
     fflush(stdout);

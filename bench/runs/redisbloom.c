@@ -3,26 +3,24 @@
  *
  *     ./dev bench redisbloom FOLDER [KEYS...]
  *
- * FOLDER holds RedisBloom's sources, of which deps/bloom and deps/murmur2 are used.
+ * FOLDER contains RedisBloom's sources, of which deps/bloom and deps/murmur2 are used.
  *
- * Both have the same hash, k and m. With format "redisbloom", Petal plans the first link of a chain
- * for half the requested rate, so this benchmark asks it for twice the rate. Both add the keys in
- * parts, in turn; then rounds query random members, and absent keys. Times are CPU time; a ratio is
- * RedisBloom's time divided by Petal's in the same round: median (min..max). */
-#include <petal/petal.h>
+ * Both have the same hash, k and m. With format "redisbloom", Petal plans a chain's first link for
+ * half the requested rate, so this benchmark requests twice the rate. Petal and RedisBloom add the
+ * keys in parts, in turn. Then each round queries random members and absent keys. Times are CPU
+ * time; a ratio is RedisBloom's time divided by Petal's in the same round: median (min..max). */
+#define _POSIX_C_SOURCE 200809L
+#include "run.h"
 
 #include "../../tests/keys.h"
 
 #include <bloom.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 bloom_hashval bloom_calc_hash64(const void *buffer, int len);
 
-/* What the server would provide to the module. */
+/* Replacements for functions that the server provides to the module. */
 extern void (*RedisModule_Free)(void *memory);
 extern void *(*RedisModule_Calloc)(size_t count, size_t size);
 extern void *(*RedisModule_TryCalloc)(size_t count, size_t size);
@@ -33,7 +31,7 @@ void *(*RedisModule_TryCalloc)(size_t count, size_t size) = calloc;
 #define RATE 0.01
 #define ROUNDS 9u
 #define MAX_PART ((size_t)5000000)
-#define MIN_ASKED ((size_t)1000000) /* for small filters, the same keys are queried repeatedly */
+#define MIN_ASKED ((size_t)1000000) /* small filters: keys are queried repeatedly */
 
 struct pair {
     struct bloom theirs;
@@ -43,21 +41,12 @@ struct pair {
 enum way { THEIRS, BATCHES, ONE_PER_CALL, WAYS };
 enum phase { HIT, MISS, PHASES };
 
-static double cpu_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static void must(bool fine, const char *what)
 {
-    if (fine) return;
-    fprintf(stderr, "bench redisbloom: %s\n", what);
-    exit(2);
+    if (!fine) give_up(what, NULL);
 }
 
-/* SplitMix64's output function: a bijection, so that no key occurs twice. */
+/* SplitMix64's output function: a bijection, so no key occurs twice. */
 static int64_t key_number(uint64_t i)
 {
     i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
@@ -109,7 +98,8 @@ static size_t ask(struct pair *pair, enum way way, const int64_t *part, size_t p
     return found;
 }
 
-/* Measures ns[way] for one round. All ways must find the same number of keys. */
+/* Measures every way for one round, and stores the times in ns[way]. All ways must find the same
+ * number of keys. */
 static void ask_round(struct pair *pair, const int64_t *part, size_t part_keys, double ns[WAYS])
 {
     size_t repeats = part_keys < MIN_ASKED ? MIN_ASKED / part_keys : 1, found[WAYS] = {0};
@@ -123,24 +113,13 @@ static void ask_round(struct pair *pair, const int64_t *part, size_t part_keys, 
          "the answers differ");
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, ROUNDS, sizeof *values, compare);
-    return values[ROUNDS / 2];
-}
-
 static void print_way(double ns[ROUNDS][WAYS], int way)
 {
     double time[ROUNDS], ratio[ROUNDS];
     for (unsigned i = 0; i < ROUNDS; i++) ratio[i] = ns[i][THEIRS] / (time[i] = ns[i][way]);
-    double middle = median(ratio);
-    printf(" %.1f ns; **%.2fx** (%.2f..%.2f) |", median(time), middle, ratio[0], ratio[ROUNDS - 1]);
+    double middle = median(ratio, ROUNDS);
+    printf(" %.1f ns; **%.2fx** (%.2f..%.2f) |", median(time, ROUNDS), middle, ratio[0],
+           ratio[ROUNDS - 1]);
 }
 
 static void ask_in_rounds(struct pair *pair, int64_t *part, size_t part_keys, size_t keys,
@@ -156,7 +135,7 @@ static void ask_in_rounds(struct pair *pair, int64_t *part, size_t part_keys, si
         ask_round(pair, part, part_keys, ns[round]);
         theirs[round] = ns[round][THEIRS];
     }
-    printf("| %zu | %s | %.1f |", keys, phase == HIT ? "hit" : "miss", median(theirs));
+    printf("| %zu | %s | %.1f |", keys, phase == HIT ? "hit" : "miss", median(theirs, ROUNDS));
     print_way(ns, BATCHES);
     print_way(ns, ONE_PER_CALL);
     printf("\n");

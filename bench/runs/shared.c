@@ -1,28 +1,26 @@
-/* shared.c - ./dev bench shared: several threads add to one filter, in each possible way, next to
- * one thread's plain adding in the same round.
+/* shared.c - ./dev bench shared: several threads add to one filter, in each possible way. The times
+ * are compared with plain adding by one thread in the same round.
  *
  *     plain        add_numbers() by one thread: the reference
- *     shared       the same call on a filter given to petal_allow_threads(), the keys divided among
- *                  threads
- *     shared, one  one call per key
+ *     shared       the same call, in several threads that divide the keys, on a filter for which
+ *                  petal_allow_threads() was called
+ *     shared, one  like shared, but with one call per key
  *     atomic OR    an alternative to sharing: a relaxed atomic OR for each of a key's k words
- *     check, OR    the same, but only if a load before it finds the bit clear
+ *     check, OR    the same, but only if a preceding load finds the bit clear
  *
- * The time is the CPU time of the slowest thread: the wall time if each thread had its own CPU. It
- * includes waiting for a stripe. For every way, the bits are compared with the result of plain
- * adding. */
+ * The time is the slowest thread's CPU time, which would be the wall time if each thread had its
+ * own CPU. It includes waiting for a stripe. The bits that each way sets are compared with the
+ * result of plain adding. */
 #define _POSIX_C_SOURCE 200809L
-#include <petal/petal.h>
-#include <petal/petal_inline.h>
+#include "run.h"
 
 #include "../../tests/keys.h"
 
+#include <petal/petal_inline.h>
+
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum way { PLAIN, SHARED, SHARED_ONE, ATOMIC_OR, CHECK_OR, WAYS };
 static const char *const way_names[WAYS] = {"plain, one thread", "shared, batches",
@@ -73,13 +71,6 @@ static void or_words(const struct work *work, bool check)
             __atomic_fetch_or(word, (uint32_t)1 << place, __ATOMIC_RELAXED);
         }
     }
-}
-
-static double cpu_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
 static void *run(void *argument)
@@ -138,7 +129,8 @@ static petal_filter *make_touched(uint64_t keys)
     return filter;
 }
 
-/* ns per key to add new keys (again = 0), and keys that are all present (1), for each round. */
+/* The ns per key in each round: index 0 for adding new keys, index 1 for adding keys that are all
+ * present. */
 struct times {
     double ns[2][MAX_ROUNDS];
 };
@@ -163,25 +155,18 @@ static uint64_t run_way(enum way way, uint64_t keys, unsigned threads, unsigned 
     return content_id;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_spread(const struct times *mine, const struct times *plain, int again,
                          unsigned rounds)
 {
     double ns[MAX_ROUNDS], ratio[MAX_ROUNDS];
     for (unsigned i = 0; i < rounds; i++)
         ratio[i] = (ns[i] = mine->ns[again][i]) / plain->ns[again][i];
-    qsort(ns, rounds, sizeof *ns, compare);
-    qsort(ratio, rounds, sizeof *ratio, compare);
-    printf(" %.2f ns; **%.2fx** (%.2f..%.2f) |", ns[rounds / 2], ratio[rounds / 2], ratio[0],
+    double middle = median(ratio, rounds);
+    printf(" %.2f ns; **%.2fx** (%.2f..%.2f) |", median(ns, rounds), middle, ratio[0],
            ratio[rounds - 1]);
 }
 
-/* Returns false if some way lost bits. */
+/* Returns false if one of the ways lost bits. */
 static bool run_size(uint64_t keys, unsigned threads, unsigned rounds)
 {
     static struct times times[WAYS];

@@ -1,49 +1,31 @@
-/* spill.c - ./dev bench spill: a static filter of a billion keys built in 1 GB of memory, with
- * sorted runs on disk; then members and absent keys are queried in its file.
+/* spill.c - ./dev bench spill: builds a static filter of a billion keys in 1 GB of memory, with
+ * sorted runs on disk, and then queries its file for members and absent keys.
  *
  *     ./dev bench spill            10^9 keys: a few minutes, 9 GB of disk
  *     ./dev bench spill 1e7        fewer keys; the memory is a byte per key unless it is given
  *     ./dev bench spill 1e7 2e7    keys, and bytes of memory
  *
- * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; the times
- * include computing them. One thread does everything. The peak of the memory is the process's,
- * taken before the file is mapped. The exit status is 1 if a key is missing, the rate is wrong, or
- * the process took more memory than petal_static_spill() promises. */
-#define _GNU_SOURCE
-
-#include <petal/petal_build.h>
+ * Key i is i * 0x9e3779b97f4a7c15 mod 2^64. The factor is odd, so all keys are distinct. The times
+ * include computing the keys. One thread does everything. The peak memory is the process's,
+ * measured before the file is mapped. The exit status is 1 if a key is missing, the rate is wrong,
+ * or the process used more memory than petal_static_spill() promises. */
+#define _POSIX_C_SOURCE 200809L
+#include "run.h"
 
 #include "../../tests/keys.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define RATE 0.01
 #define PIECE 4096u
 #define QUERIES ((uint64_t)10000000)
-#define ABSENT_FROM ((uint64_t)1 << 60) /* numbers of keys that are not added */
+#define ABSENT_FROM ((uint64_t)1 << 60) /* key numbers from here on are never added */
 
-/* What else the process may take: a page and its buffers, and the program itself. */
+/* Additional memory that the process may use, for a page, its buffers, and the program itself. */
 #define OTHER_BYTES 8e6
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void check(petal_status status, const char *what, const petal_error *error)
-{
-    if (status == PETAL_OK) return;
-    fprintf(stderr, "spill: %s: %s\n", what, error->message);
-    exit(2);
-}
 
 static void row(const char *what, double seconds, uint64_t count)
 {
@@ -52,7 +34,7 @@ static void row(const char *what, double seconds, uint64_t count)
     fflush(stdout);
 }
 
-/* The process's peak memory in bytes, from Linux. */
+/* Returns the process's peak memory in bytes, as Linux reports it. */
 static double peak_memory(void)
 {
     char line[256];
@@ -64,7 +46,8 @@ static double peak_memory(void)
     return kilobytes * 1024;
 }
 
-/* Makes keys number from, from + step, ... Returns how many of `left` fit. */
+/* Generates keys number from, from + step, and so on, at most `left` of them. Returns the number of
+ * keys that fit. */
 static size_t fill_piece(uint64_t from, uint64_t step, uint64_t left, int64_t piece[PIECE])
 {
     size_t count = left < PIECE ? (size_t)left : PIECE;
@@ -81,19 +64,19 @@ static petal_filter *build(uint64_t keys, uint64_t memory_bytes)
     petal_error error;
     int64_t piece[PIECE];
     options.rate = RATE;
-    double start = now();
-    check(petal_static_create(&options, 1, &builder, &error), "create", &error);
-    check(petal_static_spill(builder, "build", memory_bytes, &error), "spill", &error);
+    double start = wall_seconds();
+    check(petal_static_create(&options, 1, &builder, &error), &error);
+    check(petal_static_spill(builder, "build", memory_bytes, &error), &error);
     for (uint64_t i = 0, count; i < keys; i += count) {
         count = fill_piece(i, 1, keys - i, piece);
         petal_batch batch = batch_of_numbers(piece, (size_t)count);
-        check(petal_static_add(builder, 0, &batch, &error), "add", &error);
+        check(petal_static_add(builder, 0, &batch, &error), &error);
     }
-    double added = now();
+    double added = wall_seconds();
     row("adding: hashed, sorted runs written", added - start, keys);
-    check(petal_static_finish(builder, NULL, NULL, &filter, &error), "finish", &error);
-    row("finishing: runs merged, pages solved", now() - added, keys);
-    row("**building**", now() - start, keys);
+    check(petal_static_finish(builder, NULL, NULL, &filter, &error), &error);
+    row("finishing: runs merged, pages solved", wall_seconds() - added, keys);
+    row("**building**", wall_seconds() - start, keys);
     return filter;
 }
 
@@ -102,27 +85,27 @@ static uint64_t ask(const petal_filter *filter, const char *what, uint64_t from,
 {
     int64_t piece[PIECE];
     uint64_t found = 0;
-    double start = now();
+    double start = wall_seconds();
     for (uint64_t i = 0, part; i < count; i += part) {
         part = fill_piece(from + i * step, step, count - i, piece);
         found += contains_numbers(filter, piece, (size_t)part, NULL);
     }
-    row(what, now() - start, count);
+    row(what, wall_seconds() - start, count);
     return found;
 }
 
-/* Saves the filter, and returns the map of its file, which has no name any more. */
+/* Saves the filter, maps the file, and unlinks it. Returns the map. */
 static petal_filter *moved_to_file(petal_filter *filter, uint64_t keys)
 {
     char path[64];
     petal_filter *mapped;
     petal_error error;
     snprintf(path, sizeof path, "build/spill-%ld.petal", (long)getpid());
-    double start = now();
-    check(petal_save(filter, path, NULL, &error), path, &error);
-    row("saving", now() - start, keys);
+    double start = wall_seconds();
+    check(petal_save(filter, path, NULL, &error), &error);
+    row("saving", wall_seconds() - start, keys);
     petal_free(filter);
-    check(petal_open(path, NULL, &mapped, &error), path, &error);
+    check(petal_open(path, NULL, &mapped, &error), &error);
     unlink(path);
     return mapped;
 }
@@ -154,7 +137,7 @@ static int go(uint64_t keys, uint64_t memory_bytes)
     printf("\n| step | keys | seconds | ns per key |\n| --- | --- | --- | --- |\n");
     petal_filter *filter = build(keys, memory_bytes);
     double peak = peak_memory(), allowed = (double)memory_bytes * 1.125 + OTHER_BYTES;
-    check(petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), "info", &error);
+    check(petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), &error);
     filter = moved_to_file(filter, keys);
     bool good = judge(filter, &info, keys);
     petal_free(filter);

@@ -1,47 +1,24 @@
-/* verify.c - ./dev bench verify FILE KEYS [off|on one|batch PASSES]: the cost of
- * PETAL_OPEN_VERIFY_ON_USE. FILE is created with that many keys if it doesn't exist. Each pass
- * queries a million keys, half of them absent, in a freshly opened file: the first pass checks
- * blocks, the others find them checked. CPU time per key, median of the rounds; the page cache is
- * warm.
+/* verify.c - ./dev bench verify FILE KEYS [off|on one|batch PASSES]: measures the cost of
+ * PETAL_OPEN_VERIFY_ON_USE. If FILE doesn't exist, it is created with KEYS keys. Each pass queries
+ * a million keys, half of them absent, in a freshly opened file: the first pass checks blocks, and
+ * later passes find them already checked. Times are CPU time per key, the median of the rounds,
+ * with a warm page cache.
  *
- * With the last three words it runs only these passes, for a program that counts instructions. */
+ * With the last three arguments, it runs only PASSES passes, for use with a program that counts
+ * instructions. */
 #define _POSIX_C_SOURCE 200809L
-#include <petal/petal.h>
+#include "run.h"
+
+#include "../../tests/keys.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { QUERIES = 1 << 20, BATCH = 8192, ROUNDS = 15, PASSES = 4 };
 
 static int64_t keys[QUERIES];
 static volatile uint64_t sink;
-
-static double cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void check(petal_status status, const petal_error *error)
-{
-    if (status >= 0) return;
-    fprintf(stderr, "bench verify: %s\n", error->message);
-    exit(1);
-}
-
-static petal_batch batch_at(const int64_t *from, uint64_t count)
-{
-    petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_LAYOUT_I64;
-    batch.data = from;
-    batch.count = count;
-    return batch;
-}
 
 /* Adds the even numbers, starting at 0. */
 static void make(const char *path, uint64_t count)
@@ -55,14 +32,14 @@ static void make(const char *path, uint64_t count)
     for (uint64_t i = 0; i < count; i += BATCH) {
         uint64_t part = count - i < BATCH ? count - i : BATCH;
         for (uint64_t j = 0; j < part; j++) keys[j] = (int64_t)(2 * (i + j));
-        petal_batch batch = batch_at(keys, part);
+        petal_batch batch = batch_of_numbers(keys, part);
         check(petal_add_batch(filter, &batch, NULL, NULL, &error), &error);
     }
     check(petal_save(filter, path, NULL, &error), &error);
     petal_free(filter);
 }
 
-/* Random numbers below twice the count, from a generator with full period. */
+/* Chooses random keys below twice the count, from a generator with full period. */
 static void choose_queries(uint64_t count)
 {
     uint64_t state = 1;
@@ -79,7 +56,7 @@ static void pass(const petal_filter *filter, bool by_batch)
     petal_error error;
     uint64_t found = 0;
     for (size_t i = 0; i < QUERIES; i += by_batch ? BATCH : 1) {
-        petal_batch batch = batch_at(keys + i, BATCH);
+        petal_batch batch = batch_of_numbers(keys + i, BATCH);
         if (by_batch)
             check(petal_contains_batch(filter, &batch, results, &outcome, &error), &error);
         found += by_batch ? outcome.positive : petal_contains_i64(filter, keys[i]);
@@ -97,12 +74,6 @@ static petal_filter *opened(const char *path, bool on)
     return filter;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_row(const char *path, bool on, bool by_batch)
 {
     double first[ROUNDS], later[ROUNDS];
@@ -116,11 +87,10 @@ static void print_row(const char *path, bool on, bool by_batch)
         later[round] = (cpu_ns() - then) / QUERIES / (PASSES - 1);
         petal_free(filter);
     }
-    qsort(first, ROUNDS, sizeof *first, compare);
-    qsort(later, ROUNDS, sizeof *later, compare);
+    double of_first = median(first, ROUNDS), of_later = median(later, ROUNDS);
     printf("| %s | %s | %.1f (%.1f..%.1f) | %.2f (%.2f..%.2f) |\n", by_batch ? "batch" : "one",
-           on ? "on" : "off", first[ROUNDS / 2], first[0], first[ROUNDS - 1], later[ROUNDS / 2],
-           later[0], later[ROUNDS - 1]);
+           on ? "on" : "off", of_first, first[0], first[ROUNDS - 1], of_later, later[0],
+           later[ROUNDS - 1]);
 }
 
 int main(int count, char **words)
