@@ -1,36 +1,38 @@
-/* build.c - the aggregates that make filters.
+/* build.c - implements the aggregates that create filters.
  *
  *   petal_build(key [, rate [, capacity]])
- *       Without a capacity: a static filter, the smallest, which collects 8 bytes per key until the
- *       last row. With one: a blocked filter for this many keys, which can be merged with others of
- *       the same capacity and rate.
+ *       Without a capacity, builds a static filter, the smallest kind, which collects 8 bytes per
+ *       key until the last row. With a capacity, builds a blocked filter for this number of keys,
+ *       which can be merged with other filters of the same capacity and rate.
  *   petal_merge(filter [, format])
- *       The union of filters.
+ *       Returns the union of the filters.
  *
- * NULL keys and NULL filters are skipped. If nothing is left, the result is NULL. */
+ * NULL keys and NULL filters are skipped. If every row is skipped, the result is NULL. */
 #include "glue.h"
 
-/* What SQLite keeps for a group, zeroed at first. SQLite makes the final call after a failure,
- * too. */
+/* The state that SQLite stores for each group, initially zeroed. SQLite makes the final call even
+ * after a failure. */
 struct build {
     petal_filter *filter;
     uint32_t key_type;
-    const char *format; /* of the first file that petal_merge() read, and so of the result */
     bool failed;
 };
 
-static const double default_rate = 0.01;
+struct merge {
+    struct merged merged;
+    bool failed;
+};
 
 /* ---- petal_build ----------------------------------------------------------------------------- */
 
-/* Returns false after an error. NULL in SQL means the default. */
+/* Returns false after an error. An SQL NULL selects the default. */
 static bool read_rate(sqlite3_context *context, sqlite3_value *value, double *rate)
 {
     int type = sqlite3_value_type(value);
     if (type == SQLITE_NULL) return true;
     *rate = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
     if (*rate > 0 && *rate < 1) return true;
-    fail(context, "a false-positive rate is a number above 0 and below 1, such as 0.01");
+    fail(context, RATE_RULE);
     return false;
 }
 
@@ -42,22 +44,20 @@ static bool read_capacity(sqlite3_context *context, sqlite3_value *value, uint64
         *capacity = (uint64_t)sqlite3_value_int64(value);
         return true;
     }
-    fail(context, "a capacity is a number of keys, 1 or more");
+    fail(context, CAPACITY_RULE);
     return false;
 }
 
-/* The options come from the group's first row. */
+/* The first row of the group determines the options. */
 static bool begin(sqlite3_context *context, int count, sqlite3_value **values, struct build *build)
 {
     petal_error error;
-    petal_options options = PETAL_OPTIONS_INIT;
-    options.rate = default_rate;
-    if (count > 1 && !read_rate(context, values[1], &options.rate)) return false;
-    if (count > 2 && !read_capacity(context, values[2], &options.capacity)) return false;
-    if (!options.capacity) options.scheme = PETAL_SCHEME_STATIC;
-    options.refuse_overfull = options.capacity != 0;
-    options.key_type = build->key_type = key_type_of(values[0]);
-    options.allocator = &sqlite_memory;
+    double rate = DEFAULT_RATE;
+    uint64_t capacity = 0;
+    if (count > 1 && !read_rate(context, values[1], &rate)) return false;
+    if (count > 2 && !read_capacity(context, values[2], &capacity)) return false;
+    build->key_type = key_type_of(values[0]);
+    petal_options options = build_options(rate, capacity, build->key_type, &sqlite_memory);
     if (petal_create(&options, &build->filter, &error) == PETAL_OK) return true;
     fail_with(context, NULL, &error);
     return false;
@@ -68,7 +68,9 @@ static bool add(sqlite3_context *context, sqlite3_value *value, const struct bui
     struct key key;
     petal_error error;
     if (!key_read(context, value, build->key_type, &key)) return false;
-    if (petal_add(build->filter, key.data, key.size) >= 0) return true;
+    petal_status added = petal_add(build->filter, key.data, key.size);
+    key_free(&key);
+    if (added >= 0) return true;
     petal_last_error(build->filter, &error);
     fail_with(context, NULL, &error);
     return false;
@@ -102,54 +104,29 @@ void sql_build_final(sqlite3_context *context)
 
 /* ---- petal_merge ----------------------------------------------------------------------------- */
 
-/* Copies the group's first filter; the others are merged into the copy. */
-static bool copy_first(sqlite3_context *context, const struct source *source, struct build *build)
-{
-    petal_error error;
-    petal_file_info file = PETAL_FILE_INFO_INIT;
-    petal_get_file_info(source->filter, &file, NULL);
-    build->format = file.format_name;
-    build->key_type = source->key_type;
-    if (petal_clone(source->filter, &build->filter, &error) == PETAL_OK) return true;
-    fail_with(context, source->path, &error);
-    return false;
-}
-
-static bool take_in(sqlite3_context *context, const struct source *source, struct build *build)
-{
-    petal_error error;
-    if (build->key_type && source->key_type && build->key_type != source->key_type) {
-        fail(context, "filters of %s keys and of %s keys can't be merged",
-             key_type_name(build->key_type), key_type_name(source->key_type));
-        return false;
-    }
-    if (petal_merge(build->filter, source->filter, &error) == PETAL_OK) return true;
-    fail_with(context, source->path, &error);
-    return false;
-}
-
 void sql_merge_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct source source;
+    petal_error error;
     for (int i = 0; i < count; i++)
         if (sqlite3_value_type(values[i]) == SQLITE_NULL) return;
-    struct build *build = sqlite3_aggregate_context(context, sizeof *build);
-    if (!build) {
+    struct merge *merge = sqlite3_aggregate_context(context, sizeof *merge);
+    if (!merge) {
         sqlite3_result_error_nomem(context);
         return;
     }
-    if (build->failed) return;
-    build->failed = !source_open_once(context, values[0], count > 1 ? values[1] : NULL, &source);
-    if (build->failed) return;
-    build->failed =
-        build->filter ? !take_in(context, &source, build) : !copy_first(context, &source, build);
+    if (merge->failed) return;
+    merge->failed = !source_open_once(context, values[0], count > 1 ? values[1] : NULL, &source);
+    if (merge->failed) return;
+    merge->failed = !merged_add(&merge->merged, source.filter, &error);
+    if (merge->failed) fail_with(context, source.path, &error);
     source_close(&source);
 }
 
 void sql_merge_final(sqlite3_context *context)
 {
-    struct build *build = sqlite3_aggregate_context(context, 0);
-    if (!build || !build->filter) return;
-    if (!build->failed) result_filter(context, build->filter, build->format);
-    petal_free(build->filter);
+    struct merge *merge = sqlite3_aggregate_context(context, 0);
+    if (!merge || !merge->merged.filter) return;
+    if (!merge->failed) result_filter(context, merge->merged.filter, merge->merged.format);
+    petal_free(merge->merged.filter);
 }

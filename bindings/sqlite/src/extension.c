@@ -1,13 +1,13 @@
-/* extension.c - the entry point, which SQLite finds by the name of the file, petal.so.
+/* extension.c - the entry point, which SQLite finds by the file name, petal.so.
  *
  * Flags. petal_contains(), petal_info() and petal_merge() open files that SQL names:
- * - they are not SQLITE_INNOCUOUS: in a database whose schema is not trusted (PRAGMA
- * trusted_schema=OFF), SQLite refuses them in views and triggers;
+ *   - they are not SQLITE_INNOCUOUS: in a database whose schema is not trusted (PRAGMA
+ *     trusted_schema=OFF), SQLite refuses them in views and triggers;
  *   - they are not SQLITE_DETERMINISTIC: a file may change, so they must not be in an index, a
  *     generated column or a partial index;
  *   - they are not SQLITE_DIRECTONLY: a trigger or a view may use a filter that is stored in the
  *     database.
- * petal_build() uses nothing but its arguments, so it is both innocuous and deterministic. */
+ * petal_build() depends only on its arguments, so it is both innocuous and deterministic. */
 #define PETAL_SQLITE_ENTRY
 #include "glue.h"
 
@@ -48,20 +48,20 @@ __attribute__((visibility("default")))
 int sqlite3_petal_init(sqlite3 *base, char **message, const sqlite3_api_routines *api)
 {
     SQLITE_EXTENSION_INIT2(api);
-    if (sqlite3_libversion_number() < OLDEST) { /* its table of API routines would be too short */
+    if (sqlite3_libversion_number() < OLDEST) { /* older versions lack some routines */
         *message =
             sqlite3_mprintf("petal needs SQLite 3.24 or later, not %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }
-    struct shelf *shelf = shelf_create();
-    int status = shelf ? SQLITE_OK : SQLITE_NOMEM;
+    struct connection *connection = connection_create();
+    int status = connection ? SQLITE_OK : SQLITE_NOMEM;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && status == SQLITE_OK; i++) {
         const struct function *f = &functions[i];
-        /* If this fails, SQLite drops the reference immediately. */
-        status =
-            sqlite3_create_function_v2(base, f->name, f->arguments, f->flags, shelf_share(shelf),
-                                       f->call, f->step, f->final, shelf_release);
+        /* If registering the function fails, SQLite calls connection_release() immediately. */
+        status = sqlite3_create_function_v2(base, f->name, f->arguments, f->flags,
+                                            connection_share(connection), f->call, f->step,
+                                            f->final, connection_release);
     }
-    shelf_release(shelf);
+    if (connection) connection_release(connection);
     return status;
 }

@@ -1,46 +1,46 @@
-/* glue.h - what the files of the SQLite extension share.
+/* glue.h - contains declarations that the files of the SQLite extension share.
  *
- *   extension.c   the entry point: the functions and their flags
- *   contains.c    petal_contains()
- *   build.c       the aggregates petal_build() and petal_merge()
- *   info.c        petal_info(): JSON
- *   source.c      opens the first argument, a file's name or a blob, as a filter
- *   shelf.c       keeps a connection's filters from files
+ *   extension.c   the entry point, which registers the functions with their flags
+ *   contains.c    implements petal_contains()
+ *   build.c       implements the aggregates petal_build() and petal_merge()
+ *   info.c        implements petal_info()
+ *   source.c      opens the first argument, a file name or a blob, as a filter
  *   key.c         converts an SQL value to key bytes
- *   result.c      returns failures and filters as results; allocates memory from SQLite
+ *   result.c      returns errors and filters as results; allocates memory from SQLite
  *
- * SQLite runs the functions of a connection one at a time, so nothing here takes a lock. */
+ * The code that this extension shares with those for other databases is in ../sql. SQLite calls the
+ * functions of a connection one at a time, so the extension needs no locks. */
 #ifndef PETAL_SQLITE_GLUE_H
 #define PETAL_SQLITE_GLUE_H
 
-#include <petal/petal_host.h>
+#include "../../sql/sql.h"
+
 #include <sqlite3ext.h>
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* The table of SQLite's calls, for every file except extension.c, whose entry point fills it in. */
+/* Declares the table of SQLite's API routines in every file except extension.c, whose entry point
+ * fills in the table. */
 #ifndef PETAL_SQLITE_ENTRY
 SQLITE_EXTENSION_INIT3
 #endif
 
 /* ---- result.c ------------------------------------------------------------------------------- */
 
-/* Memory from SQLite, so that `PRAGMA hard_heap_limit` and SQLite's counters include filters. */
+/* Allocates memory from SQLite, so that filters count toward `PRAGMA hard_heap_limit` and SQLite's
+ * memory statistics. */
 extern const petal_allocator sqlite_memory;
 
-/* Ends the call with an error: the function's name, followed by the message in the format of
- * sqlite3_mprintf(). */
+/* Ends the SQL function with an error. The message is the function's name followed by the arguments
+ * formatted as by sqlite3_mprintf(). */
 void fail(sqlite3_context *context, const char *format, ...);
 
-/* Ends the call with the core's failure; `file` is a path or NULL. */
+/* Ends the SQL function with an error from the core. `file` is a path or NULL. */
 void fail_with(sqlite3_context *context, const char *file, const petal_error *error);
 
-/* Sets the result to the filter's file in this format (NULL means petal), as a blob. */
+/* Sets the result to a blob that contains the filter's file in this format. NULL selects the petal
+ * format. */
 void result_filter(sqlite3_context *context, const petal_filter *filter, const char *format);
 
-/* The maximum size of a value in this connection, in bytes. */
+/* Returns the maximum size of a value in this connection, in bytes. */
 uint64_t limit_of(sqlite3_context *context);
 
 /* ---- key.c ---------------------------------------------------------------------------------- */
@@ -49,60 +49,44 @@ struct key {
     const void *data;
     size_t size;
     uint8_t number[8];
+    void *owned; /* converted text, or NULL */
 };
 
-const char *key_type_name(uint32_t key_type); /* NULL if there is none */
-
-/* The key type that a filter built from such values records. */
+/* Returns the key type that is recorded in a filter built from values of this SQL type. */
 uint32_t key_type_of(sqlite3_value *value);
 
-/* Reads the key bytes of a value that is not NULL, for a filter of this key type. The bytes last
- * until the call ends. Returns false after an error. */
+/* Converts a value that is not an SQL NULL to key bytes for a filter of this key type. The bytes
+ * are valid until key_free(), or until the SQL function returns. Returns false after an error; then
+ * there is nothing to free. */
 bool key_read(sqlite3_context *context, sqlite3_value *value, uint32_t key_type, struct key *key);
-
-/* ---- shelf.c -------------------------------------------------------------------------------- */
-
-/* A filter in memory, shared by the shelf and by statements. */
-struct held {
-    petal_filter *filter;
-    uint32_t key_type;
-    unsigned owners;
-    uint64_t bytes; /* of memory */
-};
-
-void held_release(struct held *held); /* NULL is allowed */
-
-/* Returns the filter in this file: the shelf's if the file has not changed since it was read,
- * otherwise a new one. The caller releases it. Returns NULL after an error. */
-struct held *shelf_take(sqlite3_context *context, const char *path, const char *format);
-
-/* One per connection, owned by its functions. */
-struct shelf;
-struct shelf *shelf_create(void); /* NULL if memory runs out */
-void shelf_release(void *shelf);  /* drops one reference; the last one frees the shelf */
-struct shelf *shelf_share(struct shelf *shelf);
-
-/* Wraps the filter; on failure, frees it and returns NULL. */
-struct held *hold(sqlite3_context *context, petal_filter *filter);
-
-/* How this extension opens filters: with SQLite's memory and limits. */
-petal_open_options open_options(sqlite3_context *context, const char *format, uint32_t flags);
+void key_free(struct key *key);
 
 /* ---- source.c ------------------------------------------------------------------------------- */
 
-/* The filter used in one call: a held one, or a view of the blob. */
+/* The user data of every SQL function of a connection, which contains the cached filters. */
+struct connection {
+    unsigned owners; /* functions */
+    struct shelf *shelf;
+};
+
+struct connection *connection_create(void); /* NULL if memory runs out */
+struct connection *connection_share(struct connection *connection);
+void connection_release(void *connection); /* the last call frees it */
+
+/* The filter used in one call: either a cached filter or a view of a blob. */
 struct source {
     struct held *held;
     petal_filter *view;
-    const petal_filter *filter; /* one of the two */
+    const petal_filter *filter; /* the held filter or the view */
     uint32_t key_type;
     const char *path; /* NULL for a blob */
 };
 
-/* Opens the filter that the argument `filter`, the first one, names; `format` may be missing
- * (NULL). Neither is NULL in SQL. source_open() is for scalar functions: if the arguments are
- * constant in the statement, it keeps the opened filter. Aggregates call source_open_once(), since
- * SQLite can't keep data for them reliably. Returns false after an error. */
+/* Opens the filter specified by the SQL function's first argument, `filter`. `format` is NULL if
+ * that argument was omitted. Neither argument may be an SQL NULL. Scalar functions call
+ * source_open(), which caches the filter if the arguments are constant within the statement.
+ * Aggregates call source_open_once(), since SQLite can't reliably keep auxiliary data for them.
+ * Returns false after an error. */
 bool source_open(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
                  struct source *source);
 bool source_open_once(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,

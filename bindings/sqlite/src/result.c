@@ -1,4 +1,4 @@
-/* result.c - returns failures and filters as results of SQL functions; allocates memory from
+/* result.c - returns errors and filters as the results of SQL functions; allocates memory from
  * SQLite. */
 #include "glue.h"
 
@@ -7,8 +7,8 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* SQLite aligns memory to 8 bytes, but the library needs 16, like malloc's. The byte before the
- * memory holds the distance by which it was moved. */
+/* SQLite aligns memory to 8 bytes, but the library requires malloc's alignment of 16 bytes. The
+ * byte before the aligned memory stores its distance from the original address. */
 enum { ALIGNMENT = 16 };
 
 static void *alloc_zeroed(void *context, size_t size_bytes)
@@ -64,16 +64,8 @@ void fail_with(sqlite3_context *context, const char *file, const petal_error *er
         sqlite3_result_error_nomem(context);
         return;
     }
-    const char *name = petal_status_name(error->status);
-    char offset[32] = "";
-    if (error->offset != PETAL_NO_OFFSET)
-        sqlite3_snprintf(sizeof offset, offset, " (at byte %llu)",
-                         (unsigned long long)error->offset);
-    /* A name may have any length, so only its first 200 characters are printed. */
-    if (file)
-        fail(context, "%!.200s: %s: %s%s", file, name, error->message, offset);
-    else
-        fail(context, "%s: %s%s", name, error->message, offset);
+    char text[MESSAGE_ROOM];
+    fail(context, "%s", failure_text(file, error, text));
 }
 
 /* ---- filters --------------------------------------------------------------------------------- */

@@ -1,20 +1,21 @@
-/* source.c - opens a function's first argument, a file's name (TEXT) or a file's bytes (BLOB), as a
+/* source.c - opens a function's first argument, a file name (TEXT) or a file's bytes (BLOB), as a
  * filter.
  *
- * If the arguments are constant in a statement (literals, parameters), the filter is opened once:
- * sqlite3_set_auxdata() keeps it until the statement ends. So a statement sees one state of a file,
- * whatever happens to the file while it runs. A blob from a row is viewed in place, which takes
- * constant time; damaged blocks are noticed when a key needs them. Only the second row shows
- * whether a blob is constant. So the first row only sets a marker, and the blob is copied on the
- * second. */
+ * If the arguments are constant within a statement (literals or parameters), the filter is opened
+ * only once: sqlite3_set_auxdata() keeps it until the statement ends. So even if the file changes
+ * while the statement runs, the statement sees a single version of it. A blob from a row is viewed
+ * in place, which takes constant time. Damage in such a blob is detected only when a key is in a
+ * damaged block. Only at the second row is it clear whether a blob is constant, so the first row
+ * sets a marker, and the second row copies the blob. */
 #include "glue.h"
 
 #include <string.h>
 
-/* What a statement keeps. If the filter argument is not constant, SQLite drops this after the row.
- * The format may change on its own, so it is compared. */
+/* The auxiliary data that SQLite keeps for a statement. If the filter argument is not constant,
+ * SQLite drops the data after each row. The format argument can change independently, so it is
+ * compared. */
 struct memo {
-    struct held *held; /* NULL if a blob was seen once */
+    struct held *held; /* NULL if a blob has been seen only once */
     char format[32];
 };
 
@@ -25,8 +26,8 @@ static void forget(void *memory)
     sqlite3_free(memo);
 }
 
-/* Takes over a reference to `held`. If memory runs out, the filter is opened again for the next
- * row. */
+/* Takes ownership of one reference to `held`. If memory runs out, the next row opens the filter
+ * again. */
 static void remember(sqlite3_context *context, struct held *held, const char *format)
 {
     struct memo *memo = NULL;
@@ -40,12 +41,6 @@ static void remember(sqlite3_context *context, struct held *held, const char *fo
     sqlite3_set_auxdata(context, 0, memo, forget);
 }
 
-static struct held *share(struct held *held)
-{
-    held->owners++;
-    return held;
-}
-
 static bool use(struct source *source, struct held *held)
 {
     source->held = held;
@@ -55,11 +50,48 @@ static bool use(struct source *source, struct held *held)
     return true;
 }
 
+/* ---- a connection's files -------------------------------------------------------------------- */
+
+struct connection *connection_create(void)
+{
+    struct connection *connection = sqlite3_malloc64(sizeof *connection);
+    if (!connection) return NULL;
+    *connection = (struct connection){1, shelf_create(&sqlite_memory)};
+    if (connection->shelf) return connection;
+    sqlite3_free(connection);
+    return NULL;
+}
+
+struct connection *connection_share(struct connection *connection)
+{
+    connection->owners++;
+    return connection;
+}
+
+void connection_release(void *memory)
+{
+    struct connection *connection = memory;
+    if (--connection->owners > 0) return;
+    shelf_free(connection->shelf);
+    sqlite3_free(connection);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool fail_source(sqlite3_context *context, const petal_error *error)
+/* Returns the options for opening a filter with SQLite's allocator and limits. */
+static petal_open_options open_options(sqlite3_context *context, const char *format, uint32_t flags)
 {
-    fail_with(context, NULL, error);
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.allocator = &sqlite_memory;
+    options.format = format;
+    options.max_bytes = options.memory_limit = limit_of(context);
+    return options;
+}
+
+static bool fail_source(sqlite3_context *context, const char *path, const petal_error *error)
+{
+    fail_with(context, path, error);
     return false;
 }
 
@@ -69,9 +101,10 @@ static bool copy_blob(sqlite3_context *context, const void *bytes, uint64_t size
     petal_error error;
     petal_filter *filter;
     petal_open_options options = open_options(context, format, PETAL_OPEN_LOAD);
-    if (petal_load(bytes, size, &options, &filter, &error) != PETAL_OK)
-        return fail_source(context, &error);
-    return use(source, hold(context, filter));
+    if (petal_load(bytes, size, &options, &filter, &error) != PETAL_OK ||
+        !use(source, hold(filter, &sqlite_memory, &error)))
+        return fail_source(context, NULL, &error);
+    return true;
 }
 
 static bool view_blob(sqlite3_context *context, const void *bytes, uint64_t size,
@@ -81,7 +114,7 @@ static bool view_blob(sqlite3_context *context, const void *bytes, uint64_t size
     petal_info info = PETAL_INFO_INIT;
     petal_open_options options = open_options(context, format, PETAL_OPEN_VERIFY_ON_USE);
     if (petal_view(bytes, size, &options, &source->view, &error) != PETAL_OK)
-        return fail_source(context, &error);
+        return fail_source(context, NULL, &error);
     petal_get_info(source->view, PETAL_ALL_LAYERS, &info, NULL);
     source->filter = source->view;
     source->key_type = info.key_type;
@@ -102,23 +135,33 @@ static bool open_blob(sqlite3_context *context, sqlite3_value *value, const char
                   : view_blob(context, bytes, size, format, source);
 }
 
+/* Returns the text without NULs of a name, or NULL after an error. */
+static const char *name_of(sqlite3_context *context, sqlite3_value *value, const char *what)
+{
+    const char *name = (const char *)sqlite3_value_text(value);
+    if (!name) {
+        sqlite3_result_error_nomem(context);
+        return NULL;
+    }
+    if (strlen(name) == (size_t)sqlite3_value_bytes(value)) return name;
+    fail(context, "the %s has a NUL byte in it; a filter's bytes are a BLOB", what);
+    return NULL;
+}
+
 static bool open_file(sqlite3_context *context, sqlite3_value *value, const char *format,
                       struct source *source)
 {
-    const char *path = (const char *)sqlite3_value_text(value);
-    if (!path) {
-        sqlite3_result_error_nomem(context);
-        return false;
-    }
-    if (strlen(path) != (size_t)sqlite3_value_bytes(value)) {
-        fail(context, "the file's name has a NUL byte in it; a filter's bytes are a BLOB");
-        return false;
-    }
+    const char *path = name_of(context, value, "file's name");
+    if (!path) return false;
+    petal_error error;
+    const struct connection *connection = sqlite3_user_data(context);
+    petal_open_options options = open_options(context, format, PETAL_OPEN_LOAD);
     source->path = path;
-    return use(source, shelf_take(context, path, format));
+    struct held *held = shelf_take(connection->shelf, path, &options, limit_of(context), &error);
+    return use(source, held) || fail_source(context, path, &error);
 }
 
-/* copies: copy a blob instead of viewing it. */
+/* If `copies` is true, a blob is copied instead of viewed. */
 static bool open_any(sqlite3_context *context, sqlite3_value *value, const char *format,
                      bool copies, struct source *source)
 {
@@ -132,7 +175,8 @@ static bool open_any(sqlite3_context *context, sqlite3_value *value, const char 
     }
 }
 
-/* Returns the name of a format, "auto" if none is given, or NULL after an error. */
+/* Returns the name of the format, or "auto" if the argument is missing. Returns NULL after an
+ * error. */
 static const char *format_of(sqlite3_context *context, sqlite3_value *value)
 {
     if (!value) return "auto";
@@ -140,9 +184,7 @@ static const char *format_of(sqlite3_context *context, sqlite3_value *value)
         fail(context, "the format is a name, such as 'guava'; see `petal formats`");
         return NULL;
     }
-    const char *name = (const char *)sqlite3_value_text(value);
-    if (!name) sqlite3_result_error_nomem(context);
-    return name;
+    return name_of(context, value, "format");
 }
 
 bool source_open_once(sqlite3_context *context, sqlite3_value *filter, sqlite3_value *format,
@@ -161,10 +203,10 @@ bool source_open(sqlite3_context *context, sqlite3_value *filter, sqlite3_value 
     bool is_constant = memo && strcmp(memo->format, name) == 0;
     if (is_constant && memo->held) {
         memset(source, 0, sizeof *source);
-        return use(source, share(memo->held));
+        return use(source, held_share(memo->held));
     }
     if (!open_any(context, filter, name, is_constant, source)) return false;
-    remember(context, source->held ? share(source->held) : NULL, name);
+    remember(context, source->held ? held_share(source->held) : NULL, name);
     return true;
 }
 

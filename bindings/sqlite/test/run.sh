@@ -1,7 +1,7 @@
 #!/bin/sh
-# The extension that the build makes, loaded by Debian's SQLite: every vector, the cases of all
-# bindings, SQL's types and flags, files that change, misuse; the same under AddressSanitizer; and
-# the examples of docs/sqlite.md.
+# Tests the built extension in Debian's SQLite: every test vector, the cases of all bindings, SQL
+# types and flags, files that change, and misuse. Repeats these tests under AddressSanitizer, and
+# tests the examples in docs/sqlite.md.
 set -u
 . tests/install/lib/tap.sh
 . bindings/binary.sh
@@ -18,14 +18,14 @@ export PETAL_SQLITE
 
 # ---- the file ------------------------------------------------------------------------------------
 
-ok 'it needs libc, libm and libz only' links_only "$PETAL_SQLITE.so" libc libm libz
+ok 'it needs only libc, libm and libz' links_only "$PETAL_SQLITE.so" libc libm libz
 exported() { nm -D --defined-only "$1" | awk '{ print $3 }'; }
-ok 'it exports nothing but its entry point' \
+ok 'it exports only its entry point' \
     [ "$(exported "$PETAL_SQLITE.so")" = sqlite3_petal_init ]
 
 # ---- SQL -----------------------------------------------------------------------------------------
 
-# Some builds of Python leave out extensions.
+# Some Python builds leave out support for SQLite extensions.
 loads_extensions() {
     "$1" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' 2>/dev/null
 }
@@ -38,14 +38,15 @@ done
     finish
 }
 run_tests() {
-    PYTHONPATH=$here/test:bindings/python/test "$python" -B -m bare test_vectors test_cases test_sql
+    PYTHONPATH=$here/test:bindings/sql/test:bindings/python/test \
+        "$python" -B -m bare test_vectors test_cases test_types test_misuse test_functions test_sql
 }
 relay run_tests
 
 # ---- AddressSanitizer ----------------------------------------------------------------------------
 
-# Uses Debian's SQLite, in which the sanitizer can replace the allocator. Leaks are checked in a
-# process of SQLite's shell, since Python has leaks of its own.
+# Uses Debian's SQLite, since the sanitizer can replace its allocator. Leaks are checked in SQLite's
+# shell, since Python itself leaks memory.
 sanitized=$PWD/build/bindings/sqlite
 build_sanitized() {
     cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPETAL_BUILD_SQLITE=ON \
@@ -57,7 +58,7 @@ no_reports() { ! cat "$TMPDIR"/report.* 2>/dev/null; }
 no_leaks() {
     LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=1:exitcode=23 \
         sqlite3 :memory: <"$TMPDIR/leaks.sql"
-    [ $? -eq 1 ] # some of the statements are errors
+    [ $? -eq 1 ] # some statements fail on purpose
 }
 if nightly 'under AddressSanitizer' && needs cc cmake; then
     ok 'the extension is built with AddressSanitizer' build_sanitized
@@ -72,14 +73,12 @@ select length(petal_merge(f))
 from (select petal_build(value, 0.1, 100) f from generate_series(1, 50));
 select sum(petal_contains((select f from g), value)) from generate_series(1, 1000);
 SQL
-    ok 'nothing leaks' no_leaks
+    ok 'there are no leaks' no_leaks
     (
         LD_PRELOAD=$(cc -print-file-name=libasan.so)
         ASAN_OPTIONS=quarantine_size_mb=8:detect_leaks=0:allocator_may_return_null=1
         ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$TMPDIR/report
-        TMPDIR=$TMPDIR/again # the tests make their files once
-        mkdir "$TMPDIR"
-        export LD_PRELOAD ASAN_OPTIONS TMPDIR
+        export LD_PRELOAD ASAN_OPTIONS
         run_tests
     ) >"$TMPDIR/sanitized" 2>&1
     relay_as 'sanitized: ' cat "$TMPDIR/sanitized"
@@ -94,7 +93,7 @@ mkdir "$TMPDIR/page" "$TMPDIR/bin"
 PETAL_SQLITE=$PETAL_BUILD_DIR/bindings/sqlite/petal
 cd "$TMPDIR/page" && cp "$PETAL_SQLITE.so" . && run_blocks docs/sqlite.md
 cd "$top" || exit 2
-every_function() { # fails unless docs/sqlite.md and README.md mention each function
+every_function() { # checks that docs/sqlite.md and README.md mention each function
     for name in $(sed -n 's/^    {"\(petal_[a-z]*\)", .*/\1/p' "$here/src/extension.c" | sort -u); do
         grep -q "$name(" docs/sqlite.md && grep -q "$name(" "$here/README.md" ||
             echo "not documented: $name"

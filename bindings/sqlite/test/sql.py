@@ -1,13 +1,16 @@
-"""sql.py - opens connections with the extension, and has what the tests share. Tests run at the top
-of the tree; PETAL_SQLITE is the extension's file without its ending."""
+"""sql.py - opens connections with the extension loaded, and contains helpers that the tests share.
+Run the tests from the top of the tree. PETAL_SQLITE is the path of the extension without its
+suffix."""
 
 import os
 import sqlite3
-import struct
-from pathlib import Path
 
-VECTORS = Path("vectors")
+from queries import column, contains, info, one
+
+HOST = "SQLite"
 EXTENSION = os.environ["PETAL_SQLITE"]
+# the table s, whose column i contains the integers from 0 to count - 1
+SERIES = "with recursive s(i) as (select 0 union all select i + 1 from s where i + 1 < {})"
 
 
 def connect(path=":memory:"):
@@ -18,21 +21,11 @@ def connect(path=":memory:"):
     return base
 
 
-def one(base, query, *values):
-    """Returns the only value of the query's only row."""
-    rows = base.execute(query, values).fetchall()
-    assert len(rows) == 1 and len(rows[0]) == 1, rows
-    return rows[0][0]
-
-
-def column(base, query, *values):
-    return [row[0] for row in base.execute(query, values)]
-
-
 def error_of(base, query, *values):
-    """Returns the error message of the query; the connection must still work."""
+    """Returns the query's error message. The query may also be given as a function. The connection
+    must still work afterward."""
     try:
-        base.execute(query, values).fetchall()
+        query() if callable(query) else base.execute(query, values).fetchall()
     except MemoryError:  # SQLITE_NOMEM
         said = "out of memory"
     except sqlite3.Error as error:
@@ -43,30 +36,37 @@ def error_of(base, query, *values):
     return said
 
 
-def table(base, keys, name="keys"):
-    """Makes a table of the keys, in order, in a column without affinity: each key keeps its
-    type."""
-    base.execute(f"drop table if exists {name}")
-    base.execute(f"create table {name} (k blob)")
-    base.executemany(f"insert into {name} values (?)", ((key,) for key in keys))
+def table(base, keys):
+    """Creates a table that contains the keys in order. The column has no type affinity, so each key
+    keeps its type. Returns the indices of the keys that SQL can express, which is all of them."""
+    base.execute("drop table if exists keys")
+    base.execute("create table keys (k blob)")
+    base.executemany("insert into keys values (?)", ((key,) for key in keys))
+    return list(range(len(keys)))
 
 
-def typed_keys(key):
-    """The SQL values that give this key if the file records no key type."""
-    yield key
-    try:
-        yield key.decode()
-    except UnicodeDecodeError:
-        pass
-    if len(key) == 8:
-        yield int.from_bytes(key, "little", signed=True)
-        number = struct.unpack("<d", key)[0]
-        if number == number and key != struct.pack("<d", -0.0):
-            yield number
+def numbers(base, count):
+    """Creates the table n, whose column i contains the integers from 0 to count - 1."""
+    base.execute(f"create table n as {SERIES.format(count)} select i from s")
 
 
-def rows(path):
-    """The words of each line that is not a comment."""
-    for line in (VECTORS / path).read_text().splitlines():
-        if line and not line.startswith("#"):
-            yield line.split()
+def answers(base, filter, *format):
+    """Returns the answer, 1 or 0, for each key in the table."""
+    marks = ", ?" * len(format)
+    return column(base, f"select petal_contains(?, k{marks}) from keys order by rowid", filter, *format)
+
+
+def built(base, *options):
+    """Builds a filter from the keys in the table."""
+    return one(base, f"select petal_build(k{', ?' * len(options)}) from keys", *options)
+
+
+def attempts(base, bytes):
+    """Yields one function per SQL function that opens a filter; calling it runs the SQL function on
+    the bytes."""
+    for query in (
+        "select petal_contains(?, 'key-1')",
+        "select petal_info(?)",
+        "select petal_merge(f) from (select ? f)",
+    ):
+        yield lambda query=query: one(base, query, bytes)
