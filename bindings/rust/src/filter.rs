@@ -1,8 +1,8 @@
 //! The filter.
-use crate::batch::Verb;
+use crate::batch::{Tally, Verb};
 use crate::error::{check, Error};
 use crate::info::{Comparison, Info, Stats};
-use crate::key::{raw, Hash, Key, KeyType, Raw};
+use crate::key::{convert, raw, Hash, Key, KeyType, Raw};
 use crate::open::{c_path, OpenOptions, SaveOptions};
 use crate::options::Options;
 use crate::shared::SharedFilter;
@@ -12,36 +12,36 @@ use std::fmt;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// A Bloom filter: a set of keys that never forgets one, but mistakes absent keys for present ones
-/// at a planned rate.
+/// A Bloom filter: a set that never forgets a key, but mistakes absent keys for present ones at a
+/// planned rate.
 ///
-/// Any number of threads may query it through `&self`. Calls that change it take `&mut self`; to
-/// add from several threads at once, see [`Filter::share`].
+/// Any number of threads may query a filter through `&self`. Calls that change the filter take
+/// `&mut self`. To add keys from several threads concurrently, see [`Filter::share`].
 pub struct Filter {
     pub(crate) handle: NonNull<sys::petal_filter>,
     pub(crate) key_type: KeyType,
-    /// A query may find a damaged block.
+    /// True if a query may find a damaged block.
     pub(crate) verifies: bool,
-    /// Another library's scheme does not accept the empty key.
+    /// True if the scheme is another library's and rejects the empty key.
     pub(crate) rejects_empty: bool,
 }
 
-// SAFETY: the library has no global state and no thread-local state: any thread may use a filter.
+// SAFETY: any thread may use a filter, because the library has no global and no thread-local state.
 unsafe impl Send for Filter {}
 // SAFETY: "While no thread changes a filter, any number of threads may pass it to calls that take a
-// `const petal_filter`" (petal.h). Through &Filter only those are called.
+// `const petal_filter`" (petal.h). Through &Filter, only such calls are made.
 unsafe impl Sync for Filter {}
 
 impl Drop for Filter {
     fn drop(&mut self) {
-        // SAFETY: the handle is this filter's own.
+        // SAFETY: this filter owns the handle.
         unsafe { sys::petal_free(self.handle.as_ptr()) }
     }
 }
 
 impl Filter {
-    /// An empty filter, planned for `capacity` distinct keys and a false-positive rate. For more
-    /// options see [`Options`].
+    /// Creates an empty filter for `capacity` distinct keys with this false-positive rate. For more
+    /// options, see [`Options`].
     ///
     /// ```
     /// let mut filter = petal_bloom::Filter::new(1000, 0.01)?;
@@ -53,13 +53,13 @@ impl Filter {
         Options::new().capacity(capacity).rate(rate).create()
     }
 
-    /// Opens a filter file, mapped for reading; its blocks are verified before they are used. For
-    /// more options see [`OpenOptions`].
+    /// Maps a filter file for reading. Each block is verified before its first use. For more
+    /// options, see [`OpenOptions`].
     pub fn open(path: impl AsRef<Path>) -> Result<Filter, Error> {
         OpenOptions::new().open(path)
     }
 
-    /// Makes a filter from the bytes of a file.
+    /// Creates a filter from the bytes of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Filter, Error> {
         OpenOptions::new().from_bytes(bytes)
     }
@@ -74,7 +74,7 @@ impl Filter {
         let mut filter = Filter { handle, key_type, verifies, rejects_empty };
         let info = filter.info()?;
         let mut file: sys::petal_file_info = sized!(sys::petal_file_info);
-        // SAFETY: the struct is initialised.
+        // SAFETY: the struct is initialized.
         check(|error| unsafe { sys::petal_get_file_info(handle.as_ptr(), &mut file, error) })?;
         filter.key_type = info.key_type;
         filter.verifies = file.verifies_on_use != 0;
@@ -84,31 +84,31 @@ impl Filter {
 
     // ---- keys ----
 
-    /// Adds a key. Returns true if it was certainly new.
+    /// Adds a key. Returns true if the key was certainly new.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Add.one(self, key) }
     }
 
-    /// Is the key present? Returns false if it certainly isn't, and true if it probably is.
+    /// Returns false if the key is certainly absent, and true if it is probably present.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> Result<bool, Error> {
-        // SAFETY: it takes a const filter.
+        // SAFETY: the handle is valid, and the function only reads the filter.
         unsafe { Verb::Contains.one(self, key) }
     }
 
-    /// Removes a key from a [counting](crate::Scheme::Counting) filter. Returns false if it was
-    /// certainly absent. Remove only keys that were added: removing a false positive damages keys
-    /// that are present.
+    /// Removes a key from a [counting](crate::Scheme::Counting) filter. Returns false if the key
+    /// was certainly absent. Remove only keys that were added: removing a false positive damages
+    /// keys that are present.
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
         // SAFETY: &mut self is exclusive.
         unsafe { Verb::Remove.one(self, key) }
     }
 
-    /// Adds the keys, and returns how many were new. For integers, this is faster than adding them
-    /// one by one.
+    /// Adds the keys, and returns the number of new keys. This is faster than adding the keys one
+    /// by one.
     ///
     /// ```
     /// let mut filter = petal_bloom::Filter::new(1000, 0.0001)?;
@@ -120,36 +120,38 @@ impl Filter {
     /// After a failure, the keys before the error's index have been added.
     pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<u64, Error> {
         // SAFETY: &mut self is exclusive.
-        unsafe { Verb::Add.many(self, keys, None) }
+        unsafe { Verb::Add.all(self, keys, None) }
     }
 
-    /// Adds the keys, and writes which were new; `answers` must be as long as `keys`.
+    /// Adds the keys, and stores in `answers` whether each key was new. `answers` must be as long
+    /// as `keys`.
     pub fn insert_into<K: Key>(&mut self, keys: &[K], answers: &mut [bool]) -> Result<u64, Error> {
         // SAFETY: &mut self is exclusive.
-        unsafe { Verb::Add.many(self, keys, Some(answers)) }
+        unsafe { Verb::Add.all(self, keys, Some(answers)) }
     }
 
-    /// Which of the keys are present?
+    /// Returns, for each key, whether it is probably present.
     pub fn contains_many<K: Key>(&self, keys: &[K]) -> Result<Vec<bool>, Error> {
         let mut answers = vec![false; keys.len()];
         self.contains_into(keys, &mut answers)?;
         Ok(answers)
     }
 
-    /// Writes which of the keys are present, and returns how many; `answers` must be as long as
-    /// `keys`.
+    /// Stores in `answers`, which must be as long as `keys`, whether each key is probably present.
+    /// Returns the number of present keys.
     pub fn contains_into<K: Key>(&self, keys: &[K], answers: &mut [bool]) -> Result<u64, Error> {
         // SAFETY: it takes a const filter.
-        unsafe { Verb::Contains.many(self, keys, Some(answers)) }
+        unsafe { Verb::Contains.all(self, keys, Some(answers)) }
     }
 
-    /// Removes the keys, and returns how many were present; see [`remove`](Filter::remove).
+    /// Removes the keys, and returns the number of keys that were present; see
+    /// [`remove`](Filter::remove).
     pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Result<u64, Error> {
         // SAFETY: &mut self is exclusive.
-        unsafe { Verb::Remove.many(self, keys, None) }
+        unsafe { Verb::Remove.all(self, keys, None) }
     }
 
-    /// Adds the keys of an iterator, in batches, and returns how many were new. ([`Extend`] could
+    /// Adds an iterator's keys in batches, and returns the number of new keys. ([`Extend`] could
     /// not report errors.)
     ///
     /// ```
@@ -159,38 +161,47 @@ impl Filter {
     /// # Ok::<(), petal_bloom::Error>(())
     /// ```
     pub fn extend<K: Key>(&mut self, keys: impl IntoIterator<Item = K>) -> Result<u64, Error> {
-        let (mut keys, mut added, mut begin) = (keys.into_iter(), 0, 0);
+        let (mut keys, mut begin, mut tally) = (keys.into_iter(), 0, Tally::default());
         let mut chunk = Vec::new();
         loop {
             chunk.extend(keys.by_ref().take(1024));
             if chunk.is_empty() {
-                return Ok(added);
+                return tally.end(Verb::Add);
             }
-            added += self.insert_many(&chunk).map_err(|error| match error.index() {
-                Some(index) => error.at_index(begin + index),
-                None => error,
-            })?;
+            // SAFETY: &mut self is exclusive.
+            unsafe { Verb::Add.many(self, &chunk, None, &mut tally) }.map_err(
+                |error| match error.index() {
+                    Some(index) => error.at_index(begin + index),
+                    None => error,
+                },
+            )?;
             begin += chunk.len();
             chunk.clear();
         }
     }
 
-    /// The 64-bit hash of a key under this filter's hash and seed or secret.
+    /// Returns a key's 64-bit hash, computed with this filter's hash function and its seed or
+    /// secret.
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> Result<Hash, Error> {
         let hash = |bytes: &[u8]| {
             // SAFETY: the bytes are borrowed for the call.
             unsafe { sys::petal_hash_key(self.handle.as_ptr(), bytes.as_ptr().cast(), bytes.len()) }
         };
-        Ok(Hash(match raw(key.key(), self.key_type)? {
-            Raw::Bytes(bytes) => hash(&bytes),
-            Raw::Integer(value) => hash(&value.to_le_bytes()),
-            Raw::Hash(hash) => hash,
+        Ok(Hash(match raw(key.key(), self.key_type) {
+            Some(Raw::Bytes(bytes)) => hash(bytes),
+            Some(Raw::Integer(value)) => hash(&value.to_le_bytes()),
+            Some(Raw::Hash(hash)) => hash,
+            None => {
+                let mut bytes = Vec::new();
+                convert(key.key(), self.key_type, &mut bytes)?;
+                hash(&bytes)
+            }
         }))
     }
 
     // ---- files ----
 
-    /// Writes the filter to a petal file, and replaces an old one atomically.
+    /// Writes the filter to a petal file. An existing file is replaced atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.save_with(path, &SaveOptions::new())
     }
@@ -209,30 +220,30 @@ impl Filter {
         saved.map(drop).map_err(|error| error.at_path(path))
     }
 
-    /// The bytes of the petal file.
+    /// Returns the bytes of the filter's petal file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         self.to_bytes_with(&SaveOptions::new())
     }
 
-    /// The bytes of the file in another format.
+    /// Returns the bytes of the filter's file in another format.
     pub fn to_bytes_with(&self, options: &SaveOptions) -> Result<Vec<u8>, Error> {
         options.borrowed(|raw| {
-            // SAFETY: `collect` gets the vector, and the options are borrowed for the call.
+            // SAFETY: `collect` receives the vector, and the options are borrowed for the call.
             collected(|bytes, error| unsafe {
                 sys::petal_write(self.handle.as_ptr(), raw, Some(collect), bytes, error)
             })
         })
     }
 
-    /// Makes the changes of a [writable map](crate::Mode::Writable) durable, and marks its file
-    /// clean. Dropping the filter does so too, but cannot report a failure.
+    /// Makes changes to a [writable map](crate::Mode::Writable) durable, and marks the file as
+    /// clean. Dropping the filter does the same, but cannot report a failure.
     pub fn sync(&mut self) -> Result<(), Error> {
         // SAFETY: &mut self is exclusive.
         check(|error| unsafe { sys::petal_sync(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Compares every block of a mapped file with its checksum. Returns false if there is nothing
-    /// to compare.
+    /// Compares every block of a mapped file with its checksum. Returns false if the filter has no
+    /// checksums.
     pub fn verify(&self) -> Result<bool, Error> {
         // SAFETY: it takes a const filter.
         check(|error| unsafe { sys::petal_verify(self.handle.as_ptr(), error) })
@@ -241,33 +252,33 @@ impl Filter {
 
     // ---- looking inside ----
 
-    /// Parameters, sizes and names, in constant time.
+    /// Returns the filter's parameters, sizes and names, in constant time.
     pub fn info(&self) -> Result<Info, Error> {
         let mut info: sys::petal_info = sized!(sys::petal_info);
         let all = sys::PETAL_ALL_LAYERS;
-        // SAFETY: the struct is initialised.
+        // SAFETY: the struct is initialized.
         check(|error| unsafe { sys::petal_get_info(self.handle.as_ptr(), all, &mut info, error) })?;
         Ok(Info::of(&info))
     }
 
-    /// Statistics estimated from all bits.
+    /// Returns statistics estimated from all the bits.
     pub fn stats(&self) -> Result<Stats, Error> {
         let mut stats: sys::petal_stats = sized!(sys::petal_stats);
         let all = sys::PETAL_ALL_LAYERS;
-        // SAFETY: the struct is initialised.
+        // SAFETY: the struct is initialized.
         check(|error| unsafe {
             sys::petal_get_stats(self.handle.as_ptr(), all, &mut stats, error)
         })?;
         Ok(Stats::of(&stats))
     }
 
-    /// Does it certainly hold more distinct keys than its capacity?
+    /// Returns true if the filter certainly contains more distinct keys than its capacity.
     pub fn is_overfull(&self) -> bool {
         // SAFETY: it takes a const filter.
         unsafe { sys::petal_is_overfull(self.handle.as_ptr()) }
     }
 
-    /// A number that is equal for filters with equal parameters and bits.
+    /// Returns a number that is equal for filters with equal parameters and bits.
     pub fn content_id(&self) -> Result<u64, Error> {
         let mut id = 0;
         // SAFETY: it takes a const filter.
@@ -275,12 +286,12 @@ impl Filter {
         Ok(id)
     }
 
-    /// The type of its keys, as given by the file or the options.
+    /// Returns the filter's key type, which comes from the file or the options.
     pub fn key_type(&self) -> KeyType {
         self.key_type
     }
 
-    /// Your own bytes in the file.
+    /// Returns your own bytes stored in the file.
     pub fn metadata(&self) -> &[u8] {
         let mut size = 0;
         // SAFETY: the bytes do not change while the filter is borrowed.
@@ -293,7 +304,7 @@ impl Filter {
         }
     }
 
-    /// Replaces the metadata, which is at most 64 KiB.
+    /// Replaces the metadata. The maximum is 64 KiB.
     pub fn set_metadata(&mut self, metadata: &[u8]) -> Result<(), Error> {
         let (bytes, size) = (metadata.as_ptr().cast(), metadata.len() as u64);
         // SAFETY: &mut self is exclusive, and the bytes are copied.
@@ -303,7 +314,8 @@ impl Filter {
 
     // ---- whole filters ----
 
-    /// Turns it into the union of both, exactly as if the keys of both had been added to it.
+    /// Adds the other filter's keys. The result is exactly the same as if all keys had been added
+    /// to this filter.
     ///
     /// ```
     /// let mut a = petal_bloom::Filter::new(100, 0.01)?;
@@ -316,14 +328,15 @@ impl Filter {
     /// ```
     pub fn merge(&mut self, other: &Filter) -> Result<(), Error> {
         let (this, other) = (self.handle.as_ptr(), other.handle.as_ptr());
-        // SAFETY: &mut self is exclusive, so they are two filters.
+        // SAFETY: &mut self is exclusive, so the two filters are different.
         check(|error| unsafe { sys::petal_merge(this, other, error) }).map(drop)
     }
 
-    /// Keeps only the bits that both have: every key that is in both is still present.
+    /// Keeps only the bits that are set in both filters. Every key that is in both filters stays
+    /// present.
     pub fn intersect(&mut self, other: &Filter) -> Result<(), Error> {
         let (this, other) = (self.handle.as_ptr(), other.handle.as_ptr());
-        // SAFETY: as for merge.
+        // SAFETY: &mut self is exclusive, as in merge.
         check(|error| unsafe { sys::petal_intersect(this, other, error) }).map(drop)
     }
 
@@ -331,28 +344,28 @@ impl Filter {
     pub fn compare(&self, other: &Filter) -> Result<Comparison, Error> {
         let mut comparison: sys::petal_comparison = sized!(sys::petal_comparison);
         let (this, other) = (self.handle.as_ptr(), other.handle.as_ptr());
-        // SAFETY: it takes const filters.
+        // SAFETY: the function takes const filters.
         check(|error| unsafe { sys::petal_compare(this, other, &mut comparison, error) })?;
         Ok(Comparison::of(&comparison))
     }
 
-    /// A private copy in memory, which may change even if this one may not.
+    /// Returns a private copy in memory. The copy is writable even if this filter is not.
     pub fn try_clone(&self) -> Result<Filter, Error> {
         self.derived(sys::petal_clone)
     }
 
-    /// An empty filter with the same parameters, which can be merged with this one.
+    /// Returns an empty filter with the same parameters, which can be merged with this one.
     pub fn empty_like(&self) -> Result<Filter, Error> {
         self.derived(sys::petal_create_like)
     }
 
-    /// A classic filter with the keys of this counting one, a quarter of its size.
+    /// Returns a classic filter with the keys of this counting filter, at a quarter of its size.
     pub fn drop_counts(&self) -> Result<Filter, Error> {
         self.derived(sys::petal_drop_counts)
     }
 
-    /// A smaller filter with the same keys, as if it had been created for `capacity` keys at this
-    /// rate. 0 means the filter's own rate, and the keys that are present.
+    /// Returns a smaller filter with the same keys, for `capacity` keys and this rate. A rate of 0
+    /// means the filter's own rate, and a capacity of 0 means the keys present.
     pub fn fold(&self, rate: f64, capacity: u64) -> Result<Filter, Error> {
         let mut options: sys::petal_fold_options = sized!(sys::petal_fold_options);
         (options.rate, options.capacity) = (rate, capacity);
@@ -370,13 +383,13 @@ impl Filter {
             *mut sys::petal_error,
         ) -> sys::petal_status,
     ) -> Result<Filter, Error> {
-        // SAFETY: each of them takes a const filter and returns a new one.
+        // SAFETY: each of these functions takes a const filter and returns a new filter.
         self.like_this(Filter::made(|filter, error| unsafe {
             call(self.handle.as_ptr(), filter, error)
         }))
     }
 
-    /// The new filter's keys have the type that this one was opened with.
+    /// The new filter has the key type with which this filter was opened.
     fn like_this(&self, made: Result<Filter, Error>) -> Result<Filter, Error> {
         made.map(|mut filter| {
             filter.key_type = self.key_type;
@@ -390,8 +403,8 @@ impl Filter {
         check(|error| unsafe { sys::petal_clear(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Makes it permanently read-only. A [static](crate::Scheme::Static) filter is built from the
-    /// keys that were added.
+    /// Makes the filter permanently read-only. For a [static](crate::Scheme::Static) filter, this
+    /// call builds the filter from the added keys.
     ///
     /// ```
     /// use petal_bloom::{Options, Scheme};
@@ -408,24 +421,24 @@ impl Filter {
         check(|error| unsafe { sys::petal_freeze(self.handle.as_ptr(), error) }).map(drop)
     }
 
-    /// Sets the clock of a time window, in milliseconds since 1970, and drops keys that have
-    /// expired.
+    /// Sets a time window's clock, in milliseconds since 1970, and drops expired keys.
     pub fn set_clock(&mut self, now_ms: u64) -> Result<(), Error> {
         // SAFETY: &mut self is exclusive.
         check(|error| unsafe { sys::petal_set_clock(self.handle.as_ptr(), now_ms, error) })
             .map(drop)
     }
 
-    /// The patch that turns `older` into this filter, a few percent of the file.
+    /// Returns the patch from `older` to this filter. A patch typically takes a few percent of the
+    /// file's size.
     pub fn patch(&self, older: &Filter) -> Result<Vec<u8>, Error> {
         let (this, older) = (self.handle.as_ptr(), older.handle.as_ptr());
-        // SAFETY: it takes const filters, and `collect` gets the vector.
+        // SAFETY: the function takes const filters, and `collect` receives the vector.
         collected(|bytes, error| unsafe {
             sys::petal_diff(older, this, Some(collect), bytes, error)
         })
     }
 
-    /// Applies a patch. After a failure the filter is unchanged.
+    /// Applies a patch. If this fails, the filter is unchanged.
     pub fn apply_patch(&mut self, patch: &[u8]) -> Result<(), Error> {
         let (bytes, size) = (patch.as_ptr().cast(), patch.len() as u64);
         // SAFETY: &mut self is exclusive, and the patch is borrowed for the call.
@@ -435,7 +448,7 @@ impl Filter {
         .map(drop)
     }
 
-    /// From now on several threads may add to it at once; see [`SharedFilter`].
+    /// Lets several threads add keys to the filter concurrently. See [`SharedFilter`].
     pub fn share(self) -> Result<SharedFilter, Error> {
         SharedFilter::new(self)
     }
@@ -452,12 +465,12 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// Receives the bytes that the library writes, in the vector `context`.
+/// Appends the library's output to the vector `context`.
 unsafe extern "C" fn collect(context: *mut c_void, bytes: *const c_void, size: usize) -> i32 {
     if size == 0 {
         return 0; // `bytes` may be NULL
     }
-    // SAFETY: `collected` passed the vector, and the library passes bytes of that size.
+    // SAFETY: `collected` passed the vector, and the library passes `size` valid bytes.
     let (all, bytes) = unsafe {
         (&mut *context.cast::<Vec<u8>>(), std::slice::from_raw_parts(bytes.cast(), size))
     };

@@ -3,25 +3,25 @@ use crate::error::Error;
 use petal_bloom_sys as sys;
 use std::borrow::Cow;
 
-/// A key of any type, borrowed.
+/// A borrowed key of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnyKey<'a> {
-    /// The key's bytes are UTF-8 (UTF-16LE for filters of [`KeyType::Utf16`]).
+    /// The key's bytes are UTF-8 (UTF-16LE for filters with [`KeyType::Utf16`]).
     Text(&'a str),
-    /// The bytes themselves. Filters of every type accept them.
+    /// The bytes themselves. Filters with any key type accept bytes.
     Bytes(&'a [u8]),
-    /// 8 bytes, little-endian, of the value as `i64`; a value that does not fit is an error.
+    /// The value as `i64`, in 8 little-endian bytes. A value that does not fit is an error.
     Integer(i128),
-    /// 8 bytes, little-endian, of the IEEE 754 value; -0.0 becomes 0.0, and all NaNs are the same
+    /// The IEEE 754 value in 8 little-endian bytes. -0.0 becomes 0.0, and all NaNs are the same
     /// key.
     Real(f64),
-    /// A hash in place of a key.
+    /// A key's hash, in place of the key.
     Hash(u64),
 }
 
-/// What can be a key: text, bytes, integers and floating-point numbers. `1`, `1.0` and `"1"` are
-/// different keys; `1_u8` and `1_i64` are the same.
+/// A value that can be a key: text, bytes, integers and floating-point numbers. `1`, `1.0` and
+/// `"1"` are different keys; `1_u8` and `1_i64` are the same.
 ///
 /// | Rust | key bytes |
 /// |---|---|
@@ -44,7 +44,7 @@ pub trait Key {
     /// The key.
     fn key(&self) -> AnyKey<'_>;
 
-    /// These keys, if they are an array of `i64` already.
+    /// Returns these keys if they are already an array of `i64`.
     #[doc(hidden)]
     fn integers(_keys: &[Self]) -> Option<&[i64]>
     where
@@ -54,8 +54,8 @@ pub trait Key {
     }
 }
 
-/// A well-mixed 64-bit hash in place of a key, such as [`Filter::hash`](crate::Filter::hash)
-/// returns.
+/// A key's 64-bit hash, from [`Filter::hash`](crate::Filter::hash) or another good hash function,
+/// in place of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hash(pub u64);
 
@@ -116,16 +116,16 @@ impl<K: Key + ?Sized> Key for &K {
     }
 }
 
-/// What a filter's keys were before they became bytes. If a file records it, keys of other types
-/// are an error instead of a wrong "certainly not". Bytes are always accepted.
+/// The type of a filter's keys before they are converted to bytes. If a file records the type, keys
+/// of other types cause an error instead of a wrong "certainly not". Bytes are always accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyType {
-    /// Not recorded: keys of all types are accepted.
+    /// No key type is recorded, so keys of all types are accepted.
     Any,
     /// Text as UTF-8.
     Text,
-    /// Text as UTF-16LE, as a JVM stores it.
+    /// Text as UTF-16LE.
     Utf16,
     /// Integers of 32 bits.
     I32,
@@ -133,11 +133,11 @@ pub enum KeyType {
     I64,
     /// Floating-point numbers of 64 bits.
     F64,
-    /// Bytes, which the tool writes in hexadecimal.
+    /// Bytes, which the petal command writes in hexadecimal.
     Hex,
-    /// Bytes, which the tool writes in base64.
+    /// Bytes, which the petal command writes in base64.
     Base64,
-    /// A type that this version does not know: only bytes are accepted.
+    /// A type unknown to this version, so only bytes are accepted.
     Other,
 }
 
@@ -157,47 +157,62 @@ impl KeyType {
         NUMBERS.iter().find(|row| row.1 == number).map_or(KeyType::Other, |row| row.0)
     }
 
-    /// A number that the library refuses, for `Other`.
+    /// The type's number; for `Other`, one that the library rejects.
     pub(crate) fn number(self) -> u32 {
         NUMBERS.iter().find(|row| row.0 == self).map_or(u32::MAX, |row| row.1)
     }
 }
 
-/// A key as the library takes it.
+/// A key in the form that the library accepts.
+#[derive(Clone, Copy)]
 pub(crate) enum Raw<'a> {
-    Bytes(Cow<'a, [u8]>),
+    Bytes(&'a [u8]),
     Integer(i64),
     Hash(u64),
 }
 
-/// Converts the key to the canonical form for a filter of that type, or says why it can't be one of
-/// its keys.
+/// Returns the key in the library's form for a filter with this key type. Returns `None` if
+/// `convert` must convert or reject the key.
 #[inline]
-pub(crate) fn raw(key: AnyKey<'_>, filter: KeyType) -> Result<Raw<'_>, Error> {
-    use KeyType::{Any, Text, Utf16, F64, I32, I64};
+pub(crate) fn raw(key: AnyKey<'_>, filter: KeyType) -> Option<Raw<'_>> {
+    use KeyType::{Any, Text, Utf16, F64, I64};
     match (key, filter) {
-        (AnyKey::Bytes(bytes), _) => Ok(Raw::Bytes(Cow::Borrowed(bytes))),
-        (AnyKey::Text(text), Any | Text) => Ok(Raw::Bytes(Cow::Borrowed(text.as_bytes()))),
-        (AnyKey::Integer(value), Any | I64) => match i64::try_from(value) {
-            Ok(value) => Ok(Raw::Integer(value)),
-            Err(_) => Err(Error::key_range(value, 64)),
-        },
-        (AnyKey::Real(value), Any | F64) => Ok(Raw::Integer(bits_of(value))),
-        (AnyKey::Hash(hash), _) => Ok(Raw::Hash(hash)),
-        (AnyKey::Text(text), Utf16) => {
-            Ok(Raw::Bytes(text.encode_utf16().flat_map(u16::to_le_bytes).collect()))
-        }
-        (AnyKey::Integer(value), I32) => match i32::try_from(value) {
-            Ok(value) => Ok(Raw::Bytes(value.to_le_bytes().to_vec().into())),
-            Err(_) => Err(Error::key_range(value, 32)),
-        },
-        (AnyKey::Text(_), _) => Err(Error::key_type(filter, "text")),
-        (AnyKey::Integer(_), _) => Err(Error::key_type(filter, "an integer")),
-        (AnyKey::Real(_), _) => Err(Error::key_type(filter, "a floating-point number")),
+        (AnyKey::Bytes(bytes), _) => Some(Raw::Bytes(bytes)),
+        (AnyKey::Text(text), Any | Text) => Some(Raw::Bytes(text.as_bytes())),
+        (AnyKey::Text(""), Utf16) => Some(Raw::Bytes(&[])),
+        (AnyKey::Integer(value), Any | I64) => i64::try_from(value).ok().map(Raw::Integer),
+        (AnyKey::Real(value), Any | F64) => Some(Raw::Integer(bits_of(value))),
+        (AnyKey::Hash(hash), _) => Some(Raw::Hash(hash)),
+        _ => None,
     }
 }
 
-/// The integer whose 8 bytes are those of this number.
+/// Appends the bytes of a key for which `raw` returned `None`. Fails if the key is not valid for
+/// the filter's key type.
+pub(crate) fn convert(key: AnyKey<'_>, filter: KeyType, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    use KeyType::{Any, Utf16, I32, I64};
+    match (key, filter) {
+        (AnyKey::Text(text), Utf16) => {
+            bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+            Ok(())
+        }
+        (AnyKey::Integer(value), I32) => match i32::try_from(value) {
+            Ok(value) => {
+                bytes.extend(value.to_le_bytes());
+                Ok(())
+            }
+            Err(_) => Err(Error::key_range(value, 32)),
+        },
+        (AnyKey::Integer(value), Any | I64) => Err(Error::key_range(value, 64)),
+        (AnyKey::Text(_), _) => Err(Error::key_type(filter, "text")),
+        (AnyKey::Integer(_), _) => Err(Error::key_type(filter, "an integer")),
+        (AnyKey::Real(_), _) => Err(Error::key_type(filter, "a floating-point number")),
+        (AnyKey::Bytes(_) | AnyKey::Hash(_), _) => Err(Error::key_type(filter, "bytes")),
+    }
+}
+
+/// Returns the integer with the same 8 bytes as this number.
+#[inline]
 fn bits_of(value: f64) -> i64 {
     if value == 0.0 {
         0

@@ -1,7 +1,7 @@
 //! Bloom filters that outlive the program that made them. A filter answers "is this key in the
-//! set?" with "certainly not" or "probably", in about ten bits per key. Its file is read by C, the
-//! shell, Python, Go, Java, C# and JavaScript, and this crate reads the files of Guava, Spark,
-//! Redis, Cassandra and others.
+//! set?" with "certainly not" or "probably", and takes about ten bits per key. C, the shell,
+//! Python, Go, Java, C# and JavaScript can read a filter's file, and this crate can read filters
+//! from Guava, Spark, Redis, Cassandra and others.
 //!
 //! ```
 //! use petal_bloom::Filter;
@@ -19,32 +19,37 @@
 //! # Ok::<(), petal_bloom::Error>(())
 //! ```
 //!
-//! - [`Options`] make a filter: its scheme, its seed or secret, growth, windows.
-//! - [`OpenOptions`] open one: mapped, in place, in memory, or in another format.
-//! - [`Key`] lists the types of keys and says what their bytes are.
-//! - [`SharedFilter`] takes keys from several threads at once.
-//! - [`Error`] has a [`Status`], the library's message, and the offset in the file.
+//! - [`Options`] creates a filter, with a scheme, a seed or secret, growth, or a window.
+//! - [`OpenOptions`] opens a filter: mapped for reading, changed in place, copied to memory, or
+//!   from another format.
+//! - [`Key`] lists the types of keys and defines their bytes.
+//! - [`SharedFilter`] accepts keys from several threads concurrently.
+//! - [`Error`] contains a [`Status`], the library's message, and the offset in the file.
 //!
 //! A [`Filter`] is [`Send`] and [`Sync`]: the library lets any number of threads query a filter
-//! that nobody changes, and all calls that change it take `&mut self`.
+//! while it is not being changed, and all calls that change a filter take `&mut self`.
 //!
 //! # Features
 //!
-//! `serde`: a [`Filter`] is serialized as the bytes of its file.
+//! - `serde`: a [`Filter`] is serialized as the bytes of its file.
+//! - `arrow`: keys can come from arrays from the `arrow-array` crate, which requires a newer Rust
+//!   version than this crate.
 #![deny(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(rust_2018_idioms)]
 
-/// A struct of the library with its size, and 0 in every other field.
+/// Returns one of the library's structs with its size set, and 0 in every other field.
 macro_rules! sized {
     ($name:ty) => {{
-        // SAFETY: these structs have numbers and pointers, and 0 is the default of each.
+        // SAFETY: these structs consist of numbers and pointers, whose default is 0.
         let mut made: $name = unsafe { std::mem::zeroed() };
         made.struct_size = std::mem::size_of::<$name>() as u32;
         made
     }};
 }
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod batch;
 mod error;
 mod filter;
@@ -64,8 +69,8 @@ pub use open::{Mode, OpenOptions, SaveOptions};
 pub use options::{Options, Scheme};
 pub use shared::SharedFilter;
 
-/// The shard of a key, a number below `shards`: the same in every language and for every filter.
-/// 0 shards count as 1.
+/// Returns a key's shard, a number below `shards`. A key has the same shard in every language and
+/// for every filter. If `shards` is 0, the result is 0.
 ///
 /// ```
 /// assert!(petal_bloom::shard_of(b"user-1", 16) < 16);

@@ -1,5 +1,5 @@
-//! Types of keys, threads, damage and wrong use: an error each time, never a panic and never a wrong
-//! answer.
+//! Tests key types, threads, damage and misuse. Misuse and damage must cause an error, and never a
+//! panic or a wrong answer.
 mod common;
 use common::{repository, SECRET};
 use petal_bloom::{AnyKey, Filter, Hash, Key, KeyType, Mode, OpenOptions, Options, SaveOptions};
@@ -19,7 +19,8 @@ fn typed(key_type: KeyType) -> Filter {
     Options::new().capacity(2000).rate(0.01).key_type(key_type).create().unwrap()
 }
 
-/// Single calls, a batch and the tool give the same answers, false positives among them.
+/// Tests that single calls, a batch and the petal command return the same answers, including false
+/// positives.
 fn agree<K: Key + Clone>(
     key_type: KeyType,
     name: &str,
@@ -129,6 +130,41 @@ fn every_type_of_text_and_number_is_the_same_key() {
 }
 
 #[test]
+fn batches_whose_keys_change_their_type_answer_as_single_calls_do() {
+    let texts: Vec<String> = (0..6000).map(|i| format!("text-{i}")).collect();
+    let key = |i: usize| match if i % 2000 < 1200 { i / 2000 } else { i * i % 5 } {
+        0 => AnyKey::Text(&texts[i]),
+        1 => AnyKey::Integer(i as i128),
+        2 => AnyKey::Hash((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        3 => AnyKey::Bytes(&texts[i].as_bytes()[..i % 5]),
+        _ => AnyKey::Real(i as f64),
+    };
+    let keys: Vec<AnyKey<'_>> = (0..6000).map(key).collect();
+    let mut filter = Filter::new(3000, 0.05).unwrap();
+    let mut one_by_one = filter.empty_like().unwrap();
+    let new = filter.insert_many(&keys[..3000]).unwrap();
+    let counted = keys[..3000].iter().filter(|key| one_by_one.insert(*key).unwrap()).count();
+    assert_eq!(new, counted as u64);
+    assert_eq!(filter.content_id().unwrap(), one_by_one.content_id().unwrap());
+    let single: Vec<bool> = keys.iter().map(|key| filter.contains(key).unwrap()).collect();
+    assert_eq!(filter.contains_many(&keys).unwrap(), single);
+    assert!(single[..3000].iter().all(|answer| *answer) && single.contains(&false));
+}
+
+#[test]
+fn batches_of_long_keys_whose_bytes_are_made_answer_as_single_calls_do() {
+    let keys: Vec<String> =
+        (0..1500).map(|i| format!("{i}-{}", "🙂é".repeat(i % 97 * i % 89))).collect();
+    let mut filter = typed(KeyType::Utf16);
+    assert!(filter.insert_many(&keys[..700]).unwrap() > 690);
+    let single: Vec<bool> = keys.iter().map(|key| filter.contains(key).unwrap()).collect();
+    assert_eq!(filter.contains_many(&keys).unwrap(), single);
+    let utf16 = |key: &String| key.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let bytes: Vec<Vec<u8>> = keys.iter().map(utf16).collect();
+    assert_eq!(filter.contains_many(&bytes).unwrap(), single);
+}
+
+#[test]
 fn a_key_of_another_type_is_an_error() {
     for (key_type, text, integer, real) in [
         (KeyType::Text, true, false, false),
@@ -166,6 +202,13 @@ fn a_refused_key_in_a_batch_has_its_index_and_the_keys_before_it_are_in() {
     let narrow = typed(KeyType::I32);
     assert_eq!(narrow.contains(&(1_i64 << 31)).unwrap_err().status(), Status::KeyRange);
     assert_eq!(narrow.contains(&i128_key()).unwrap_err().status(), Status::KeyRange);
+    let mut narrow = typed(KeyType::I32);
+    let mut keys: Vec<i64> = (0..1000).collect();
+    keys[700] = 1 << 40;
+    let error = narrow.insert_many(&keys).unwrap_err();
+    assert_eq!((error.status(), error.index()), (Status::KeyRange, Some(700)));
+    assert!(narrow.contains_many(&keys[..700]).unwrap().iter().all(|answer| *answer));
+    assert_eq!(narrow.info().unwrap().items, 700);
     let full = Options::new().capacity(10).rate(0.01).refuse_overfull();
     let error = full.create().unwrap().insert_many(&(0..10_000).collect::<Vec<i64>>()).unwrap_err();
     assert_eq!(error.status(), Status::Full);
@@ -209,6 +252,10 @@ fn the_empty_key_is_skipped_counted_and_reported_where_the_scheme_rejects_it() {
                     "{format}"
                 );
                 assert!(!filter.contains("").unwrap(), "{format}");
+                let keys = (0..5000).map(|i| if i % 2000 == 3 { "".into() } else { i.to_string() });
+                let error = filter.extend(keys).unwrap_err();
+                assert!(error.message().starts_with("3 empty keys "), "{format}: {error}");
+                assert!(filter.contains("4999").unwrap(), "{format}");
             }
         }
     }
@@ -337,7 +384,8 @@ fn static_filters_are_filled_and_frozen() {
     let passed = again.contains_many(&(0..110_000).collect::<Vec<i64>>()).unwrap();
     assert!(passed[..10_000].iter().all(|answer| *answer));
     let wrong = passed[10_000..].iter().filter(|answer| **answer).count();
-    assert!(wrong > 700 && wrong < 1300, "{wrong} of 100,000"); // 1,000 and 9 standard deviations
+    // 1,000 are expected, and the limits are 9 standard deviations away.
+    assert!(wrong > 700 && wrong < 1300, "{wrong} of 100,000");
 }
 
 #[test]
