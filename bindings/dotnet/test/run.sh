@@ -1,9 +1,9 @@
 #!/bin/sh
-# In a project that has only this package, it reads every vector and passes every test, on .NET 8
-# and on Mono.
+# Tests that in a project without other packages, the binding passes every test vector and every
+# other test, on .NET 8 and on Mono.
 #
-# .NET 8 (bindings/dotnet/needs) stays in build/interop. It is installed by ./dev test --all and by
-# ./dev test bindings/dotnet; without it, its part is a skip.
+# ./dev test --all and ./dev test bindings/dotnet install .NET 8 (bindings/dotnet/needs) in
+# build/interop. If .NET 8 is not installed, this part is skipped.
 set -u
 . tests/install/lib/tap.sh
 . bindings/binary.sh
@@ -18,15 +18,15 @@ needs mcs mono python3 ldd nm || finish
 
 ok 'the package is made' "$here/pack" "$package"
 library=$package/runtimes/linux-x64/native/libpetal.so
-ok 'it needs libc, libm and libz only' links_only "$library" libc libm libz
+ok 'it needs only libc, libm and libz' links_only "$library" libc libm libz
 only_petal() { ! nm -D --defined-only "$1" | awk '{ print $3 }' | grep -v '^petal_'; }
-ok 'it exports petal_ only' only_petal "$library"
+ok 'it exports only petal_ names' only_petal "$library"
 zipped() {
     mkdir "$TMPDIR/unzipped" && python3 -m zipfile -e "$package.nupkg" "$TMPDIR/unzipped" &&
         rm -r "$TMPDIR/unzipped/_rels" "$TMPDIR/unzipped/[Content_Types].xml" &&
         diff -r "$package" "$TMPDIR/unzipped"
 }
-ok 'the .nupkg holds the same files' zipped
+ok 'the .nupkg contains the same files' zipped
 
 # ---- an empty project ----------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ ok 'the tests compile with it' net_compile "$package" "$project/Tests.exe" "$her
 
 cp "$project/Tests.exe" "$mono"
 net_mono_project "$package" "$mono"
-few_files() { (ulimit -n 1024 && "$@"); } # like a login shell
+few_files() { (ulimit -n 1024 && "$@"); } # the file limit of a login shell
 relay_as 'Mono: ' few_files mono "$mono/Tests.exe"
 if net_runtime; then
     net_project "$project/Tests.exe"
@@ -45,8 +45,8 @@ fi
 
 # ---- what documents and examples show ------------------------------------------------------------
 
-# Turns a document's C# blocks into one program. Comments after its WriteLine lines have the
-# expected output.
+# Combines a document's C# blocks into one program, in which the comments after WriteLine calls
+# contain the expected output.
 program_of() { # program_of DOCUMENT
     echo 'using System; using System.IO; using Petal;'
     echo 'static class Shown { static void Main() {'
@@ -72,8 +72,8 @@ dedupe() {
 }
 ok 'it passes each line on once, in all its runs' dedupe
 ok 'the example DropIn compiles' example DropIn
-ok 'it holds what it claims' mono "$mono/DropIn.exe"
-every_call() { # fails unless docs/csharp.md mentions each public member
+ok 'it contains what it claims' mono "$mono/DropIn.exe"
+every_call() { # checks that docs/csharp.md mentions each public member
     ! cat "$here"/src/*.cs | grep -v ' override ' |
         sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| =>\| *$\).*/\3/p' |
         sort -u | while read -r name; do

@@ -1,10 +1,10 @@
 #!/bin/sh
-# An empty project gets the module from a file-based proxy. Its tests read every vector and misuse
-# every call, with cgo, with the race detector and as WebAssembly. The examples and the documents'
-# code run too.
+# Tests the module in an empty project, which downloads it from a file-based proxy. The tests use
+# every test vector and misuse every call, with cgo, with the race detector and as WebAssembly. The
+# examples and the code in the documents are also run.
 #
-# What it needs (bindings/go/needs) stays in build/interop. It is installed by ./dev test --all and
-# by ./dev test bindings/go; without it, this is a skip.
+# ./dev test --all and ./dev test bindings/go install the dependencies (bindings/go/needs) in
+# build/interop. Without them, this test is skipped.
 set -u
 . tests/install/lib/tap.sh
 . bindings/binary.sh
@@ -29,7 +29,7 @@ install "$modules" 'what bindings/go/needs lists' get_modules || finish
 
 # ---- the module, in a project of its own ---------------------------------------------------------
 
-# Always the same paths, so that the compiler's cache is valid.
+# The paths are always the same, so that the compiler's cache stays valid.
 exec 8>"$work/lock"
 ! command -v flock >/dev/null || flock 8
 rm -rf "$work/module" "$work/proxy" "$work/project" "$work"/mod-* "$work/native" "$work/race" \
@@ -50,18 +50,18 @@ project() {
 }
 in_project() { (cd "$work/project" && "$@"); }
 ok 'the module is made' "$here/module" "$work/module"
-# Go assumes that a folder in this cache never changes, so another module needs another folder.
+# Go assumes that a folder in this cache never changes, so a changed module needs a new folder.
 GOMODCACHE=$work/mod-$(find "$work/module" -type f | sort | xargs cat | cksum | cut -d' ' -f1)
 export GOMODCACHE
 ok 'it is served from files' go run "$here/test/proxy.go" "$work/module" "$work/proxy"
 ok 'an empty project gets it' eval '(project)'
 GOPROXY=off # from here on
-ok 'go vet has nothing to say, with cgo' in_project go vet ./... "$module/..."
+ok 'go vet finds nothing, with cgo' in_project go vet ./... "$module/..."
 ok 'nor with the tag petal_wasm' in_project go vet -tags petal_wasm . "$module"
 ok 'the Go files are formatted' formatted
 
-# Prints the tests of program $1 as lines of this test; $2 names them. They run in their own folder,
-# since the documents' examples write files.
+# Runs the tests of program $1 and prints them as lines of this test, with $2 as their name. The
+# tests run in a separate folder, since the documents' examples write files.
 mkdir "$TMPDIR/run" && ln -s "$PWD/vectors" "$PWD/dev" "$TMPDIR/run"
 relay_go() {
     (cd "$TMPDIR/run" && "$1" -test.v -test.timeout 20m) >"$TMPDIR/relayed" 2>&1
@@ -92,7 +92,8 @@ fails() {
 
 # ---- cgo -----------------------------------------------------------------------------------------
 
-depends_on() { # depends_on MODULE...: the program in example/dedupe needs these and nothing else
+depends_on() { # depends_on MODULE...: checks that the program in example/dedupe requires only these
+               # modules
     [ "$(in_project go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./example/dedupe | sort -u |
         tr '\n' ' ')" = "$* project " ]
 }
@@ -101,9 +102,9 @@ export PETAL_GO_DEDUPE
 ok 'the examples are built, with cgo' in_project go build -o "$work/" ./example/dedupe
 ok 'the tests are built, with cgo' in_project go test -c -o "$work/native" .
 relay_go "$work/native" cgo
-ok 'they need the C library only' \
+ok 'they need only the C library' \
     links_only "$work/native" libc libm libpthread libresolv
-ok 'a program with cgo needs this module only' depends_on "$module"
+ok 'a program with cgo needs only this module' depends_on "$module"
 
 if nightly 'with the race detector'; then
     ok 'the tests are built with the race detector' in_project go test -race -c -o "$work/race" .
@@ -119,5 +120,5 @@ ok 'the examples are built without cgo' in_project go build -o "$work/" ./exampl
 ok 'the tests are built without cgo' in_project go test -c -o "$work/wasm" .
 relay_go "$work/wasm" WebAssembly
 ok 'they need no library' static "$work/wasm"
-ok 'a program without cgo needs wazero besides' depends_on github.com/tetratelabs/wazero "$module"
+ok 'a program without cgo also needs wazero' depends_on github.com/tetratelabs/wazero "$module"
 finish

@@ -1,7 +1,7 @@
-// keys.mjs - makes every query of vectors/*/vectors.txt as a program would: with the string, the
-// BigInt or the key function that gives the bytes which the other library hashed; one by one, in
-// batches, and with the key type given to load(). Lists the queries that only bytes can express,
-// and the folders without queries.
+// keys.mjs - makes every query in vectors/*/vectors.txt as a program would, with the string, the
+// BigInt or the key function that produces the bytes hashed by the other library. Keys are queried
+// one by one, in batches, and with a key type passed to load(). The script lists the queries that
+// only bytes can express, and the folders without queries.
 import { readdirSync } from 'node:fs';
 import { check, fails, petal, read, rows, same, sameBytes, test, unhex, vectors } from './tap.mjs';
 
@@ -13,7 +13,7 @@ const { f32, f64, Filter, i32, i64, PetalError, utf16 } = petal;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const isHalf = (a, b) => a === 0xed && b >= 0xa0;
 
-// Text in which eda080 to edbfbf encode unpaired surrogates.
+// Decodes text in which the bytes eda080 to edbfbf encode unpaired surrogates.
 const textOf = (bytes) => {
     let text = '';
     for (let at = 0, to; at < bytes.length; at = to) {
@@ -38,8 +38,8 @@ const unitsOf = (bytes) => {
     return String.fromCharCode(...units);
 };
 
-// By kind: the number of bytes, or null for any; the key with its type; the key type for load(),
-// and the plain key and batch that this type allows. f32 is not a key type.
+// For each kind of key: its number of bytes, or null for any; the typed key; the key type for
+// load(); and the plain key and the batch that this key type allows. f32 is not a key type.
 const kinds = {
     text: [null, textOf, 'text', (bytes) => textOf(bytes), (keys) => keys],
     utf16: [null, (b) => utf16(unitsOf(b)), 'utf16le', unitsOf, (keys) => keys],
@@ -68,8 +68,8 @@ const kinds = {
     bytes: [null, (b) => b, 'hex', (b) => b, (keys) => keys],
 };
 
-// The kind of keys in a file, by the beginning of its name. In all other files, keys are text if
-// possible.
+// The kind of keys in a file, by the beginning of the file's name. In all other files, keys are
+// text if possible.
 const files = [
     [/^guava\/unencoded/, 'utf16'],
     [/^guava\/int/, 'i32'],
@@ -84,8 +84,8 @@ const files = [
     [/^datasketches\/[iu]64/, 'i64'],
     [/^static\/(half|integers|two-pages|whole-columns)/, 'i64'],
 ];
-const numbers = /^parquet\/arrow_rs_n40/; // 4 and 8 bytes long
-const units = /^(bloomfilter|js-tutorial)\//; // strings may contain unpaired surrogates
+const numbers = /^parquet\/arrow_rs_n40/; // files with keys of 4 and of 8 bytes
+const units = /^(bloomfilter|js-tutorial)\//; // files whose keys may contain unpaired surrogates
 const kindOf = (name, bytes) => {
     if (numbers.test(name)) return bytes.length === 4 ? 'i32' : 'i64';
     const kind = files.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
@@ -100,7 +100,8 @@ const kindOf = (name, bytes) => {
     }
 };
 
-// Folders where some keys are queried as bytes, and why no other function exists for them.
+// Folders in which some keys can be queried only as bytes, with the reason why no key function
+// produces them.
 const asBytes = {
     'bits-and-blooms': 'Add() takes any bytes',
     cassandra: 'serialized partition keys: big-endian numbers, blobs, several columns',
@@ -121,6 +122,7 @@ const without = {
     bindings: 'cases.mjs',
     hashes: 'vectors.mjs: hashKey()',
     index: 'tests/docs/index.sh: indexes are not opened here',
+    keys: 'tests/interop/hosts.sh',
     petal: 'vectors.mjs: by recipe',
     reject: 'vectors.mjs: refused',
     schemes: 'positions of hashes, which no binding is given',
@@ -239,7 +241,7 @@ test('the key type of load(), for files that record none; another than theirs is
     await fails(() => Filter.load(guava, { format: 'guava', keyType: 'int' }), RangeError);
 });
 
-// The bytes that Java's getBytes() and the npm packages use for an unpaired surrogate.
+// Java's getBytes() and the npm packages encode an unpaired surrogate as these bytes.
 test('half of a surrogate pair is what the library of the format makes of it', async () => {
     const text = 'x\ud800y';
     for (const [format, hex] of [
@@ -316,7 +318,7 @@ test('a folded filter is the one made small', async () => {
         const metadata = Uint8Array.of(7);
         const options = { rate: 0.01, memoryBytes: 4e6, foldable: true, scheme, metadata };
         const large = await Filter.create(options);
-        large.addMany(counted(1000)); // far fewer than planned for
+        large.addMany(counted(1000)); // far fewer keys than planned
         const folded = large.fold(),
             { bits, bytes, hashes, items, capacity, targetRate, abilities } = folded.info;
         check(abilities.includes('fold') && bytes < 2000 && items === 1000 && capacity >= 1000);
@@ -343,7 +345,7 @@ function* uncounted(count) {
 
 test('a filter of keys that nobody counted, read once', async () => {
     async function* later(count) {
-        const bytes = new Uint8Array(2); // reused for each key
+        const bytes = new Uint8Array(2); // one buffer, reused for every key
         for (let i = 0; i < count; i++) {
             bytes[0] = i & 255;
             bytes[1] = i >> 8;

@@ -3,7 +3,7 @@ import petal.BloomFilter
 import petal.KeyType
 import petal.Mode
 
-/** The calls as Kotlin sees them: `in`, `use`, predicates, and overloads by the type of the key. */
+/** Tests the library from Kotlin: `in`, `use`, predicates, and overloads by key type. */
 object KotlinTest {
     @JvmStatic
     fun testAFilterReadsLikeKotlin() {
