@@ -2,8 +2,8 @@
 # demo.sh BIN_DIR - shows what petal is for, on a real list of 58,240 web addresses.
 #
 # Every line that starts with $ is a command, which runs exactly as shown. The demo checks its
-# claims, with `sort` and `awk` if there is an exact answer. If a claim is false, it prints WRONG
-# and exits with status 1. Needs gzip and the tools of every POSIX system.
+# claims, and uses `sort` and `awk` where an exact answer exists. If a claim is false, it prints
+# WRONG and exits with status 1. Needs gzip and the tools of every POSIX system.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
 [ -x "$1/petal" ] || { echo "demo: no petal in $1" >&2; exit 2; }
@@ -25,21 +25,21 @@ if [ -t 1 ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-dumb}" != dumb ]; then
 fi
 
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
-show() { # prints a command, then runs it
+show() { # prints a command, and then runs it
     printf '$ %s\n' "$*"
     eval "$*"
 }
-claim() { # claim WORDS CONDITION: the condition is awk's, and must hold
+claim() { # claim WORDS CONDITION: checks a condition, which is an awk expression
     awk "$tools BEGIN { exit !($2) }" || { printf 'WRONG: %s\n' "$1"; wrong=1; }
 }
 count() { wc -l <"$1" | tr -d ' '; }
 bytes() { wc -c <"$1" | tr -d ' '; }
-field() { # field NAME FILE: a number from petal info --json
+field() { # field NAME FILE: prints a number from the output of petal info --json
     petal info --json "$2" | sed -n "s/.*\"$1\": *\\([-+.0-9eE]*\\).*/\\1/p"
 }
 
-# For awk. near(): within 5 standard deviations of the expected number for `n` independent tries at
-# rate `p`.
+# Functions for awk. near() returns true if a count is within 5 standard deviations of the expected
+# number of hits in `n` independent tries at rate `p`.
 tools='
 function comma(n,  tail) {
     for (n = "" n; length(n) > 3; n = substr(n, 1, length(n) - 3))
@@ -93,7 +93,7 @@ awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
 }'
 claim 'no line passes twice' "$twice == 0"
 # The rate is below 1 % until the filter is full, so this bound is generous. Losing no line at all
-# would also be wrong.
+# would also be a fault.
 claim 'no more new lines are lost than promised' "$listed - $fresh > 0 && $listed - $fresh <= $listed * 0.01"
 
 step '4. Look inside'
@@ -106,7 +106,7 @@ echo '$ petal check -c t.petal million.txt'
 printf 'scheme       asked    bits/key   predicted    measured\n'
 for scheme in blocked classic; do
     for asked in 5% 1% 0.1% 0.01%; do
-        # On a terminal both commands would print what they did, in the middle of the table.
+        # On a terminal, both commands would print messages in the middle of the table.
         petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt 2>said ||
             { cat said >&2; exit 1; }
         hits=$(petal check -c t.petal million.txt 2>said) || true

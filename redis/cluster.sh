@@ -34,7 +34,7 @@ patiently() { # patiently WHAT COMMAND...: repeats COMMAND until it succeeds, fo
 
 # ---- six servers ---------------------------------------------------------------------------------
 
-first=$((10000 + $$ % 10000)) # buses: 10000 more; below client ports
+first=$((10000 + $$ % 10000)) # cluster bus ports are 10000 higher; these are below client ports
 ports=
 for at in 0 1 2 3 4 5; do ports="$ports $((first + at))"; done
 for port in $ports; do
@@ -71,7 +71,7 @@ for shard in $numbers; do
         <"$temp/shard-$shard" >/dev/null
 done
 
-missing() { # counts keys that are not found; if a shard's server doesn't answer, all of them
+missing() { # counts keys that are not found, or all of them if a shard's server doesn't answer
     for shard in $numbers; do
         xargs -n 1000 redis-cli -c -h 127.0.0.1 -p "$1" BF.MEXISTS "crawled:{$shard}" \
             <"$temp/shard-$shard"
@@ -81,7 +81,7 @@ say "$keys keys in $shards filters of $room keys each; missing: $(missing "$firs
 [ "$(missing "$first")" -eq 0 ] || exit 1
 
 filters=$(for shard in $numbers; do printf 'crawled:{%s} ' "$shard"; done)
-digests() { # of all filters on all servers that answer; a cluster doesn't redirect DEBUG
+digests() { # for all filters on all servers that answer; a cluster doesn't redirect DEBUG
     for port in $ports; do
         # shellcheck disable=SC2086 # words
         cli "$port" debug digest-value $filters || true
@@ -104,7 +104,7 @@ say "2,000 slots moved; missing: $(missing "$first")"
 
 # ---- kill -9 -------------------------------------------------------------------------------------
 
-# Only replicas that hold the keys can take over.
+# Only replicas that have the keys can take over.
 patiently 'the replicas hold the filters' by_twos
 [ "$(digests | uniq)" = "$bits" ] || die 'the bits are not those of before'
 killed=$(masters | awk '!/myself/ { split($2, at, "[:@]"); print at[2]; exit }')

@@ -69,7 +69,8 @@ look_up() { # prints those names from stdin that are accounts; runs one query pe
     {
         echo "SET enable_seqscan = off; PREPARE find (text) AS SELECT name FROM account WHERE name = \$1;"
         sed "s/.*/EXECUTE find('&');/"
-        echo 'DO $$ BEGIN PERFORM pg_stat_force_next_flush(); END $$' # or the count is delayed
+        echo 'DO $$ BEGIN PERFORM pg_stat_force_next_flush(); END $$' # otherwise the count is
+                                                                      # delayed
     } | sql
 }
 guarded() { # the names in file $1 that may be accounts

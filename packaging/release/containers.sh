@@ -1,12 +1,12 @@
-# containers.sh - the container recipes: the command's, which is written here, and the server's with
-# the module. Each step is carried out in a folder, with a new Debian in place of the base image.
-# Sourced by scripts/release, not run.
+# containers.sh - tests the container recipes: the command's, which this script writes, and the
+# recipe for a server with the module. Each step is executed in a folder, with a new Debian in place
+# of the base image. Sourced by scripts/release, not run.
 
 recipe=petal-$version.Containerfile
 sed "s/@VERSION@/$version/g" packaging/release/Containerfile >"$packages/$recipe"
 checked "$recipe" "says $version" version_in "$recipe"
 carries_out() { python3 packaging/release/container "$@"; }
-# Debian's server stands for the one of the base image.
+# Debian's server replaces the base image's server.
 base_with_server() {
     inside apt-get -o APT::Sandbox::User=root update &&
         inside apt-get -o APT::Sandbox::User=root install -y --no-install-recommends redis-server
@@ -24,6 +24,8 @@ if [ -n "$bare" ] && [ -n "$(made 'petal-redis-*')" ]; then
     root=$work/image-redis
     checked "$file" "the recipe's server loads it" serves $(sed -n 's/",* *"*/ /g; s/^CMD \["*//p' "$work/redis/Containerfile" | head -n 1 | tr -d ']')
 else
-    skip "$recipe: its steps" 'unreachable: a new Debian, or the archives'
+    missing='unreachable: a new Debian, or the archives'
+    [ -z "$chosen" ] || missing='not chosen: debian, redis and the archives for Linux'
+    skip "$recipe: its steps" "$missing"
 fi
 skip "$recipe: podman build" 'this machine: containers need an image registry and namespaces'

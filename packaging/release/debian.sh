@@ -1,5 +1,5 @@
-# debian.sh - lintian, and an install of every Debian package in the smallest Debian, where each
-# does its job. Sourced by scripts/release, not run. Leaves the new Debian in $bare for
+# debian.sh - runs lintian, and installs every Debian package in a minimal Debian, where each
+# package must work. Sourced by scripts/release, not run. Leaves the new Debian in $bare for
 # containers.sh.
 
 . tests/packages/lib/root.sh
@@ -24,7 +24,8 @@ develops() {
         tee /dev/stderr | tr '\n' ' ' | grep -qx 'false true '
 }
 verified() { inside dpkg --verify "${1%%_*}"; }
-# serves COMMAND...: the server starts with the module, which adds and finds a key.
+# serves COMMAND...: succeeds if the server starts with the module, and the module adds and finds a
+# key.
 serves() {
     cat >"$root/serves" <<'EOF'
 "$@" --port 0 --unixsocket /tmp/socket --save '' --dir /tmp >/tmp/log 2>&1 &
@@ -42,7 +43,7 @@ wait
 EOF
     inside sh /serves "$@"
 }
-queries() { # the extension for this machine's CPU, with the filter that does_job made
+queries() { # queries the filter from does_job with the extension
     tar -xzf "$packages/$1" -C "$root/tmp" --strip-components=1 &&
         inside sqlite3 -cmd ".load /tmp/$(dpkg --print-architecture)/petal" :memory: \
             "select petal_contains('/u.petal', '$(head -n 1 "$root/urls")')" | tee /dev/stderr | grep -qx 1

@@ -1,8 +1,8 @@
-# go.sh - the module as a proxy serves it: the go command checks the zip as it does for every
-# download, and builds a program with it. Sourced by scripts/release, not run.
+# go.sh - checks the module in the form in which a proxy serves it: the go command verifies the zip
+# like any download, and builds a program with the module. Sourced by scripts/release, not run.
 
 module=$(identity go_module)
-go_here() { # with nothing of this machine's own module cache
+go_here() { # uses a new module cache
     GOPROXY=$1 GOFLAGS='-mod=mod -modcacherw' GOMODCACHE=$work/go/cache GOCACHE=$work/go/build \
         GONOSUMDB=$module GONOSUMCHECK=1 GOWORK=off GOTOOLCHAIN=local
     export GOPROXY GOFLAGS GOMODCACHE GOCACHE GONOSUMDB GONOSUMCHECK GOWORK GOTOOLCHAIN

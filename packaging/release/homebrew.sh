@@ -1,12 +1,6 @@
-# homebrew.sh - writes Homebrew's formula, and runs its install and its test. Sourced by
-# scripts/release, not run.
+# homebrew.sh - writes Homebrew's formula, and runs the formula's install and test methods. Sourced
+# by scripts/release, not run.
 
-releases=$(identity repository)/releases/download/v$version
-sum_of() { sha256sum <"$packages/$1" | cut -d' ' -f1; }
-filled() { # filled TEMPLATE OUT ARCHIVE: the template with this release's values
-    sed "s|@VERSION@|$version|g; s|@HOMEPAGE@|$(identity homepage)|g; s|@RELEASES@|$releases|g
-        s|@SHA256@|$(sum_of "$3")|g" "packaging/release/$1" >"$packages/$2"
-}
 parses() { ruby -c "$packages/petal.rb"; }
 installs_formula() {
     mkdir "$work/brew" && tar -xzf "$packages/petal-$version.tar.gz" -C "$work/brew" --strip-components=1 &&

@@ -1,7 +1,7 @@
-# maven.sh - the files of an upload to Maven Central, signed with a throw-away key, and its rules.
-# Sourced by scripts/release, not run.
+# maven.sh - creates the files for an upload to Maven Central, signs them with a temporary key, and
+# checks Maven Central's rules. Sourced by scripts/release, not run.
 
-GNUPGHOME=$(mktemp -d /tmp/petal-gnupg.XXXXXX) # its socket's path must be short
+GNUPGHOME=$(mktemp -d /tmp/petal-gnupg.XXXXXX) # a socket's path must be short
 export GNUPGHOME
 upload=$work/maven/$(identity maven_group | tr . /)/petal-bloom/$version
 new_key() {

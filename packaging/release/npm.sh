@@ -1,6 +1,7 @@
-# npm.sh - what npm checks before it publishes, and an install. Sourced by scripts/release, not run.
+# npm.sh - runs the checks that npm performs before publishing, and a test installation. Sourced by
+# scripts/release, not run.
 
-publishes() { # npm corrects a manifest and goes on; what it had to correct is a fault
+publishes() { # npm corrects a faulty manifest and goes on, but each correction is a fault
     (cd "$TMPDIR" && npm publish --dry-run --offline "$packages/$1") >"$TMPDIR/npm" 2>&1
     npm_status=$?
     cat "$TMPDIR/npm"

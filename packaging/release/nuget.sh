@@ -1,7 +1,7 @@
-# nuget.sh - NuGet's rules, and the assembly's version as Mono loads it. Sourced by scripts/release,
-# not run.
+# nuget.sh - checks NuGet's rules, and the assembly's version as loaded by Mono. Sourced by
+# scripts/release, not run.
 
-says_assembly() { # a program of one line, compiled with the package's assembly
+says_assembly() { # runs a one-line program that uses the assembly
     mkdir "$work/net" && python3 -m zipfile -e "$packages/$1" "$work/net" && cd "$work/net" &&
         echo 'class P { static void Main() { System.Console.WriteLine(typeof(Petal.Format).Assembly.GetName().Version); } }' >P.cs &&
         mcs -r:lib/netstandard2.0/Petal.dll -out:P.exe P.cs &&

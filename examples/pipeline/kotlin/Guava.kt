@@ -1,5 +1,5 @@
-// Guava.kt - a job that uses Guava and doesn't know Petal: creates a filter of a file's lines, and
-// queries it.
+// Guava.kt - a job that uses Guava instead of Petal: creates a filter that contains a file's lines,
+// and queries it.
 import com.google.common.hash.BloomFilter
 import com.google.common.hash.Funnels
 import java.io.File

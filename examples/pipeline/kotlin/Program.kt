@@ -1,4 +1,4 @@
-// Program.kt - a pipeline's program in Kotlin; examples/pipeline/README.md has its protocol.
+// Program.kt - a pipeline's program in Kotlin; examples/pipeline/README.md describes the protocol.
 import java.nio.file.Path
 import kotlin.system.exitProcess
 import petal.BloomFilter
