@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# add.bats - petal add changes a file in place. An interrupted change is never mistaken for a
+# add.bats - petal add changes a file in place, and an interrupted change is never mistaken for a
 # complete one.
 load helper
 
@@ -14,7 +14,7 @@ load helper
     petal verify f.petal
 }
 
-@test "adding keys in parts gives the same bits as adding them all at once" {
+@test "adding keys in parts gives the same bits as adding all of them together" {
     petal create -o one.petal -n 1000
     petal create -o two.petal -n 1000
     seq 1000 | petal add one.petal
@@ -93,7 +93,8 @@ load helper
     is "$(seq 100 | petal check -c f.petal)" 100
 }
 
-# stopped_by SIGNAL: sends the signal to a writer that waits for input; prints its exit status.
+# stopped_by SIGNAL: starts a writer that waits for input, sends it the signal, and prints its exit
+# status.
 stopped_by() {
     petal create --force -o f.petal -n 1000
     [ -p pipe ] || mkfifo pipe

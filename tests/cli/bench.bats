@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# bench.bats - petal bench reports what it measured, and counts correctly. The tests don't check
-# durations.
+# bench.bats - petal bench reports its measurements and counts correctly. The durations that it
+# reports are not tested.
 load helper
 
-@test "a new filter: what it is, a row per measurement, and the measured rate next to the predicted one" {
+@test "a new filter: its description, a row per measurement, and the measured rate next to the predicted one" {
     run -0 --separate-stderr petal bench -n 100k -p 1% --seconds 1
     is "$stderr" ""
     contains "${lines[0]}" "blocked, k 6, xxh3, kernel "
@@ -22,8 +22,8 @@ load helper
     done
     is "$(field keys <json)" 10000
     is "$(field keys_per_round <json)" 10000
-    # In a filter of this size, the rate differs from the mean by a few percent. A difference of a
-    # fifth can't be chance.
+    # For a filter of this size, the measured rate differs from the predicted rate by a few percent.
+    # A difference of 20 % is too large to be chance.
     awk -v f="$(field absent_found <json)" -v n="$(field absent_keys <json)" -v p="$(field predicted_rate <json)" \
         'BEGIN { r = f / n / p; exit !(r > 0.8 && r < 1.2) }'
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# damage.bats - the tool never answers from damaged bits. If a file is damaged, it reports an error
-# that names the file and the place. It never prints keys as "certainly not" in the filter.
+# damage.bats - the tool never answers from damaged bits. If a file is damaged, the tool reports an
+# error that names the file and the position of the damage, and never reports a key as "certainly
+# not" in the filter.
 load helper
 
 setup() {
@@ -16,7 +17,7 @@ zero() {
     dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>/dev/null
 }
 
-# Prints the offset of the payload's first nonzero byte.
+# Prints the offset of the first nonzero byte in the payload.
 some_byte() {
     od -An -v -tu1 -w1 -j "$payload" f.petal | awk -v at="$payload" '$1 { print at + NR - 1; exit }'
 }
@@ -43,7 +44,7 @@ some_byte() {
     done
 }
 
-@test "check -v prints no member, whatever byte was changed" {
+@test "check -v prints no member, no matter which byte was changed" {
     cp f.petal sound.petal
     local size at status
     size=$(stat -c %s f.petal)
@@ -122,7 +123,7 @@ some_byte() {
     [ "$(petal check -c many.petal many.txt)" -lt 400000 ] || fail "what was lost came back"
     petal add many.petal many.txt
     is "$(petal check -c many.petal many.txt)" 400000
-    petal verify --recover --force many.petal # an undamaged file is not changed
+    petal verify --recover --force many.petal # verify --recover doesn't change an undamaged file
 }
 
 @test "info reports the state of the checksums: match, none, not compared, changing, old" {

@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
-# delivery.bats - petal seen -f remembers which lines were delivered: a second run prints every
-# other line.
+# delivery.bats - petal seen -f remembers which lines were delivered: a second run prints only the
+# undelivered lines.
 load helper
 
-# Enough lines for several blocks, and a filter without false positives among them.
+# Creates enough lines to fill several blocks.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
     seq 100000 200000 >lines
 }
 
-# Prints how many bytes in the pipe on standard input are unread. Linux only.
+# Prints the number of unread bytes in the pipe on standard input (Linux only).
 unread() { perl -e '$n = pack "i", 0; ioctl(STDIN, 0x541B, $n) or die; print unpack "i", $n'; }
 
-# fail_at KIB OPTION...: runs petal seen with a limit on file sizes instead of a full disk. FILE is
-# created first, so that the limit applies only to the output. Prints the status.
+# fail_at KIB OPTION...: runs petal seen with a file size limit, which acts like a full disk, and
+# prints the exit status. Create s.petal first, so that only the output reaches the limit.
 fail_at() {
     local status=0 limit=$1
     shift
@@ -30,12 +30,13 @@ fail_at() {
         petal seen -f s.petal -n 150k -p 1e-4 </dev/null
         is "$(fail_at 400 --threads $threads lines)" 2
         is "$(cat message)" "petal: standard output: File too large"
-        is "$(wc -c <out)" 409598 # of 409,600: an incomplete line is removed again
+        is "$(wc -c <out)" 409598 # the limit is 409,600, but an incomplete line is removed
         delivered=$(wc -l <out)
         is "$(head -n "$delivered" lines | petal check -v -c s.petal)" 0
         petal seen -f s.petal lines >rest
         head -n "$delivered" out | cat - rest | grep -vxFf - lines >lost || true
-        # A new line is dropped by mistake with probability 1e-4 at most: ten of 100,001, plus 5 sd.
+        # A new line is wrongly dropped with a probability of at most 1e-4, so 10 of the 100,001
+        # lines plus 5 standard deviations may be lost.
         [ "$(wc -l <lost)" -le 26 ] || fail "lost: $(wc -l <lost)"
         is "$(head -n 1 rest)" "$((100000 + delivered))"
     done
@@ -64,7 +65,8 @@ fail_at() {
     is "${statuses[0]}" 141
     is "$(cat message)" ""
     petal seen -f s.petal lines >rest
-    # head reads more than it prints, but at most the capacity of a pipe plus its own buffer.
+    # head may read more lines than it prints, because it fills its buffer and the pipe holds more
+    # lines.
     whole=$(wc -l <got)
     [ "$(wc -l <rest)" -le $((100001 - whole)) ]
     [ "$(head -n 1 rest)" -ge $((100000 + whole)) ]

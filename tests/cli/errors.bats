@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# errors.bats - bad input causes one clear line: what, where and what to do. Nothing is lost.
+# errors.bats - for bad input, the tool prints one clear line that says what is wrong, where, and
+# what to do, and loses nothing.
 load helper
 
 setup() {
@@ -153,7 +154,7 @@ END
 @test "impossible sizes are refused without trying" {
     for options in '--bits 200Ti --hashes 3' '-n 100000000000000 -p 1e-5'; do
         run -2 --separate-stderr petal create -o x.petal $options
-        is "$(grep -c '^petal: ' <<<"$stderr")" 1 # a sanitizer adds its own lines
+        is "$(grep -c '^petal: ' <<<"$stderr")" 1 # ignores a sanitizer's lines
     done
     [ ! -e x.petal ]
 }

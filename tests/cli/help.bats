@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
-# help.bats - the help fits on a screen. The manual page and the completions have every command and
-# option.
+# help.bats - every help text fits on a screen, and the manual page and completions contain every
+# command and option.
 load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
 
-# The options that a command's help only names.
+# Prints the options that a command's help lists by name only, without a description.
 named_options() {
     petal help "$1" | sed -n '/^  --[a-z-]*\( --\|:\)/p' | grep -o -e '--[a-z-]*'
 }
 
-# A command's long options, including --help. Options for keys are only named in its help.
+# Prints a command's long options, including --help. A command's help lists the key options by name
+# only.
 options_of() {
     {
         petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'
@@ -57,7 +58,7 @@ $(petal help words)" "$option"
         done
     done
     contains "$(petal help check)" "--key --fields --delimiter --csv"
-    contains "$help" 'in JSON 1 and "1" are one key, 1.0 and 1e0 are two others'
+    contains "$help" 'JSON, 1 and "1" are one key, and 1.0 and 1e0 are two others'
     run -0 petal seen --jsonl .a < <(printf '{"a":%s}\n' 1 '"1"' 1.0 1e0 '"1.0"')
     is "$(tr -dc '0-9.e\n' <<<"$output" | paste -sd' ')" "1 1.0 1e0"
 }
@@ -113,7 +114,7 @@ $(petal help words)" "$option"
     contains "$output" "PETAL(1)"
 }
 
-# Removes the overstriking that makes text bold or underlined.
+# Removes the backspace sequences that make text bold or underlined.
 plain() { sed "s/.$(printf '\b')//g"; }
 
 @test "examples in the manual page print exactly as they must be typed" {
@@ -132,7 +133,7 @@ plain() { sed "s/.$(printf '\b')//g"; }
     done
 }
 
-# bash_offers WORD...: prints what bash offers as completions of the last WORD.
+# bash_offers WORD...: prints the completions that bash offers for the last WORD.
 bash_offers() {
     bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petal; printf "%s\n" "${COMPREPLY[@]}"' bash \
         "$PETAL_ROOT/cli/completions/petal.bash" "$@" | sort

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# hosting.bats - examples/hosting: a client that follows the published files gets the filter byte
-# for byte, whichever versions it missed, and downloads no more than necessary.
+# hosting.bats - examples/hosting: a client that follows the published files ends up with the same
+# filter byte for byte, even if it missed versions, and downloads no more than necessary.
 load helper
 
-# Each version has 1 % more keys than the previous one.
+# Each version has 1 % more keys than the previous version.
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
     PATH=$(dirname "$PETAL"):$PETAL_ROOT/examples/hosting:$PATH
@@ -30,7 +30,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     contains "$stderr" "the whole file"
     cmp one.petal urls.petal
     for version in 1 2 3 4 5; do
-        cp one.petal $version.petal # the client's file before this version
+        cp one.petal $version.petal # the file of a client that has not seen this version
         next_version $((version * 1000 + 50000))
         manifest_is_sound
         run -0 --separate-stderr follow host one.petal
@@ -60,8 +60,8 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     for version in 1 2 3 4; do
         next_version $((version * 1000 + 50000)) -n 2
         [ "$(grep -c '"from"' host/manifest.json)" -le 2 ]
-        # A client may have just read the previous manifest, so one file and one patch are kept for
-        # it.
+        # One old file and one old patch are kept for clients that have just read the previous
+        # manifest.
         [ "$(ls host/*.petal | wc -l)" -le 2 ]
         [ "$(ls host/*.patch | wc -l)" -le 3 ]
     done
@@ -73,7 +73,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
 @test "if the patches together are not smaller than the file, they are left out" {
     publish urls.petal host
     follow host one.petal
-    for version in 1 2 3; do # without the earlier keys
+    for version in 1 2 3; do # replaces all the keys
         seq ${version}000000 ${version}050000 | petal build -n 60000 -o urls.petal --force
         publish urls.petal host
         is "$(grep -c '"from"' host/manifest.json)" 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# index.bats - petal which names the same filters for an index as for its filters. petal index makes
-# an index from filters, from keys, and from other indexes.
+# index.bats - petal which reports the same filters for an index as for the separate filter files,
+# and petal index creates an index from filters, from keys, or from other indexes.
 load helper
 
 setup() {
@@ -36,7 +36,7 @@ setup() {
     is "$output" $'210\tf2.petal\tf2.petal'
 }
 
-@test "with --keys each file becomes a filter that misses none of its keys; gzip and words work as elsewhere" {
+@test "with --keys, each file becomes a filter that misses none of its keys; gzip and words work as in other commands" {
     gzip k5
     petal index -o keys.petals --keys -z -p 0.1% k1 k2 k3 k4 k5.gz k6
     run -0 --separate-stderr petal which keys.petals -e 512 -e 620 -e 1
@@ -125,8 +125,8 @@ setup() {
 
 sum() { awk '{ total += $1 } END { print total }'; }
 
-# The documentation of Debian's packages. How much there is depends on the machine, so the test
-# prints the number of documents.
+# Uses the documentation of installed Debian packages. The number of documents depends on the
+# machine, so the test prints it.
 @test "an index of the words in 1,000 Debian documents gives the answers of its filters, and misses no word" {
     needs python3
     find -L /usr/share/doc -type f -size -200k \
@@ -146,12 +146,12 @@ sum() { awk '{ total += $1 } END { print total }'; }
     seq -f 'absent%g' 5000 | tr '\n' '\0' | cat - some >queries
     printf '%s\n' alone.*.petal >filters
 
-    # an index made of the filters gives byte for byte the same answers
+    # an index created from the filters gives byte-for-byte the same answers as the filters
     petal index -o copied.petals @filters
     petal which -0 @filters -- queries >expected
     petal which -0 copied.petals -- queries | cmp - expected
 
-    # an index made of the documents misses no word of any
+    # an index created from the documents finds every word in every document
     petal index -o keys.petals --keys --words -z -p 0.1% @list 2>/dev/null
     i=1000
     while read -r file; do
@@ -161,7 +161,7 @@ sum() { awk '{ total += $1 } END { print total }'; }
         is "$found" "$(tr -dc '\0' <"words.$i" | wc -c)"
     done <list
 
-    # it needs hardly more space than the planned filters
+    # the index is at most 15 % larger than the filters
     planned=$(xargs "$PETAL" info --json <filters | field bytes | sum)
     [ "$(petal info --json keys.petals | field bytes | sum)" -le $((planned * 115 / 100)) ]
     [ "$count" -lt 1000 ] || [ "$(wc -c <keys.petals)" -le $((planned * 115 / 100)) ]

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
-# info.bats - petal info gives people and programs the same values, and programs get them exactly.
+# info.bats - petal info reports the same values to people, in rounded form, and to programs, in
+# exact form.
 load helper
 
-# The input must be one JSON object, by RFC 8259, and nothing else.
+# Checks that the input is exactly one JSON object as defined by RFC 8259.
 is_json() {
     perl -0777 -e '$_ = <STDIN>; my $v; $v = qr/\s*(?:"(?:[^"\\\x00-\x1f]|\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|\{(?:\s*|(??{$v}):(??{$v})(?:,(??{$v}):(??{$v}))*)\}|\[(?:\s*|(??{$v})(?:,(??{$v}))*)\])\s*/; exit !/^$v$/' || fail "not JSON"
 }
@@ -85,7 +86,8 @@ is_json() {
     contains "$output" "3,000 added, with repeats; 1,000 planned"
     low=$(petal info --json f.petal | field estimated_items_low)
     high=$(petal info --json f.petal | field estimated_items_high)
-    awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }' # the seed is 0, so the result is always the same
+    # The seed is 0, so the result never varies.
+    awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }'
 }
 
 @test "all properties are shown: classic, two lines per key, seed, secret, metadata" {

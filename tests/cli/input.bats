@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# input.bats - if the input is not a list of lines, it is refused or causes a message. No input,
-# however hostile, makes memory grow without bound.
+# input.bats - if the input is not a list of lines, the tool refuses it or prints a message, and no
+# input, however hostile, makes memory use grow without bound.
 load helper
 
-# packed PROGRAM: writes the first bytes of this program's files, so that it needn't be installed
+# packed PROGRAM: prints the magic bytes of a file compressed by this program, which needn't be
+# installed
 packed() {
     case $1 in
     xz) printf '\xfd7zXZ\0\0\x04' ;;
@@ -52,7 +53,7 @@ packed() {
     done
 }
 
-@test "zstd data written by pzstd, which begin with a frame to skip, are unpacked" {
+@test "zstd data from pzstd, which starts with a frame to skip, is unpacked" {
     needs zstd
     petal --version | grep -q 'with zstd' ||
         skip 'this petal has no zstd: ./dev test --all installs libzstd-dev'
@@ -104,8 +105,10 @@ packed() {
     is "$(petal check f.petal -e a -e b -e $'\xef\xbb\xbfa')" $'a\nb'
     printf '\xef\xbb\xbf' | petal seen | cmp - /dev/null
     printf '\xef\xbb' | petal seen | cmp - <(printf '\xef\xbb\n')
-    printf '\xef\xbb\xbfa\0' | petal seen -0 | cmp - <(printf '\xef\xbb\xbfa\0') # with -0, keys needn't be text
-    printf 'b\n\xef\xbb\xbfa\n' | petal seen | cmp - <(printf 'b\n\xef\xbb\xbfa\n') # it is a mark only at the beginning
+    # With -0, keys need not be text, so the bytes of a byte-order mark are kept.
+    printf '\xef\xbb\xbfa\0' | petal seen -0 | cmp - <(printf '\xef\xbb\xbfa\0')
+    # These bytes are a byte-order mark only at the start of the input.
+    printf 'b\n\xef\xbb\xbfa\n' | petal seen | cmp - <(printf 'b\n\xef\xbb\xbfa\n')
     gzip -c list | petal seen -z - list | cmp - <(printf 'a\nb\n')
     petal build --scheme counting -o c.petal - <list
     is "$(petal check c.petal -e a)" a
@@ -129,7 +132,7 @@ packed() {
 # zeros COUNT [BYTE]
 zeros() { head -c "$1" /dev/zero | tr '\0' "${2-x}"; }
 
-# peak COMMAND...: the command's peak memory in KiB
+# peak COMMAND...: runs the command and prints its peak memory use in KiB
 peak() {
     python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -178,7 +181,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
             cmp - <(cat long; echo)
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
-    # Each member of a gzip file is read by its own call, however busy the machine is.
+    # Each member of a gzip file is read by a separate call, so the piece sizes don't depend on
+    # timing.
     for piece in 40000 65536 200000; do
         split -b $piece --filter gzip long >long.gz
         petal seen -z --row-limit 1KiB long.gz 2>said | cmp - <(cat long; echo)

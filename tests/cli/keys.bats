@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# keys.bats - the tool reads every byte of its input as documented: lines, NUL-separated keys, CR
-# LF, and typed values.
+# keys.bats - the tool interprets every byte of its input as documented, whether as lines,
+# NUL-separated keys, CR LF line ends or typed values.
 load helper
 
-# holds FILE KEY: queries the filter for exactly these bytes
+# holds FILE KEY: succeeds if the filter contains exactly these bytes as a key
 holds() { printf '%s' "$2" | petal check -q "$1"; }
 
 @test "a last line without a newline counts, an empty line is a key, and empty input has no key" {
@@ -106,8 +106,8 @@ EOF
     done | petal check f.petal | cmp - numbers
 }
 
-# same_keys TYPE LINES TYPE LINES: both lists stand for the same bytes, since their filters have the
-# same bits.
+# same_keys TYPE LINES TYPE LINES: checks that both lists encode to the same key bytes, by comparing
+# the bits of their filters.
 same_keys() {
     printf "$2" | petal build --force -n 100 -p 1e-9 --key-type $1 -o one.petal
     printf "$4" | petal build --force -n 100 -p 1e-9 --key-type $3 -o other.petal
@@ -153,7 +153,7 @@ same_keys() {
     same_keys text 'foobar\nfooba\n\n' hex '666f6f626172\n666f6f6261\n\n'
 }
 
-# refused TYPE LINE REASON: with LINE as the third line of a file
+# refused TYPE LINE REASON: checks that the tool rejects LINE as the third line of a file
 refused() {
     { printf '%s\n' "$4" "$4"; printf -- "$2\n"; } >input
     run -2 --separate-stderr petal build --key-type "$1" -o x.petal input
@@ -287,7 +287,7 @@ refused() {
     is "$stderr" ""
     printf 'a 1\r\nb 2\r\n' >dos
     run -0 --separate-stderr petal build --force -k 1 -o f.petal dos
-    is "$stderr" "" # no key contains the CR
+    is "$stderr" "" # with -k 1, no key contains the CR
     for fields in 2 2,1 1,2; do
         run -0 --separate-stderr petal build --force -k $fields -o f.petal dos
         contains "$stderr" "every line ends in CR"
@@ -304,7 +304,7 @@ refused() {
     is "$stderr" "petal: f.ds: $hint"
     run -0 --separate-stderr petal build --force --to datasketches -o f.ds blank
     is "$stderr" "petal: f.ds: $hint"
-    petal build --to datasketches -p 1e-9 -o counted.ds blank # with the keys that are added
+    petal build --to datasketches -p 1e-9 -o counted.ds blank # sized by counting the added keys
     petal build --to datasketches -p 1e-9 -o two.ds <<<$'a\nb'
     cmp counted.ds two.ds
     run -0 --separate-stderr petal add --from datasketches f.ds blank

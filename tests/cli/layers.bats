@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# layers.bats - filters that grow or forget miss no key that they must have, in files and in the
-# tool.
+# layers.bats - filters that grow or forget never miss a key that they must contain, whether used
+# through a file or in the tool's memory.
 load helper
 
 @test "a growing filter keeps every key and its rate, far beyond its initial capacity" {
@@ -9,7 +9,7 @@ load helper
         seq $from 100000 | petal add g.petal
     done
     is "$(seq 100000 | petal check -c g.petal)" 100000
-    # 1,000,000 trials at 1 %, where 5 sd are 498
+    # of 1,000,000 absent keys, 1 % are expected to be found; 5 standard deviations are 498
     [ "$(seq 1000001 2000000 | petal check -c g.petal)" -le 10698 ]
     is "$(petal info --json g.petal | field layers)" 10
     is "$(petal info --json g.petal | field policy)" growing
@@ -18,7 +18,7 @@ load helper
 
 @test "seen without -n prints what awk prints, except for drops within the rate, at any length" {
     seq 3000000 | petal seen -f s.petal >fresh
-    # at most 1 % are dropped, plus 5 sd
+    # at most 1 % of the lines plus 5 standard deviations are dropped
     [ "$(wc -l <fresh)" -ge $((3000000 - 30000 - 870)) ]
     is "$(sort fresh | uniq -d | wc -l)" 0
     is "$(seq 3000000 | petal seen -f s.petal | wc -l)" 0
@@ -36,7 +36,7 @@ load helper
     run -0 petal seen --window 1000 -p 1e-6 -f w.petal < <(seq 5000)
     is "${#lines[@]}" 5000
     is "$(seq 4001 5000 | petal seen -d -f w.petal | wc -l)" 1000
-    # G generations of 1000/(G-1) keys; a key is forgotten after 2 * 1,000 keys
+    # each of the G generations holds 1000/(G-1) keys, so a key is forgotten after 2,000 more keys
     is "$(seq 3000 | petal seen -f w.petal | wc -l)" 3000
     is "$(petal info --json w.petal | field window_keys)" 1000
     petal verify w.petal
@@ -46,12 +46,14 @@ load helper
     day=86400 now=1700000000
     echo first | petal seen --window 7d -n 1000 -p 1e-6 --now $now -f t.petal
     is "$(echo first | petal seen --now $((now + 6 * day)) -f t.petal)" ""
-    is "$(echo first | petal seen --now $((now + 12 * day)) -f t.petal)" "" # six days after it was refreshed
+    # The key was refreshed six days earlier.
+    is "$(echo first | petal seen --now $((now + 12 * day)) -f t.petal)" ""
     is "$(echo first | petal seen --now 5 -f t.petal)" ""
     is "$(echo first | petal seen --now $((now + 30 * day)) -f t.petal)" first
     is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first
     run -1 petal check --now $((now + 50 * day)) t.petal -e first
-    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first # the query did not change the file
+    # The previous query must not have changed the file.
+    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first
     is "$(petal info --json t.petal | field clock_ms)" $(((now + 30 * day) * 1000))
     echo second | petal add --now $((now + 50 * day)) t.petal
     run -1 petal check --now $((now + 50 * day)) t.petal -e first
@@ -92,7 +94,7 @@ load helper
     is "$(petal info --json t.petal | field overfull)" true
     generations=$(petal info --json t.petal | field generations)
     is "$(petal info --json t.petal | field layers)" $((2 * generations - 1))
-    # A day later, the window is empty again.
+    # A day later, the window must be empty again.
     run -0 --separate-stderr petal seen --now 1700200000 -f t.petal < <(seq 90)
     is "${#lines[@]}" 90
     is "$stderr" ""
@@ -102,13 +104,13 @@ load helper
 @test "all keys of a window may come at the same time, and the rate is kept" {
     run -0 --separate-stderr petal seen --window 1d -n 1M < <(seq 900000)
     is "$stderr" ""
-    # at most 1.02 times 1 % are dropped
+    # at most 1.02 % of the lines are dropped
     [ "${#lines[@]}" -ge $((900000 - 9180)) ]
     seq 1000000 | petal seen --window 1d -n 1M --now 1700000000 -f w.petal | wc -l >fresh
     [ "$(cat fresh)" -ge $((1000000 - 10200)) ]
     is "$(seq 1000000 | petal check -c --now 1700086400 w.petal)" 1000000
     is "$(petal info --json w.petal | field overfull)" false
-    # 1,000,000 trials at 1 %, where 5 sd are 498
+    # of 1,000,000 absent keys, 1 % are expected to be found; 5 standard deviations are 498
     [ "$(seq 1000001 2000000 | petal check -c --now 1700000000 w.petal)" -le 10698 ]
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# locks.bats - two processes use one file. If a command succeeds, all its keys are in the file; the
-# other command is refused with a message.
+# locks.bats - if two processes change the same file, each command either succeeds and adds all its
+# keys, or is refused with a message.
 load helper
 
 BUSY="f.petal: busy: another process is changing it; try again when it has finished"
 
-# start COMMAND... : runs petal in the background, with the fifo `in` (descriptor 4) as its input;
-# $running.
+# start COMMAND... : runs petal in the background, reading from the fifo `in` (descriptor 4). Sets
+# $running to its process id.
 start() {
     [ -p in ] || mkfifo in
     exec 4<>in
@@ -14,7 +14,8 @@ start() {
     running=$!
 }
 
-# Reads /proc/locks. A second command would take the lock itself, and could make the first one fail.
+# Reads /proc/locks, because a second command that tested the lock would take it, and could make the
+# first command fail.
 is_locked() {
     [ -r /proc/locks ] || skip "no /proc/locks"
     grep -q "OFDLCK.*:$(stat -c %i "$1") " /proc/locks
@@ -54,14 +55,14 @@ finish() {
     start add f.petal
     seq 100 >&4
     wait_until is_being_changed f.petal
-    mkfifo never # nobody writes to it, so a reader would wait forever
+    mkfifo never # no process writes to the fifo, so a reader would wait forever
     is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal never
     is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal -n 10 never
     is_busy "$BUSY" petal merge --force -o f.petal g.petal no-such.petal
     is_busy "$BUSY" petal convert --force no-such.petal f.petal
     finish
     echo "no filter" >text
-    petal build --force -o text <<<x # any regular file may be replaced
+    petal build --force -o text <<<x # --force may replace any regular file
     petal verify text
 }
 
@@ -182,7 +183,7 @@ finish() {
     refuses "c.petal: is read from as well" petal convert --force --to-scheme classic c.petal c.petal
 }
 
-@test "a file that a writer left half changed can be recovered, whatever kind it is" {
+@test "a file that a writer left half changed can be recovered, whatever its kind" {
     for kind in "" "--scheme classic" "--scheme counting"; do
         rm -f f.petal
         petal create -o f.petal -n 100000 $kind

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# parts.bats - a large set in parts: filters built in parallel from a template merge to the bytes of
-# a single build, and petal shard splits keys in the same way everywhere.
+# parts.bats - tests large sets in parts: filters built in parallel from a template merge to the
+# same bytes as a single build, and petal shard splits keys the same way on every machine.
 load helper
 
 @test "eight parts, built by eight processes and merged, equal the single build byte for byte" {
@@ -89,7 +89,7 @@ load helper
         is "$(petal check -v -c $i.petal part-$i.txt || true)" 0
         passed=$((passed + $(petal check -c $i.petal absent-$i.txt)))
     done
-    # 1 % of 80,000, plus 5 sd
+    # at most 1 % of 80,000 keys plus 5 standard deviations
     [ $passed -gt 650 ] && [ $passed -le $((800 + 5 * 29)) ] || fail "$passed pass"
 }
 
@@ -130,13 +130,13 @@ load helper
     refuses "p-3: is read from as well" petal shard -n 8 --force -o p-%d p-3
 }
 
-@test "an invalid line stops it, and leaves no file" {
+@test "an invalid line stops the command, and leaves no file" {
     printf '1\n2\nx\n' >keys
     refuses "keys" petal shard --key-type i64 -n 4 -o p-%d keys
     is "$(ls)" keys
 }
 
-@test "a full disk stops it, and leaves no file" {
+@test "a full disk stops the command, and leaves no file" {
     seq 200000 >keys
     run -2 --separate-stderr bash -c 'ulimit -f 100; exec "$1" shard -n 4 -o p-%d keys' bash "$PETAL"
     contains "$stderr" "p-%d: cannot write it: File too large"
@@ -144,7 +144,7 @@ load helper
     is "$(ls)" keys
 }
 
-@test "a signal stops it, and leaves no file" {
+@test "a signal stops the command, and leaves no file" {
     mkfifo pipe
     "$PETAL" shard -n 4 -o p-%d pipe 3>&- &
     pid=$!

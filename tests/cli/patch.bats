@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# patch.bats - petal diff and petal patch: the result is NEW byte for byte. If anything is wrong,
-# FILE stays as it is, and one line gives the reason.
+# patch.bats - petal diff and petal patch: the result equals NEW byte for byte. If anything goes
+# wrong, FILE is unchanged, and one line gives the reason.
 load helper
 
 BUSY="busy: another process is changing it; try again when it has finished"
 
 id_of() { petal info --json "$@" | field content_id; }
 
-# Makes old.petal, new.petal with 1 % more keys, and the patch p. Adding in place and saving give
-# different files, so new.petal is saved again.
+# Creates old.petal, new.petal with 1 % more keys, and the patch p. Adding keys in place does not
+# write the same bytes as saving, so new.petal is saved again.
 make_patch() {
     seq 100000 | petal build -n 110000 -o old.petal
     cp old.petal new.petal
@@ -125,14 +125,14 @@ make_patch() {
         run -2 --separate-stderr petal patch old.petal bad
         is "${#stderr_lines[@]}$output" 1
         case $at in
-        [0-7]) ;; # the magic itself is incomplete
+        [0-7]) ;; # the magic number is incomplete, so the message differs
         *) is "$stderr" "petal: bad: the patch is truncated at byte $at; fetch it again, or the whole file" ;;
         esac
         cp p bad
         flip bad $at 10
         run -2 --separate-stderr petal patch old.petal bad
         is "${#stderr_lines[@]}$output" 1
-        # If a size is too large by one bit, it exceeds the end.
+        # If the flipped bit makes a size too large, the patch appears truncated.
         [[ $at -lt 8 || $stderr =~ ^"petal: bad: the patch is "(damaged|truncated)" at byte "[0-9]+ ]] ||
             fail "byte $at: $stderr"
     done
@@ -197,8 +197,8 @@ make_patch() {
     done
 }
 
-# start COMMAND... : runs petal in the background, with the fifo `in` (descriptor 4) as its input;
-# $running.
+# start COMMAND... : runs petal in the background, reading from the fifo `in` (descriptor 4). Sets
+# $running to its process id.
 start() {
     [ -p in ] || mkfifo in
     exec 4<>in

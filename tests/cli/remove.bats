@@ -3,8 +3,7 @@
 # reports absent keys.
 load helper
 
-# At a rate of 0.01 % with seed 0, none of the absent keys that are queried below is a false
-# positive.
+# At a rate of 0.01 % with seed 0, no absent key queried in this file is a false positive.
 counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "removed keys are gone, the others stay, and the file is clean" {
@@ -187,7 +186,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     petal verify f.petal
 }
 
-@test "after a kill -9 the keys that were not removed are present, and recovery says what not to do" {
+@test "after a kill -9, the keys that were not removed are present, and recovery says what not to do" {
     counting
     seq 1000 | petal add f.petal
     mkfifo pipe
@@ -242,7 +241,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 @test "counting filters are compared by the keys in them, and can be templates" {
     seq 1000 | petal build -o all.petal -n 1000 -p 0.01% --scheme counting
     seq 501 1500 | petal build --template all.petal -o part.petal
-    seq 501 1500 | petal add part.petal # adding keys twice doesn't change the set
+    seq 501 1500 | petal add part.petal # every key is added twice, but the set stays the same
     is "$(petal info --json part.petal | field scheme)" counting
     in_both=$(petal compare --json all.petal part.petal | field intersection)
     [ "${in_both%.*}" -gt 480 ] && [ "${in_both%.*}" -lt 520 ]

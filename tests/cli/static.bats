@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# static.bats - petal build --scheme static makes the same file from a set in any order. Commands
-# that such a file doesn't support are refused with a reason.
+# static.bats - petal build --scheme static creates the same file for any order of the keys, and
+# commands that don't support a static file are refused with a reason.
 load helper
 
 @test "build --scheme static misses no key, and the same set gives the same file" {
@@ -118,7 +118,7 @@ load helper
     is "$(ls -A spare; ls -A out)" f.petal
 }
 
-@test "the temporary file of --memory is in TMPDIR, or otherwise beside the output" {
+@test "the temporary file of --memory is in TMPDIR, or otherwise next to the output" {
     seq 100 >keys
     mkdir out
     run -2 --separate-stderr env TMPDIR=no/such petal build --scheme static --memory 1MiB \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# streams.bats - results go to stdout, messages to stderr. Broken pipes, closed files, terminals and
-# progress behave as users expect.
+# streams.bats - results are written to stdout and messages to stderr, and broken pipes, closed
+# files, terminals and progress output behave as users expect.
 load helper
 
 setup() {
@@ -113,7 +113,7 @@ setup() {
         wait $!
         is "$(cat out)" 7
     done
-    [[ $(tail -c 1 message) == $'\r' ]] # the line was erased
+    [[ $(tail -c 1 message) == $'\r' ]] # the progress line was erased
     for when in auto never; do
         is "$({ sleep 1.2; cat f.petal; } | petal check - -e 7 --progress=$when 2>&1)" 7
     done

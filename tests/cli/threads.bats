@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# threads.bats - with any number of threads the tool writes the same bytes, in the same order, with
-# the same messages.
+# threads.bats - the tool writes the same bytes in the same order, with the same messages, for any
+# number of threads.
 #
-# A block has 256 KiB, and threads start when full blocks arrive. So these inputs have many blocks.
+# An input block is 256 KiB, and threads start only when full blocks arrive. So the inputs in these
+# tests consist of many blocks.
 load helper
 
-# 400,000 lines in 2.9 MB, in two overlapping ranges. 300,000 of them are distinct.
+# Writes 400,000 lines (2.9 MB) in two overlapping ranges. 300,000 of the lines are distinct.
 make_numbers() {
     seq 1 200000 >numbers
     seq 100001 300000 >>numbers
@@ -32,7 +33,7 @@ make_numbers() {
             cmp - one
         cmp one.petal $threads.petal
     done
-    [ "$(wc -l <one)" -lt 300000 ] # some lines were dropped
+    [ "$(wc -l <one)" -lt 300000 ] # false positives were dropped
 }
 
 @test "check prints the lines that grep prints, with their numbers" {
@@ -89,7 +90,7 @@ make_numbers() {
     is "$(cat count)" "$(wc -l <lines)"
 }
 
-@test "a block of empty lines works too" {
+@test "a block of empty lines also works" {
     head -c 600000 /dev/zero | tr '\0' '\n' >empty
     petal build -o f.petal empty
     is "$(petal info --json f.petal | field items)" 1
@@ -134,8 +135,8 @@ make_numbers() {
 }
 
 @test "if the input fails within a line, earlier lines are answered, and the failure is reported" {
-    # The other end of the socket is closed with unread bytes. So the socket delivers its data, and
-    # then ECONNRESET.
+    # The other end of the socket is closed while it has unread bytes, so reading returns the data
+    # and then fails with ECONNRESET.
     run -2 --separate-stderr perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die;
         syswrite B, "one\ntwo\nthr"; syswrite A, "x"; close B; open STDIN, "<&A" or die; exec @ARGV' "$PETAL" seen -n 10
     is "$output" $'one\ntwo'
@@ -152,7 +153,7 @@ make_numbers() {
     is "$output" 1
 }
 
-@test "--threads accepts any number from 1 on, even a large one" {
+@test "--threads accepts any number that is at least 1, even a large one" {
     refuses "--threads 0" petal seen --threads 0
     is "$(seq 3 | petal seen --threads 1000000 | wc -l)" 3
 }

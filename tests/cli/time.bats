@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
-# time.bats - with --time-field, a time window uses the times in the rows.
+# time.bats - with --time-field, a time window is based on the times in the rows.
 load helper
 
 DAY=86400000
 
-# requests FILE: prints the numbers of the requests in a program's output, for any of the three logs
+# requests FILE: prints the request numbers in a program's output, for any of the three log formats
 requests() { grep -o -E 'GET /[0-9]+|^[0-9]+,|"request": [0-9]+' "$1" | tr -dc '0-9\n'; }
 
-# span_of OPTION...: prints how much later than its window of one day the filter may forget, in ms
+# span_of OPTION...: prints how long the filter may remember a key beyond its window of one day, in
+# ms
 span_of() {
     petal create --force -o span.petal --window 1d "$@"
     local parts=$(($(petal info --json span.petal | field generations) - 1))
@@ -18,7 +19,7 @@ span_of() {
 is_as_modelled() {
     requests "$1" | sort >printed
     is "$(sort repeats | comm -12 - printed | head -n 3)" "" # no line was printed twice within a window
-    is "$(sort fresh | comm -23 - printed | head -n 3)" ""   # all lines were printed whose client had been away long enough
+    is "$(sort fresh | comm -23 - printed | head -n 3)" ""   # every fresh line was printed
 }
 
 @test "in a log of three weeks, in three formats, exactly those lines are new that an exact model calls new" {
@@ -37,7 +38,7 @@ is_as_modelled() {
         petal seen --window 1d $plan --jsonl .client --time-field .t log.jsonl 2>said >out.jsonl
         contains "$(cat said)" "petal: log.jsonl: times read as milliseconds, from 20"
         for form in csv jsonl; do requests out.$form | cmp - <(requests out.apache); done
-        # The repeats are the other lines. The number of threads makes no difference.
+        # With -d, all other lines are printed, and the number of threads makes no difference.
         petal seen -d --window 1d $plan --time-field 4 -k 1 --threads 5 log.apache 2>said >rest
         cmp <(sort out.apache rest) <(sort log.apache)
     done
@@ -61,7 +62,8 @@ is_as_modelled() {
 
 @test "each form of a time gives the same milliseconds" {
     petal create -o empty.petal --window 1d -n 10
-    clock_of() { # TIME [OPTION...]: prints the filter's clock after a CSV row with that time
+    clock_of() { # clock_of TIME [OPTION...]: prints the filter's clock after adding a CSV row with
+                 # this time
         local time=$1
         shift
         cp empty.petal f.petal
@@ -110,13 +112,14 @@ is_as_modelled() {
 @test "the first time in a file determines the form of all, and rows of another form are counted" {
     printf 'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001\n' >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
-    is "$output" $'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001' # rows without a time are passed on
+    # Rows without a time are passed on.
+    is "$output" $'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001'
     is "${stderr_lines[0]}" "petal: log: times read as seconds, from 2023-11-14 22:13:20 UTC on"
     is "${stderr_lines[1]}" 'petal: log: line 2: its time cannot be read: "b,1700000000000"'
     is "${stderr_lines[3]}" "petal: 2 rows without a key: passed on"
     printf 'x,\na,2023-11-15\n' >other
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log other log
-    is "${#lines[@]}" 7 # a is a repeat in the other files, and d in the last one
+    is "${#lines[@]}" 7 # a is a repeat in the second and third file, d in the third
     contains "$stderr" "petal: other: times read as ISO 8601, from 2023-11-15 00:00:00 UTC on"
     run -2 --separate-stderr petal seen --strict --window 1d --csv 1 --time-field 2 log
     is "$output" a,1700000000
@@ -127,7 +130,7 @@ is_as_modelled() {
     day() { echo "$1,2024-01-$2"; }
     { day a 01; day b 03; day a 02; day b 01; } >log
     run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
-    is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b counts at the latest time, so it is a repeat
+    is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b counts as a repeat
     contains "$stderr" "petal: 1 row is more than a window (1d) older than earlier rows"
     run -0 --separate-stderr petal seen --verbose --window 3d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03'
@@ -148,7 +151,7 @@ is_as_modelled() {
     is "$output" "$(cat log)"
 }
 
-@test "--now accepts dates, and seconds as before" {
+@test "--now accepts dates, and also seconds" {
     for now in 1706700000 2024-01-31T11:20:00Z '31/Jan/2024:12:20:00 +0100'; do
         rm -f s.petal
         petal seen --window 1d --now "$now" -f s.petal <<<a >out
@@ -193,7 +196,8 @@ is_as_modelled() {
     refuses "-e: has no time; leave out --time-field" petal seen --window 1d -k 1 --time-field 2 -e a
     refuses 'has no column "when" in its header' petal seen --window 1d --csv a --time-field when <<<a,b
     printf 'a,2024-01-01\n' >t.csv
-    is "$(petal seen --window 1d --csv 1,2 --time-field 2 t.csv t.csv 2>said)" a,2024-01-01 # the time may be part of the key
+    # The time field may be part of the key.
+    is "$(petal seen --window 1d --csv 1,2 --time-field 2 t.csv t.csv 2>said)" a,2024-01-01
 }
 
 @test "the example in the manual page works unchanged" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# verify.bats - petal verify finds all damage and missing members, and measures the actual rate.
+# verify.bats - petal verify finds all damage and all missing members, and measures the
+# false-positive rate.
 load helper
 
 setup() {
@@ -28,8 +29,8 @@ setup() {
     run -0 petal verify f.petal --absent out
     [[ ${lines[1]} =~ ^"absent: "[0-9]+" of 50,000 keys pass: "[01]\.[0-9]+" % (95 % interval "[01]\.[0-9]+" % to "1\.[0-9]+" %), predicted "[01]\.[0-9]+" %"$ ]]
     json=$(petal verify f.petal --absent out --json)
-    # Queries 50,000 absent keys at the predicted rate. The number found must be within 5 sd of the
-    # expected number.
+    # Of the 50,000 absent keys, the number found must be within 5 standard deviations of the
+    # predicted number.
     awk -v found="$(field absent_found <<<"$json")" -v rate="$(field estimated_rate <<<"$json")" \
         'BEGIN { mean = 50000 * rate; d = found - mean; exit !(d * d <= 25 * mean * (1 - rate)) }'
     awk -v l="$(field measured_rate_low <<<"$json")" -v m="$(field measured_rate <<<"$json")" \
@@ -75,7 +76,7 @@ setup() {
     is $size 1152
     masks=(01 02 04 08 10 20 40 80)
     cp tiny.petal bad.petal
-    step=$(nightly_step 13) # so that every bit is tested
+    step=$(nightly_step 13) # the step is odd, so that every mask is used
     for ((i = 0; i < size; i += step)); do
         flip bad.petal $i ${masks[i % 8]}
         status=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# which.bats - for every filter, petal which gives the same answer as petal check gives for that
+# which.bats - petal which gives the same answer for every filter as petal check gives for that
 # filter alone.
 load helper
 
@@ -10,8 +10,8 @@ setup() {
     seq 300 320 | petal build -p 1e-6 -o c.petal
 }
 
-# ask_each KEYFILE OPTION... -- FILTER...: runs petal check for each filter. Prints each line that
-# was found with the names of the filters that have it, like petal which.
+# ask_each KEYFILE OPTION... -- FILTER...: runs petal check for each filter. Like petal which,
+# prints each line that was found, followed by the names of the filters that contain it.
 ask_each() {
     local keys=$1 options=() filter
     shift
@@ -74,7 +74,7 @@ ask_each() {
 }
 
 @test "-l names filters with any of the keys, -c counts, and --min requires a share of them" {
-    seq 191 200 >keys # all in b, 9 in a
+    seq 191 200 >keys # b contains all of these keys, and a contains 9
     is "$(petal which -l a.petal b.petal c.petal -- keys)" $'a.petal\nb.petal'
     is "$(petal which -c a.petal b.petal c.petal -- keys)" $'a.petal\t9\nb.petal\t10\nc.petal\t0'
     is "$(petal which --min 90% a.petal b.petal c.petal -- keys)" $'a.petal\nb.petal'
@@ -83,7 +83,7 @@ ask_each() {
     is "$(petal which --min 1 -c a.petal b.petal c.petal -- keys)" $'b.petal\t10'
     is "$(petal which --min 1:2 --json a.petal c.petal -- keys)" '{"filter":"a.petal","keys":9,"of":10}'
     is "$(petal which -c a.petal -- keys keys)" $'a.petal\t18'
-    # a share is exact at whole numbers: 7 of 100 are 7 %
+    # --min compares whole numbers exactly: 7 of 100 keys are 7 %
     seq 193 292 >hundred
     is "$(petal which --min 7% a.petal -- hundred)" a.petal
     run -1 petal which --min 7.001% a.petal -- hundred
@@ -99,7 +99,7 @@ ask_each() {
     printf 'secret of 16 byt' >secret
     printf '\n' >>keys
     n=0
-    kind() { # kind OPTIONS...: makes a filter from its own part of the keys
+    kind() { # kind OPTIONS...: creates a filter from 10 of 11 keys
         n=$((n + 1))
         awk -v n=$n 'NR % 11 != n % 11' known | petal build --force -o "$n.filter" "$@" 2>/dev/null
     }
@@ -116,7 +116,7 @@ ask_each() {
     formats=$(petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/')
     for format in $formats; do
         kind -p 10% --to $format && mv $n.filter $format.filter
-        # some files can be opened only if their format is given
+        # files in some formats can only be opened if the format is given
         cp $format.filter same.file
         awk 'NR % 2' known | petal build --force -p 10% --to $format -o other.file 2>/dev/null
         ask_each keys --from $format -- same.file other.file >wanted
@@ -138,7 +138,7 @@ ask_each() {
         for threads in 1 4; do
             petal which --threads $threads "$@" "${kinds[@]}" -- keys 2>/dev/null | cmp - wanted
         done
-        # each filter is reopened for every block
+        # with few descriptors, each filter is reopened for every block
         (ulimit -n 24 && petal which "$@" "${kinds[@]}" -- keys 2>/dev/null) | cmp - wanted
         tr '\t' '\n' <wanted | grep 'filter$' | sort | uniq -c | awk '{ print $2 "\t" $1 }' >counts
         petal which -c "$@" "${kinds[@]}" -- keys 2>/dev/null | grep -v '[^0-9]0$' | sort | cmp - counts
@@ -236,7 +236,7 @@ ask_each() {
     is "$(wc -l <answers)" 60
     is "$(head -n 1 answers | tr '\t' '\n' | wc -l)" 3002
     is "$(grep -c last.petal answers)" 40
-    # more keys than fit into one slice
+    # more keys than one slice can hold
     seq 30000 | petal which -c @list >counts
     is "$(tail -n 1 counts)" $'last.petal\t40'
     seq 30000 >keys

@@ -1,11 +1,11 @@
-/* campaign.h - what the campaigns share: amounts, counters, filters and keys, a temporary folder,
- * child processes.
+/* campaign.h - helpers that the campaigns share: amounts, counters, filters, keys, a temporary
+ * folder and child processes.
  *
- * A campaign is a program with one optional argument. Without it, the campaign runs in the short
- * form, as in `./dev test`. The argument is an amount (rounds, opens, states: see each program's
- * first comment) or `full`. A campaign prints TAP, one case per promise. At the end it prints a
- * line "# counts: ...", from which scripts/soak makes a row of docs/reliability.md. If an
- * expectation is broken, it is counted, and the campaign continues. */
+ * A campaign is a program with one optional argument. The argument is `full` or an amount, such as
+ * a number of rounds (see the first comment of each program). Without the argument, a campaign runs
+ * in its short form, as in `./dev test`. A campaign prints TAP, one case per promise. At the end, a
+ * campaign prints a line "# counts: ...", from which scripts/soak generates a row in
+ * docs/reliability.md. A broken expectation is counted, and the campaign continues. */
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 
@@ -37,11 +37,11 @@
 
 static struct {
     unsigned cases, bad_cases;
-    uint64_t broken, told; /* broken expectations in this case, and how many were printed */
+    uint64_t broken, told; /* expectations broken and printed in this case */
 } campaign;
 
-/* A campaign may find the same broken expectation a million times, so only this many are printed
- * per case. */
+/* The maximum number of broken expectations printed per case, since the same one may occur a
+ * million times. */
 #define TOLD_PER_CASE 12
 
 __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const char *format, ...)
@@ -58,7 +58,8 @@ __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const
     return false;
 }
 
-/* Ends a case. `promise` held unless an expectation was broken since the last case. */
+/* Ends a case and reports whether `promise` held. A case passes if no expectation was broken since
+ * the previous case. */
 static inline void end_case(const char *promise)
 {
     campaign.cases++;
@@ -74,14 +75,14 @@ static inline void skip_case(const char *promise, const char *why)
     printf("ok %u - %s # skip %s\n", ++campaign.cases, promise, why);
 }
 
-/* Returns the amount requested on the command line. */
+/* Returns the amount given on the command line. */
 static inline uint64_t amount_of(int argc, char **argv, uint64_t brief, uint64_t full)
 {
     if (argc < 2) return brief;
     return strcmp(argv[1], "full") == 0 ? full : (uint64_t)strtod(argv[1], NULL);
 }
 
-/* Prints the last line. Returns the exit status. */
+/* Prints the last lines of the TAP output. Returns the exit status. */
 __attribute__((format(printf, 1, 2))) static inline int end_campaign(const char *format, ...)
 {
     va_list arguments;
@@ -93,7 +94,7 @@ __attribute__((format(printf, 1, 2))) static inline int end_campaign(const char 
     return campaign.bad_cases > 0;
 }
 
-/* Ends a campaign that can't continue. */
+/* Ends a campaign that cannot continue. */
 __attribute__((format(printf, 1, 2), noreturn)) static inline void give_up(const char *format, ...)
 {
     va_list arguments;
@@ -132,10 +133,10 @@ static inline double seconds_now(void)
 
 /* ---- a folder -------------------------------------------------------------------------------- */
 
-static char folder[256]; /* this campaign's own folder */
+static char folder[256]; /* temporary folder of this campaign */
 static pid_t folder_owner;
 
-/* Also closes the folder's descriptor. */
+/* Deletes everything in the folder and closes the descriptor. */
 static inline void empty_folder(int descriptor)
 {
     DIR *dir = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -152,13 +153,14 @@ static inline void empty_folder(int descriptor)
 
 static inline void remove_folder(void)
 {
-    if (getpid() != folder_owner) return; /* only a child called give_up() */
+    if (getpid() != folder_owner) return; /* a child process called give_up() */
     empty_folder(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     rmdir(folder);
 }
 
-/* Uses a tmpfs if there is one. Calls that wait for a disk return faster there, so more rounds fit
- * into a second. powercuts.c tests what a disk would lose, and needs no disk either. */
+/* Creates the folder on a tmpfs if possible. Calls that sync to disk return faster on a tmpfs, so
+ * more rounds run per second. Even powercuts.c needs no real disk, since it models the disk's
+ * losses. */
 static inline void make_folder(void)
 {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
@@ -168,7 +170,7 @@ static inline void make_folder(void)
     atexit(remove_folder);
 }
 
-/* Returns a path in the folder. It is valid for the next seven calls. */
+/* Returns the path of a file in the folder. The path stays valid for the next seven calls. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[8][sizeof folder + 64];
@@ -185,7 +187,7 @@ struct bytes {
     size_t size;
 };
 
-/* If the file doesn't exist, the result's data is NULL. */
+/* Returns the contents of the file. If the file doesn't exist, `data` is NULL. */
 static inline struct bytes read_file(const char *path)
 {
     struct bytes bytes = {NULL, 0};
@@ -228,7 +230,7 @@ static inline struct bytes copy_of(struct bytes of)
     return copy;
 }
 
-/* The campaign makes these names itself, so they always fit. */
+/* Copies a path, and gives up if it is too long. */
 static inline void copy_text(char to[PATH_MAX], const char *text)
 {
     if (snprintf(to, PATH_MAX, "%s", text) >= PATH_MAX) give_up("%s is too long", text);
@@ -236,7 +238,8 @@ static inline void copy_text(char to[PATH_MAX], const char *text)
 
 /* ---- filters and keys ------------------------------------------------------------------------ */
 
-/* Keys are lines, so that the tool can read them. Key 7 is "k7". */
+/* The number of bytes for a key's text. Keys are text, so that the tool can read them from lines.
+ * For example, key 7 is "k7". */
 #define KEY_TEXT 24
 
 static inline size_t key_text(uint64_t number, char text[KEY_TEXT])
@@ -256,7 +259,7 @@ static inline bool has_key(const petal_filter *filter, uint64_t number)
     return petal_contains(filter, text, key_text(number, text));
 }
 
-/* Adds keys from `from` to `to` - 1. Returns the status of the first key that is refused. */
+/* Adds keys `from` to `to` - 1. If adding a key fails, stops and returns the status. */
 static inline petal_status add_keys(petal_filter *filter, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -273,20 +276,33 @@ static inline uint64_t missing_keys(const petal_filter *filter, uint64_t from, u
     return missing;
 }
 
-/* Makes an index of one filter, and replaces the file at the path with it. */
-static inline void save_index(const petal_filter *filter, const char *path)
+/* Adds the filter to the index in the file. If `is_new` is true, saves a new index that contains
+ * only this filter. */
+static inline void put_in_index(const char *path, bool is_new, const char *name,
+                                const petal_filter *filter)
 {
-    petal_index *index;
+    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
+    petal_index *index, *old = NULL;
     petal_error error;
-    unlink(path);
-    if (petal_index_create(NULL, &index, &error) != PETAL_OK ||
-        petal_index_add(index, "old", filter, &error) != PETAL_OK ||
-        petal_index_save(index, path, NULL, &error) != PETAL_OK)
-        give_up("index: %s", error.message);
+    options.locked_path = is_new ? NULL : path;
+    petal_status status = petal_index_create(&options, &index, &error);
+    if (status == PETAL_OK && !is_new) status = petal_index_open(path, NULL, &old, &error);
+    if (old) status = petal_index_add_index(index, old, NULL, 0, &error);
+    petal_index_free(old);
+    if (status == PETAL_OK) status = petal_index_add(index, name, filter, &error);
+    if (status == PETAL_OK) status = petal_index_save(index, path, NULL, &error);
+    if (status != PETAL_OK) give_up("index: %s: %s", petal_status_name(status), error.message);
     petal_index_free(index);
 }
 
-/* Opens an index and verifies all of it. *index is NULL if it can't be opened. */
+/* Saves a new index with one filter to the path. */
+static inline void save_index(const petal_filter *filter, const char *path)
+{
+    unlink(path);
+    put_in_index(path, true, "old", filter);
+}
+
+/* Opens an index and verifies it completely. If it can't be opened, *index is NULL. */
 static inline petal_status open_index(const char *path, petal_index **index, petal_error *error)
 {
     *error = (petal_error){.message = ""};
@@ -294,7 +310,8 @@ static inline petal_status open_index(const char *path, petal_index **index, pet
     return status == PETAL_OK ? petal_index_verify(*index, error) : status;
 }
 
-/* Returns how many keys no filter of the index has. It has at most 64 filters. */
+/* Returns the number of keys that no filter in the index contains. The index may contain at most 64
+ * filters. */
 static inline uint64_t missing_in_index(const petal_index *index, uint64_t from, uint64_t to)
 {
     uint64_t missing = 0, row = 0;
@@ -341,7 +358,7 @@ static inline petal_status open_flags(const char *path, unsigned flags, petal_fi
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* The path of the tool that was built with this program. */
+/* Returns the path of the petal tool in the build folder. */
 static inline const char *tool_path(void)
 {
     static char path[PATH_MAX];
@@ -353,7 +370,7 @@ static inline const char *tool_path(void)
     return path;
 }
 
-/* The path of a file of lib/ that was built with this program. */
+/* Returns the path of a built file, such as the shim, from lib/ in the build folder. */
 static inline const char *part_path(const char *name)
 {
     static char paths[4][PATH_MAX];
@@ -367,17 +384,17 @@ static inline const char *part_path(const char *name)
     return path;
 }
 
-/* A command, running or finished. */
+/* A running or finished command. */
 struct command {
-    const char *const *arguments; /* ends with NULL; the first is the program */
-    const char *input;            /* file; NULL if empty */
-    const char *output;           /* file; NULL if discarded */
-    const char *environment[4];   /* NAME=VALUE, added to this process's environment */
+    const char *const *arguments; /* terminated by NULL; the first argument is the program's path */
+    const char *input;            /* path of the input file; NULL for empty input */
+    const char *output;           /* path of the output file; NULL to discard the output */
+    const char *environment[4];   /* NAME=VALUE strings to add to the environment */
     pid_t pid;
     int status;      /* from waitpid() */
-    bool hung;       /* it didn't end in time and was killed */
-    int messages;    /* read end of its stderr */
-    char said[4096]; /* its output on stderr */
+    bool hung;       /* the command exceeded the time limit and was killed */
+    int messages;    /* file that receives the command's stderr */
+    char said[4096]; /* what the command printed to stderr */
 };
 
 static inline void start_command(struct command *command)
@@ -403,8 +420,8 @@ static inline void start_command(struct command *command)
     _exit(97);
 }
 
-/* Waits until the command ends. If it takes longer than this, it counts as hung and is killed. The
- * limit is long, so that a slow machine doesn't reach it. */
+/* The time limit of a command. A command that runs longer counts as hung and is killed. The limit
+ * is long enough that a slow machine doesn't reach it. */
 #define HANGS_AFTER_SECONDS 60
 
 static inline void end_command(struct command *command)
@@ -428,7 +445,7 @@ static inline bool has_succeeded(const struct command *command)
     return WIFEXITED(command->status) && WEXITSTATUS(command->status) == 0;
 }
 
-/* Returns "exit status 2" or "signal 11". Valid until the next call. */
+/* Returns a string such as "exit status 2" or "signal 11", which is valid until the next call. */
 static inline const char *ending_of(const struct command *command)
 {
     static char text[64];

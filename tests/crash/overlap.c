@@ -1,17 +1,17 @@
-/* overlap.c - proves that if two commands work on one file at the same time, neither undoes what
- * the other has reported as done.
+/* overlap.c - proves that if two commands change the same file at the same time, neither undoes a
+ * change that the other has reported as done.
  *
- * The first command is stopped before one of its system calls (each in turn). The second command
- * runs until it exits, and then the first continues. If a command exits with status 0, its keys
- * must be in the file. Otherwise it must give the reason: the file is being changed, was replaced,
- * exists, or is dirty. The amount is the number of moments tried per pair of commands; `full` tries
- * all. */
+ * The first command is stopped before one of its system calls (each call in turn), and continues
+ * after the second command has exited. If a command exits with status 0, its keys must be in the
+ * file. If not, it must report the reason: the file is being changed, was replaced, already exists,
+ * or is dirty. The amount is the number of stops tried per pair of commands; `full` tries all of
+ * them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- what the commands do -------------------------------------------------------------------- */
 
-/* The keys of a group are added and removed together. */
+/* The number of keys per group. The keys in a group are added and removed together. */
 #define GROUP 40u
 enum {
     BASE = 1,
@@ -38,7 +38,7 @@ enum kind {
     INDEX_ADD,
     INDEX_DROP,
     INDEX_NEW,
-    VERIFY, /* from here on, they only read */
+    VERIFY, /* this command and all following ones only read the file */
     CHECK,
     WHICH,
     KINDS
@@ -46,11 +46,12 @@ enum kind {
 
 struct job {
     const char *name;
-    /* Paths replace FILE, OTHER, TWIN, WHOLE (all keys) and OWN (a filter of the command's own
-     * keys). The name of the filter that this command drops replaces DROPPED. */
+    /* FILE, OTHER, TWIN, WHOLE (a filter of all keys) and OWN (a filter of the command's own keys)
+     * are replaced with paths. DROPPED is replaced with the name of the filter that the command
+     * drops. */
     const char *arguments[10];
     bool reads_keys;
-    bool counts; /* needs a counting filter */
+    bool counts; /* the command works on a counting filter */
 };
 
 static const struct job jobs[KINDS] = {
@@ -84,7 +85,7 @@ static const struct job jobs[KINDS] = {
     [WHICH] = {"which", {"which", "--threads", "1", "FILE", "-e", "k0"}, false, false},
 };
 
-/* Returns the groups that are in the file after this command. */
+/* Returns the groups of keys in the file after this command has succeeded. */
 static unsigned after(enum kind kind, bool is_first, unsigned groups)
 {
     unsigned own = is_first ? FIRSTS : SECONDS;
@@ -106,9 +107,9 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The sets of files for the pairs of commands. HOLES is only for commands that read: if a file on a
- * tmpfs has holes, the library reads it differently. INDEXES has an index of three filters; each
- * command can drop one of them. */
+/* The sets of files for the pairs of commands. HOLES is used if the first command only reads,
+ * because the library reads a file with holes on a tmpfs differently. INDEXES contains an index of
+ * three filters, so that each command can drop one of them. */
 enum set { BITS, COUNTERS, HOLES, INDEXES, SETS };
 static struct images {
     struct bytes clean, dirty;
@@ -116,8 +117,8 @@ static struct images {
 } images[SETS];
 
 static const char *path;             /* the only file in its folder */
-static char keys_of[2][2][PATH_MAX]; /* the first's and the second's keys, to add and to remove */
-static char filters_of[2][PATH_MAX]; /* filters of the first's and the second's keys */
+static char keys_of[2][2][PATH_MAX]; /* the keys that each command adds and removes */
+static char filters_of[2][PATH_MAX]; /* filters that contain each command's keys */
 static const char *const dropped_by[2] = {"one", "two"};
 
 static petal_filter *filter_of(enum set set, unsigned groups)
@@ -137,7 +138,7 @@ static void save_groups(enum set set, unsigned groups, const char *name, char *s
     petal_free(filter);
 }
 
-/* Returns what a writer leaves if it dies halfway. */
+/* Returns the contents of a file whose writer died while changing it. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -156,18 +157,12 @@ static struct bytes index_image(void)
 {
     static const unsigned groups[] = {BASE, REMOVED_BY_FIRST, REMOVED_BY_SECOND};
     const char *const names[] = {"base", dropped_by[0], dropped_by[1]};
-    petal_index *index;
-    petal_error error;
-    petal_save_options replace = PETAL_SAVE_OPTIONS_INIT;
-    petal_status status = petal_index_create(NULL, &index, &error);
-    for (size_t i = 0; i < COUNT(groups) && status == PETAL_OK; i++) {
+    unlink(path);
+    for (size_t i = 0; i < COUNT(groups); i++) {
         petal_filter *filter = filter_of(INDEXES, groups[i]);
-        status = petal_index_add(index, names[i], filter, &error);
+        put_in_index(path, i == 0, names[i], filter);
         petal_free(filter);
     }
-    if (status == PETAL_OK) status = petal_index_save(index, path, &replace, &error);
-    if (status != PETAL_OK) give_up("index: %s", error.message);
-    petal_index_free(index);
     return read_file(path);
 }
 
@@ -214,7 +209,7 @@ static unsigned groups_in_index(petal_status *status)
     return groups;
 }
 
-/* Returns the groups whose keys are all in the file. *status tells whether it could be opened. */
+/* Returns the groups whose keys are all in the file. *status is the result of opening the file. */
 static unsigned groups_in_file(enum set set, petal_status *status)
 {
     if (set == INDEXES) return groups_in_index(status);
@@ -234,14 +229,14 @@ static int files_beside(void)
     DIR *dir = opendir(in_folder("w"));
     while (dir && readdir(dir)) count++;
     if (dir) closedir(dir);
-    return count - 3; /* not counting ., .. and the file */
+    return count - 3; /* excludes ., .. and the file itself */
 }
 
 /* ---- two commands ---------------------------------------------------------------------------- */
 
 struct pair {
     enum kind kinds[2];
-    bool is_absent; /* at first the file doesn't exist, and the command has no --force */
+    bool is_absent; /* the file doesn't exist yet, and the commands run without --force */
 };
 
 static const char *name_of(const struct pair *pair)
@@ -252,19 +247,20 @@ static const char *name_of(const struct pair *pair)
     return text;
 }
 
-/* Returns 1 if the command works only on an index, 0 if never, and -1 if on both. */
+/* Returns 1 if the command requires an index, 0 if it requires a filter, and -1 if it accepts
+ * either. */
 static int wants_index(enum kind kind)
 {
     if (kind == VERIFY) return -1;
     return kind == INDEX_ADD || kind == INDEX_DROP || kind == INDEX_NEW || kind == WHICH;
 }
 
-/* Returns true if the two commands can work on one file. `seen` can't use the filters that `remove`
- * needs. */
+/* Returns true if the two commands can work on the same file. For example, `seen` can't use the
+ * counting filter that `remove` requires. */
 static bool is_possible(const struct pair *pair)
 {
     enum kind a = pair->kinds[0], b = pair->kinds[1];
-    if (wants_index(a) + wants_index(b) == 1) return false; /* only one of them does */
+    if (wants_index(a) + wants_index(b) == 1) return false; /* only one accepts an index */
     if (a == INDEX_NEW && b == INDEX_NEW) return true;
     if ((a == SEEN && b == REMOVE) || (a == REMOVE && b == SEEN)) return false;
     if (!pair->is_absent) return true;
@@ -279,7 +275,7 @@ static enum set set_of(const struct pair *pair)
     return pair->kinds[0] >= VERIFY ? HOLES : BITS;
 }
 
-/* Builds one of the two commands, with its arguments and input. */
+/* Returns one of the pair's two commands with its arguments and input. */
 static struct command command_of(const struct pair *pair, int which, const char **arguments)
 {
     const struct job *job = &jobs[pair->kinds[which]];
@@ -310,7 +306,7 @@ static struct command command_of(const struct pair *pair, int which, const char 
 
 #define MAX_ARGUMENTS 20
 
-/* Writes the image, but skips pages of zeros. */
+/* Writes the image to the file, but leaves holes for pages of zeros. */
 static void write_pages(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -336,8 +332,8 @@ static unsigned prepare(const struct pair *pair)
 
 static uint64_t overlaps, refusals;
 
-/* Returns true if the command succeeded. `remove`, `check` and `which` exit with status 1 if keys
- * were absent, which is not a failure. */
+/* Returns true if the command succeeded. If keys were absent, `remove`, `check` and `which` exit
+ * with status 1, which is not a failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
     bool may_miss = kind == REMOVE || kind == CHECK || kind == WHICH;
@@ -349,7 +345,8 @@ static bool is_good_reason(const char *said)
 {
     static const char *const reasons[] = {"another process", "replaced", "exists", "dirty",
                                           "being changed",
-                                          /* --drop, if `index` has just replaced it */
+                                          /* printed by --drop if `index` has just replaced the
+                                           * filter */
                                           "no index has a filter of that name"};
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (strstr(said, reasons[i])) return true;
@@ -365,7 +362,8 @@ static void expect_reason(const struct command *command, const char *moment)
            moment, command->arguments[1], command->said);
 }
 
-/* Tries one moment of one pair. Returns false if the first command makes no such call. */
+/* Runs the pair with the first command stopped before its nth call of this kind. Returns false if
+ * the first command makes no such call. */
 static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nth)
 {
     const char *arguments[2][MAX_ARGUMENTS];
@@ -385,8 +383,8 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
         usleep(50);
     }
     bool was_paused = atomic_load(&control->paused);
-    /* The first command is done when the file shows its work and is clean. It isn't responsible for
-     * what happens later. */
+    /* The first command is done if the file is clean and contains the command's changes. Anything
+     * that happens later is not its responsibility. */
     unsigned groups = groups_in_file(set_of(pair), &status);
     bool is_done = status == PETAL_OK && groups == after(a, true, start);
     if (was_paused) {
@@ -424,14 +422,14 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
 
 /* ---- the campaign ---------------------------------------------------------------------------- */
 
-/* The calls before which the first command is stopped, because their order with the second may
- * matter. */
+/* The kinds of calls before which the first command is stopped, because what the second command
+ * does in between may affect them. */
 static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK,     SHIM_FSYNC,   SHIM_LOCK,
                                          SHIM_MSYNC,  SHIM_READ,     SHIM_OPEN,    SHIM_WRITE,
                                          SHIM_MMAP,   SHIM_ALLOCATE, SHIM_CLOSE,   SHIM_STAT,
                                          SHIM_UNLINK, SHIM_MODE,     SHIM_TRUNCATE};
 
-/* Counts how many calls of each kind the first command makes if it runs alone. */
+/* Counts the first command's calls of each kind when it runs alone. */
 static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
 {
     const char *arguments[MAX_ARGUMENTS];
@@ -455,8 +453,8 @@ static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
             (void)try_moment(pair, moments[i], nth);
 }
 
-/* Tries the call that publishes the file, or the last of those that make it durable. Also tries
- * others, chosen at random. */
+/* Tries the last rename, link, msync and read of the first command, and other calls chosen at
+ * random. */
 static void try_some(const struct pair *pair, const uint32_t calls[SHIM_CALLS], uint64_t amount)
 {
     static const enum shim_call best[] = {SHIM_RENAME, SHIM_LINK, SHIM_MSYNC, SHIM_READ};

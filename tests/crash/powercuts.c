@@ -1,12 +1,13 @@
-/* powercuts.c - proves that after a power cut at any moment, the file has every synced key or is
- * marked dirty.
+/* powercuts.c - proves that after a power cut at any moment, the file contains every synced key or
+ * is marked dirty.
  *
- * This test redefines the calls that write. Each of them calls the C library and records what the
- * disk certainly has (synced data) and what it might have (every 512-byte sector of each later
- * state, and a rename if the folder was not synced after it). For every point in time, the test
- * builds the files that a power cut could leave behind: all of them if at most 12 sectors are
- * unsynced, otherwise a random selection. It opens each file. If the file is dirty, it recovers it,
- * and cuts the recovery off in the same way. The amount is the number of files checked. */
+ * This test redefines the C library functions that write. Each redefined function calls the
+ * original and records the data that is certainly on the disk (synced data) and the data that might
+ * be on the disk (each 512-byte sector of any later state, and any rename whose folder was not
+ * synced afterward). For each point in time, the test creates the files that a power cut could
+ * leave behind: all possible files if at most 12 sectors are unsynced, otherwise a random
+ * selection. The test opens each of these files. If a file is dirty, the test recovers it, and
+ * interrupts the recovery in the same way. The amount is the number of files checked. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -20,10 +21,10 @@
 #define MIDDLES 6u
 #define FILES 4u
 
-/* One file, identified by its inode, not its name. */
+/* A file, identified by its inode rather than its name. */
 struct content {
     struct bytes surely, now;
-    /* The most recent states between `surely` and `now`. */
+    /* The most recent states of the file between `surely` and `now`. */
     struct bytes middles[MIDDLES];
     unsigned middle_count;
 };
@@ -31,8 +32,8 @@ struct content {
 struct moment {
     struct content files[FILES];
     unsigned file_count;
-    int surely_named, now_named; /* the file with this path, on disk and now; -1 if none */
-    uint64_t synced;             /* keys whose calls succeeded */
+    int surely_named, now_named; /* index of the file at the path, on disk and now; -1 if none */
+    uint64_t synced;             /* number of keys that have been synced */
 };
 
 #define MOMENTS 96u
@@ -80,7 +81,7 @@ static struct trail *watching; /* NULL if not recording */
 static struct moment model;    /* the present state */
 static struct {
     ino_t number;
-    int descriptor; /* the test's own descriptor */
+    int descriptor; /* a descriptor that the test opened itself */
 } known[FILES];
 
 static void note_moment(void)
@@ -99,8 +100,8 @@ static struct bytes read_descriptor(int descriptor)
     return nothing_if_null(read_file(link));
 }
 
-/* Returns the number of the file behind this descriptor. A new file gets a number when it is first
- * seen. Returns -1 if it is not in the folder. */
+/* Returns the number of the file behind this descriptor, or -1 if the file is not in the folder.
+ * When a file is first seen, it is assigned a number. */
 static int file_of(int descriptor)
 {
     struct stat about;
@@ -117,7 +118,7 @@ static int file_of(int descriptor)
     return (int)model.file_count++;
 }
 
-/* Records what was written since the last call, including writes through maps. */
+/* Records all changes since the last call, including changes made through maps. */
 static void look(void)
 {
     for (unsigned i = 0; i < model.file_count; i++) {
@@ -145,11 +146,11 @@ static void look_and_note(void)
     note_moment();
 }
 
-/* Records that bytes from .. to - 1 of this file are durable. */
+/* Records that the bytes from `from` to `to` - 1 of this file are durable. */
 static void settle(struct content *content, size_t from, size_t to)
 {
     if (to > content->now.size) to = content->now.size;
-    /* Only a new file changes its size, and such a file is synced as a whole. */
+    /* Only new files change size, and a new file is always synced as a whole. */
     if (content->surely.size != content->now.size) {
         free(content->surely.data);
         content->surely = copy_of(content->now);
@@ -242,7 +243,7 @@ int fdatasync(int descriptor)
     return sync_by(next, descriptor);
 }
 
-/* The writer's shared map; there is only one. */
+/* The writer's only shared map. */
 static struct {
     uint8_t *bytes;
     size_t size;
@@ -286,7 +287,7 @@ int munmap(void *from, size_t size)
     return next(from, size);
 }
 
-/* Records which file now has the path. */
+/* Records which file is now at the path. */
 static int named(int result)
 {
     struct stat about;
@@ -324,12 +325,13 @@ int link(const char *from, const char *to)
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static uint64_t judged, dirty_files, absent_files, recoveries,
-    wanted; /* wanted: how many files should have been judged by now */
+    wanted; /* `wanted` is the number of files to judge up to the end of this subject */
 static char origin[160];
-static bool counting; /* then keys whose number is a multiple of 5 are removed */
+static bool counting; /* keys whose number is a multiple of 5 are removed */
 static bool indexing; /* the file is an index, which is never dirty */
 
-/* If there are many keys, checks only the last ones and 300 others. */
+/* Expects the keys to be in the filter. If there are many keys, checks only the last 300 and 300
+ * random ones. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t missing = 0, all = keys < 1000 ? keys : 300;
@@ -341,7 +343,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* Recovers the file, and records the writes. */
+/* Recovers the file and records the writes in *trail. */
 static void recover(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -374,7 +376,8 @@ static void judge_index(uint64_t keys)
     petal_index_free(index);
 }
 
-/* Judges a file that a power cut could leave. Records its recovery, if any, in *trail. */
+/* Judges a file that a power cut could leave behind. If the file has to be recovered, records the
+ * recovery in *trail. */
 static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -408,7 +411,8 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 static void cut_trail(const struct trail *trail, const char *what, unsigned depth,
                       unsigned per_moment);
 
-/* Finds the sectors that the disk may have in several versions. Returns how many there are. */
+/* Finds the sectors for which any of several versions may be on the disk, and returns how many
+ * there are. */
 static unsigned open_sectors(const struct content *content, size_t *sectors, unsigned room)
 {
     unsigned count = 0;
@@ -428,13 +432,14 @@ static unsigned open_sectors(const struct content *content, size_t *sectors, uns
 static void take_sector(struct bytes to, struct bytes from, size_t at)
 {
     size_t size = to.size - at < SECTOR ? to.size - at : SECTOR;
-    memset(to.data + at, 0, size); /* bytes that the file did not have yet read as zeros */
+    memset(to.data + at, 0, size); /* bytes beyond the file's old size read as zeros */
     if (at < from.size)
         memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
-/* Builds one of the files that a cut could leave behind. `choice` has one bit for each of the first
- * sectors: new or old. If it is NULL, the sectors are chosen at random from all states. */
+/* Creates one of the files that a power cut could leave behind. Each bit of `choice` selects the
+ * new or the old version of a sector. If `choice` is NULL, each sector is chosen at random from all
+ * states. */
 static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
                              const uint64_t *choice)
 {
@@ -476,7 +481,7 @@ static void cut_once(const struct content *content, const size_t *sectors, unsig
 static void cut_content(const struct content *content, const struct moment *moment,
                         const char *what, unsigned depth, unsigned per_moment)
 {
-    /* There is one for each depth, since recoveries call this recursively. */
+    /* The function calls itself for recoveries, so each depth needs its own array. */
     static size_t space[3][SECTORS];
     size_t *sectors = space[depth];
     unsigned count = open_sectors(content, sectors, SECTORS);
@@ -546,33 +551,20 @@ static void remove_some(petal_filter *filter, uint64_t from, uint64_t to)
             give_up("petal_remove");
 }
 
-/* Saves an index of the filters in the file and a new filter of 20 keys. Does so twice. */
+/* Adds two filters of 20 keys each to the index in the file. */
 static void work_on_index(const struct subject *subject, uint64_t from)
 {
-    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
-    petal_status status = PETAL_OK;
-    petal_error error;
-    for (int round = 0; round < 2 && status == PETAL_OK; round++, from += 20) {
-        petal_index *index, *old = NULL;
+    for (int round = 0; round < 2; round++, from += 20) {
         petal_filter *filter = make_subject(subject);
-        options.locked_path = from > 0 ? path : NULL;
-        status = petal_index_create(&options, &index, &error);
-        if (status == PETAL_OK && from > 0) status = petal_index_open(path, NULL, &old, &error);
-        if (old) status = petal_index_add_index(index, old, NULL, 0, &error);
-        petal_index_free(old);
         add_keys(filter, from, from + 20);
-        if (status == PETAL_OK)
-            status = petal_index_add(index, round ? "second" : "first", filter, &error);
-        if (status == PETAL_OK) status = petal_index_save(index, path, NULL, &error);
-        if (status == PETAL_OK) model.synced = from + 20;
+        put_in_index(path, from == 0, round ? "second" : "first", filter);
+        model.synced = from + 20;
         if (watching) note_moment();
-        petal_index_free(index);
         petal_free(filter);
     }
-    if (status != PETAL_OK) give_up("the writer: %s: %s", petal_status_name(status), error.message);
 }
 
-/* Adds keys, and makes them durable at least twice. */
+/* Adds keys and syncs or saves them at least twice. */
 static void work(const struct subject *subject, uint64_t from)
 {
     unsigned flags = subject->saves ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_WRITABLE;
@@ -643,12 +635,12 @@ int main(int argc, char **argv)
         char promise[160];
         struct trail trail = {.count = 0};
         record(&subjects[i], &trail);
-        wanted = judged + (amount - judged) /
-                              (COUNT(subjects) - i); /* saving yields fewer files than its share */
+        wanted = judged +
+                 (amount - judged) / (COUNT(subjects) - i); /* saving may produce too few files */
         for (unsigned per_moment = 16; judged < wanted; per_moment *= 2) {
             uint64_t at = judged;
             cut_trail(&trail, subjects[i].name, 2, per_moment);
-            if (judged == at) break; /* every sector was synced at all times */
+            if (judged == at) break; /* no sector was ever unsynced */
         }
         free_trail(&trail);
         snprintf(promise, sizeof promise,

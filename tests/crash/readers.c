@@ -1,14 +1,15 @@
-/* readers.c - proves that if a process opens a file while another one changes it, it gets a correct
- * filter, or is told that the file is dirty.
+/* readers.c - proves that a process that opens a file while another process changes it gets either
+ * a correct filter or an error saying that the file is dirty or busy.
  *
- * One process opens the file, adds keys, syncs and closes it repeatedly, and sometimes saves a new
- * file over it. Eight others open the file in every mode, as fast as they can. A call may return
- * PETAL_OK, with every key of the last sync that ended before it, or PETAL_ERR_BUSY, or
- * PETAL_ERR_DIRTY. With PETAL_OPEN_LIVE it must return PETAL_OK while the writer has the file open.
- * If a process verifies or copies an open map that is being changed, it may get PETAL_ERR_BUSY, but
- * never a report of damage. An index is only ever replaced. While a process adds filters to it,
- * every open must return PETAL_OK, with sound bits and every filter that was saved before. The
- * amount is the number of opens. */
+ * One process repeatedly opens the file, adds keys, syncs and closes the file, and sometimes saves
+ * a new file over it. Eight other processes open the file in every mode as fast as they can. An
+ * open may fail with PETAL_ERR_BUSY or PETAL_ERR_DIRTY. If it returns PETAL_OK, the filter must
+ * contain every key in the last sync that completed before the open. With PETAL_OPEN_LIVE, an open
+ * must return PETAL_OK while the writer has the file open. Verifying or copying an open map that is
+ * being changed may fail with PETAL_ERR_BUSY, but must never report damage. An index file is never
+ * changed, only replaced. So while a process adds filters to an index, every open must return
+ * PETAL_OK, and the index must have valid bits and contain every filter saved earlier. The amount
+ * is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -17,7 +18,7 @@
 
 #define CAPACITY 4000u
 #define READERS 8
-#define FILTERS 60u /* of an index, before it is started anew */
+#define FILTERS 60u /* maximum number of filters before a new index is started */
 #define KEYS_OF_EACH 20u
 
 enum { MAPPED, LOADED, VERIFIED, LIVE, USED, INDEX, MODES };
@@ -27,18 +28,19 @@ static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD,
                                            PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
                                            PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
 
-/* The memory that the processes share. */
+/* The data that the processes share in memory. */
 static struct shared {
-    /* Keys 0 .. synced - 1 are in the file. The high half is the number of the file, because each
-     * new file starts without keys. */
+    /* Keys 0 .. synced - 1 are in the file. The upper 32 bits are the file number, because each new
+     * file starts without keys. */
     _Atomic uint64_t synced;
-    /* The same for the index. It has the filters 0 .. indexed - 1, with KEYS_OF_EACH keys. */
+    /* Filters 0 .. indexed - 1 are in the index, with KEYS_OF_EACH keys each. The upper 32 bits are
+     * the index number. */
     _Atomic uint64_t indexed;
-    _Atomic uint64_t held; /* odd while the writer holds the lock for certain */
+    _Atomic uint64_t held; /* odd while the writer certainly holds the lock */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements, indexes;
     _Atomic bool stop;
-    _Atomic uint64_t left; /* how many opens are still to be made */
+    _Atomic uint64_t left; /* number of remaining opens */
 } * shared;
 
 /* ---- the writer ------------------------------------------------------------------------------ */
@@ -48,14 +50,14 @@ static uint64_t file_number;
 static void start_anew(const char *path)
 {
     petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, CAPACITY, 0.001);
-    /* This is stored first, since a reader may see either file. */
+    /* Store the file number before saving, since a reader may see either file during the save. */
     atomic_store(&shared->synced, ++file_number << 32);
     save_or_give_up(filter, path);
     petal_free(filter);
     atomic_fetch_add(&shared->replacements, 1);
 }
 
-/* Opens the file, and adds and syncs several times. Returns false when the file is full. */
+/* Opens the file, and adds keys and syncs several times. Returns false if the file is full. */
 static bool change(const char *path, uint64_t *next)
 {
     petal_filter *filter;
@@ -89,25 +91,14 @@ static void write_on(const char *path)
 
 static const char *index_path;
 
-/* Saves an index of the filters in the file, if it exists, and one more filter. */
+/* Adds a filter to the index in the file. If `number` is 0, starts a new index. */
 static void save_one_more(uint64_t number)
 {
-    petal_index_options options = PETAL_INDEX_OPTIONS_INIT;
-    petal_index *index, *old = NULL;
     petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, KEYS_OF_EACH, 0.001);
-    petal_error error;
     char name[KEY_TEXT];
     key_text(number, name);
-    options.locked_path = number > 0 ? index_path : NULL;
-    petal_status status = petal_index_create(&options, &index, &error);
-    if (status == PETAL_OK && number > 0) status = petal_index_open(index_path, NULL, &old, &error);
-    if (old) status = petal_index_add_index(index, old, NULL, 0, &error);
-    petal_index_free(old);
     add_keys(filter, number * KEYS_OF_EACH, (number + 1) * KEYS_OF_EACH);
-    if (status == PETAL_OK) status = petal_index_add(index, name, filter, &error);
-    if (status == PETAL_OK) status = petal_index_save(index, index_path, NULL, &error);
-    if (status != PETAL_OK) give_up("the writer of an index: %s", error.message);
-    petal_index_free(index);
+    put_in_index(index_path, number == 0, name, filter);
     petal_free(filter);
     atomic_fetch_add(&shared->indexes, 1);
 }
@@ -125,8 +116,9 @@ static void write_index_on(void)
 
 /* ---- the readers ----------------------------------------------------------------------------- */
 
-/* Counts the missing keys among those that were synced before the file was opened. Returns 0 if the
- * file was replaced since then, because the new file never had those keys. */
+/* Returns the number of missing keys in a sample of those that were synced before the file was
+ * opened. If the file has been replaced since then, returns 0, because the new file never contained
+ * those keys. */
 static uint64_t count_missing(const petal_filter *filter, uint64_t before)
 {
     uint64_t keys = before & UINT32_MAX, missing = 0;
@@ -136,7 +128,7 @@ static uint64_t count_missing(const petal_filter *filter, uint64_t before)
     return atomic_load(&shared->synced) >> 32 == before >> 32 ? missing : 0;
 }
 
-/* Verifies and copies the map while another process may be changing it. */
+/* Verifies and copies the map, which another process may be changing at the same time. */
 static petal_status use(const petal_filter *filter, uint64_t before, petal_error *error)
 {
     petal_filter *copy = NULL;
@@ -147,7 +139,8 @@ static petal_status use(const petal_filter *filter, uint64_t before, petal_error
     return status;
 }
 
-/* Like count_missing(), for the keys of the filters that were saved before. */
+/* Like count_missing(), but for the keys of the filters that were in the index before it was
+ * opened. */
 static uint64_t count_missing_in_index(const petal_index *index, uint64_t before)
 {
     uint64_t keys = (before & UINT32_MAX) * KEYS_OF_EACH, missing = 0;
@@ -190,7 +183,8 @@ static void open_once(const char *path, int mode)
     uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
     petal_status status = open_flags(path, mode_flags[mode], &filter, &error);
     if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
-    /* If the writer held the lock the whole time, LIVE has no reason to report a dirty file. */
+    /* If the writer held the lock the whole time, opening with LIVE must not report a dirty
+     * file. */
     bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
     bool is_honest =
         (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
@@ -211,7 +205,8 @@ static void read_on(const char *path, uint64_t seed)
     }
 }
 
-/* Starts a reader, or a writer if `seed` is 0. Without a path, the writer changes the index. */
+/* Starts a reader process, or a writer process if `seed` is 0. If `path` is NULL, the writer
+ * changes the index. */
 static pid_t in_child(const char *path, uint64_t seed)
 {
     pid_t pid = fork();

@@ -1,7 +1,7 @@
 #!/bin/sh
-# figures.sh - scripts/check-figures fails if code has changed since a page of bench/results was
-# measured. It accepts changes of comments, white space and documents, and changes that the page
-# excuses. The test uses its own repository.
+# figures.sh - checks that scripts/check-figures fails if code has changed since a page of
+# bench/results was measured. Changes to comments, white space and documents must be accepted, as
+# must changes that the page excuses. The test creates its own repository.
 set -u
 . tests/install/lib/tap.sh
 needs git python3 || finish
@@ -35,16 +35,17 @@ echo '# How it adds' >src/README.md
 git init -q . && git add . && git commit -qm 'the code'
 git rev-parse --short HEAD >"$TMPDIR/measured"
 
-# page_says [LINE...]: the page, measured at the first commit.
+# page_says [LINE...]: writes the page as measured at the first commit, followed by these lines.
 page_says() {
     printf '# A page\n\nMeasured at commit `%s`: `src`.\n' "$(cat "$TMPDIR/measured")" >$page
     for line; do printf '\n%s\n' "$line" >>$page; done
 }
-# change FILE FROM TO: makes a commit. undo: reverts it and changes in the work tree.
+# change FILE FROM TO: replaces text in a file and commits the change. undo reverts the commit and
+# any changes in the work tree.
 change() { sed "s|$2|$3|" "$1" >"$TMPDIR/changed" && cat "$TMPDIR/changed" >"$1" && git commit -qam "$1"; }
 undo() { git reset -q --hard "$(cat "$TMPDIR/measured")" && page_says; }
 fresh() { scripts/check-figures; }
-old() { # old TEXT: it fails, and says so
+old() { # old TEXT: checks that the script fails with a message containing TEXT
     scripts/check-figures --stale >"$TMPDIR/said"
     status=$?
     cat "$TMPDIR/said"
@@ -89,7 +90,7 @@ ok 'fails if a line of a script changed' old 'src/add$'
 undo
 change src/add.c 'a + b;' 'b + a;'
 change src/add.c 'b + a;' 'a + b;'
-ok 'passes if a change was taken back' fresh
+ok 'passes if a change was reverted' fresh
 undo
 echo 'int more;' >>src/add.c
 ok 'fails if a change is in no commit yet' old 'uncommitted src/add.c'
@@ -101,7 +102,7 @@ echo 'int other;' >src/other.c && git add src/other.c && git commit -qm 'one mor
 ok 'fails if a file was added' old 'src/other.c'
 undo
 echo '# A page' >$page
-ok 'fails if a page does not say where it was measured' old 'does not say'
+ok 'fails if a page does not state where it was measured' old 'does not say'
 page_says && git add $page && git commit -qm 'the page'
 
 skips() { "$1/scripts/check-figures" | grep -q '^SKIP this machine'; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# index.sh - a reader and a writer in Python, written from docs/index-format.md alone, agree with
-# the tool on the answers of the files in vectors/index, which that writer made, and on every byte
-# of an index of the same filters.
+# index.sh - checks a reader and a writer that were written in Python from docs/index-format.md
+# alone. The reader must give the same answers as the tool for the files in vectors/index. The
+# writer must write the same bytes as the tool for an index of the same filters.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh
@@ -18,11 +18,11 @@ for name in mixed keyed wide; do
     case $name in keyed) secret="--secret-file $TMPDIR/secret" ;; *) secret='' ;; esac
     file=$top/vectors/index/$name.petals
     ok "$name.petals: the same answers" index answers "$file"
-    ok "$name.petals: made anew of its own filters" petal index $secret -o "$TMPDIR/$name" "$file"
+    ok "$name.petals: rebuilt from its own filters" petal index $secret -o "$TMPDIR/$name" "$file"
     ok "$name.petals: the same bytes" cmp "$TMPDIR/$name" "$file"
 done
 
-# The recipes of vectors/README.md.
+# The filters in each index, as listed in vectors/README.md.
 mixed='textbook one-bit empty-classic empty-blocked blocked blocked-two-lines blocked-planned
     blocked-planned-low classic classic-planned saturated metadata two-blocks'
 keyed='classic-keyed blocked-keyed'

@@ -1,7 +1,7 @@
 #!/bin/sh
-# bundle.sh - any compiler builds the flat folder of scripts/bundle with nothing but libm. The
-# result is the complete library: it reads and writes the files of every format except gzip, and
-# works from Go (cgo) and from Python (a setup.py extension).
+# bundle.sh - any compiler can build the flat source folder that scripts/bundle creates, using only
+# libm. The result is the complete library: it reads and writes files of every format except gzip,
+# and works from Go (with cgo) and from Python (as a setup.py extension).
 set -u
 . tests/install/lib/tap.sh
 bundle=$TMPDIR/bundle
@@ -20,7 +20,7 @@ ok 'a folder that is not empty is refused' refuses
 
 # ---- compilers -----------------------------------------------------------------------------------
 
-objects() { # objects COMPILER OPTION: into a folder of its name
+objects() { # objects COMPILER OPTION: compiles into a folder named after the compiler
     mkdir "$TMPDIR/$1" && cd "$TMPDIR/$1" &&
         ls "$bundle"/*.c | xargs -P "$(nproc)" -n 8 "$1" -std=c11 "$2" -Wall -Wextra -Werror -fPIC -c
     status=$?
@@ -33,27 +33,27 @@ header() { # header COMPILER LANGUAGE STANDARD
 clang=clang clangxx=clang++
 needs clang || clang='' clangxx=''
 for compiler in gcc $clang; do
-    # Some of gcc's warnings need -O1; none of clang's do.
+    # Some gcc warnings require -O1, but no clang warning does.
     case $compiler in gcc) level=-O1 ;; *) level=-O0 ;; esac
-    ok "$compiler compiles it as C11 without a warning" objects "$compiler" $level
-    ok "$compiler takes the headers as C99" header "$compiler" c c99
+    ok "$compiler compiles it as C11 without warnings" objects "$compiler" $level
+    ok "$compiler accepts the headers as C99" header "$compiler" c c99
 done
 for compiler in g++ $clangxx; do
-    ok "$compiler takes the headers as C++11" header "$compiler" c++ c++11
+    ok "$compiler accepts the headers as C++11" header "$compiler" c++ c++11
 done
 alone() { gcc -shared -Wl,-z,defs "$TMPDIR"/gcc/*.o -lm -o "$TMPDIR/libpetal.so"; }
-ok 'it needs no library but libm' alone
+ok 'it needs no library except libm' alone
 
 # ---- C -------------------------------------------------------------------------------------------
 
-# The test includes <petal/petal.h> from the bundle.
+# The test uses <petal/petal.h> from the bundle.
 mkdir "$TMPDIR/include" && ln -s "$bundle" "$TMPDIR/include/petal"
 build_vectors() {
     gcc -O1 "-I$TMPDIR/include" tests/formats/vectors.c "$TMPDIR"/gcc/*.o -lcmocka -lm \
         -o "$TMPDIR/vectors"
 }
 ok 'a program is linked with it' build_vectors
-ok 'the files of every format but gzip are read, answer and are written' \
+ok 'the files of every format except gzip can be read, queried and written' \
     "$TMPDIR/vectors" dcso-gzip
 
 # ---- Go and Python -------------------------------------------------------------------------------

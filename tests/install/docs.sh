@@ -1,12 +1,12 @@
 #!/bin/sh
-# docs.sh - each C program printed in README*.md and docs/ compiles unchanged without a warning, and
-# exits with 0.
+# docs.sh - each C program in README*.md and docs/ compiles unchanged without warnings and exits
+# with status 0.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, where LINE is the line of its
-# fence. Programs with arguments run in tests/interop.
+# Each ```c block that contains main(void) is written to DOCUMENT-LINE.c in TMPDIR, where LINE is
+# the line number of the block's fence. Programs that take arguments are run by tests/interop.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README*.md docs/*.md; do
     [ -f "$document" ] || continue
@@ -32,5 +32,5 @@ for block in "$TMPDIR"/blocks/*.c; do
     ok "$name: compiles" compile "$block"
     ok "$name: exits 0" run "$block"
 done
-ok 'README.md holds a C program' ls "$TMPDIR"/blocks/README-*.c
+ok 'README.md contains a C program' ls "$TMPDIR"/blocks/README-*.c
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
-# header.sh - the public headers are valid C99 to C23 and C++11 to C++20, and several files of one
-# program may include them. Structs can be initialised in declarations and assignments. If a program
-# ignores a status that it must check, the compiler warns. The version is the same for the
-# preprocessor and at run time.
+# header.sh - the public headers are valid C99 to C23 and C++11 to C++20, and several files of a
+# program may include them. Structs can be initialized in declarations and assignments. If a program
+# ignores a status that it must check, the compiler warns. The version known to the preprocessor
+# equals the version reported at run time.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc} CXX=${CXX:-c++}
@@ -66,10 +66,10 @@ ignoring_is_a_warning() { # ignoring_is_a_warning COMPILER STANDARD SUFFIX
 }
 for standard in c99 c11 c2x; do
     ok "$standard, pedantic: two files link and run" two_files "$CC" $standard c
-    ok "$standard: ignoring a status is a warning" ignoring_is_a_warning "$CC" $standard c
+    ok "$standard: ignoring a status causes a warning" ignoring_is_a_warning "$CC" $standard c
 done
 for standard in c++11 c++17 c++20; do
     ok "$standard, pedantic: two files link and run" two_files "$CXX" $standard cc
-    ok "$standard: ignoring a status is a warning" ignoring_is_a_warning "$CXX" $standard cc
+    ok "$standard: ignoring a status causes a warning" ignoring_is_a_warning "$CXX" $standard cc
 done
 finish

@@ -1,6 +1,7 @@
 #!/bin/sh
-# man.sh - the manual of the C calls, which scripts/gen-man makes from the headers, contains every
-# call and every word of their comments, renders without a warning, and is found by a call's name.
+# man.sh - the manual of the C functions, which scripts/gen-man generates from the headers, contains
+# every function and every word of the comments, renders without warnings, and can be found by a
+# function's name.
 set -u
 . tests/install/lib/tap.sh
 man=$TMPDIR/share/man/man3
@@ -10,8 +11,9 @@ headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_i
 ok 'the pages are made' scripts/gen-man "$man"
 ok 'the build made the same' diff -r "$man" "$PETAL_BUILD_DIR/man3"
 
-# Prints petal.h from its first section on, without lines that are only for compilers.
 words() { tr 'A-Z' 'a-z' | tr -cs 'a-z0-9_' '\n' | sort -u; }
+# Prints the headers without lines that only compilers need. Of petal.h, this is the first comment
+# and everything from the first section on.
 text() {
     {
         sed -n '1,/^#ifndef/p; /^\/\* ----.* status /,$p' include/petal/petal.h
@@ -28,7 +30,7 @@ all_words() {
     [ ! -s "$TMPDIR/lost" ]
 }
 ok 'every word of the headers is in it' all_words
-each_call() { # has a heading, its declaration, and a page of its own
+each_call() { # checks that each function has a heading, a declaration and a page
     sed -n 's/.*PETAL_API [^(]*\(petal_[a-z0-9_]*\)(.*/\1/p' include/petal/*.h >"$TMPDIR/calls"
     [ "$(wc -l <"$TMPDIR/calls")" -gt 60 ] || return 1
     while read -r call; do
@@ -37,7 +39,7 @@ each_call() { # has a heading, its declaration, and a page of its own
     done <"$TMPDIR/calls"
 }
 ok 'every call is in it' each_call
-failures() { # each row of a table of failures stays on its own line
+failures() { # checks that each row of a failure table stays on its own line
     sed -n '/^ \*   PETAL_/{ s/^ \*   //; s/ *\*\/$//; p; }' $headers >"$TMPDIR/rows"
     [ "$(wc -l <"$TMPDIR/rows")" -gt 100 ] || return 1
     while IFS= read -r row; do grep -qxF -- "$row" "$page" || { echo "$row" && return 1; }; done <"$TMPDIR/rows"
@@ -46,13 +48,13 @@ ok 'every failure has its line' failures
 
 needs mandoc man groff || finish
 no_fault() { mandoc -T lint -W warning "$page"; }
-ok 'mandoc finds no fault' no_fault
+ok 'mandoc finds no faults' no_fault
 no_warning() {
     LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l "$page" >"$TMPDIR/read" 2>"$TMPDIR/warned"
     cat "$TMPDIR/warned"
     [ -s "$TMPDIR/read" ] && [ ! -s "$TMPDIR/warned" ]
 }
-ok 'man has no warning' no_warning
+ok 'man prints no warnings' no_warning
 by_name() { LC_ALL=C.UTF-8 man -M "$TMPDIR/share/man" petal_builder_finish | grep -q 'Ends the build and releases the builder'; }
 ok 'man finds it by the name of a call' by_name
 finish

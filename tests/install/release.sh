@@ -1,14 +1,15 @@
 #!/bin/sh
-# release.sh - the dry run of a release refuses a version that can't be next before it does anything
-# else. It writes nothing into the tree, and sets the version in every place. Its rules refuse
-# packages that a registry would refuse. `./dev test packages/release` tests the whole run.
+# release.sh - the dry run of a release first refuses a version that can't be the next version. The
+# dry run sets the version in every place in a copy and leaves the tree unchanged. The release rules
+# refuse packages that a registry would refuse. `./dev test packages/release` tests a complete dry
+# run.
 set -u
 . tests/install/lib/tap.sh
 needs git python3 || finish
 
 top=$PWD
 git status --porcelain >"$TMPDIR/before"
-refuses() { # refuses WORDS ARGUMENT...: status 2, and one line with the words
+refuses() { # refuses WORDS ARGUMENT...: expects status 2 and one line containing WORDS
     refuses_words=$1
     shift
     ./dev release "$@" >"$TMPDIR/said" 2>&1
@@ -26,7 +27,7 @@ copy=$TMPDIR/copy
 mkdir "$copy"
 copies() { git ls-files -z -co --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$copy"; }
 sets() { "$copy/scripts/set-version" 98.7.6 2031-02-03; }
-agrees() { # except the tool, which was built before
+agrees() { # only the tool, which was built earlier, may differ
     PETAL_BUILD_DIR=$PETAL_BUILD_DIR "$copy/scripts/check-versions" >"$TMPDIR/differ"
     grep -v '^petal --version' "$TMPDIR/differ"
     grep -c . "$TMPDIR/differ" | grep -qx 1
@@ -45,7 +46,7 @@ ok 'a released section is not the next one'\''s' no_section
 
 # ---- the rules -----------------------------------------------------------------------------------
 
-states() { # states WRONG NAME: a package of this name that has the version 1.0.0
+states() { # states WRONG NAME: writes a package with this name and version 1.0.0
     python3 - "$TMPDIR/$1" <<'EOF'
 import io, sys, tarfile
 with tarfile.open(sys.argv[1], "w:gz") as made:
@@ -58,7 +59,7 @@ EOF
 }
 ok 'the version is read in the package, not in its name' states petal-bloom-2.0.0.tgz
 
-# upload FOLDER: what Maven Central accepts, with the pom of the tree
+# upload FOLDER: writes an upload that Maven Central accepts, using the tree's pom
 upload() {
     python3 - "$1" <<'EOF'
 import hashlib, pathlib, sys, zipfile
@@ -84,7 +85,7 @@ ok 'they follow its rules' central "$TMPDIR/upload"
 ok 'a pom without scm does not' without "$TMPDIR/upload" 'no scm/url' '/<scm>/,/<\/scm>/d'
 ok 'nor another checksum' without "$TMPDIR/upload" 'another sha1' 's/$/ /'
 
-nuget() { # nuget SED_SCRIPT: the rules, with a manifest changed by the script
+nuget() { # nuget SED_SCRIPT: applies the rules to a manifest changed by the sed script
     rm -rf "$TMPDIR/nuget" && mkdir -p "$TMPDIR/nuget/lib/netstandard2.0" &&
         sed "$1" "$copy/bindings/dotnet/PetalBloom.nuspec" >"$TMPDIR/nuget/PetalBloom.nuspec" &&
         echo readme >"$TMPDIR/nuget/README.md" && : >"$TMPDIR/nuget/lib/netstandard2.0/Petal.dll" &&
@@ -94,7 +95,7 @@ nuget() { # nuget SED_SCRIPT: the rules, with a manifest changed by the script
 finds() { ! nuget "$1" && cat "$TMPDIR/faults" && grep -q "$2" "$TMPDIR/faults"; }
 ok "the manifest follows NuGet's rules" nuget ''
 ok 'not without a licence' finds '/<license /d' 'no license'
-ok 'nor with a readme that is not there' finds 's/README.md/READ.md/' 'readme is missing'
+ok 'nor with a missing readme' finds 's/README.md/READ.md/' 'readme is missing'
 ok 'nor with another version' finds 's/98.7.6/98.7.5/' 'another id or version'
 
 unchanged() { git status --porcelain | diff "$TMPDIR/before" -; }

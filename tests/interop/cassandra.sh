@@ -1,5 +1,5 @@
 #!/bin/sh
-# cassandra.sh - Cassandra's Filter.db, in its three forms, and Petal agree in both directions.
+# cassandra.sh - the three forms of Cassandra's Filter.db and Petal agree in both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
@@ -19,10 +19,10 @@ try() { # try VERSION FORMAT...
 }
 
 if try 5.0.9 cassandra; then
-    # This version can read the files of 3.x, but not write them.
+    # This version of Cassandra can read files from 3.x, but can't write them.
     at=$TMPDIR/old
     ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
-    ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"
+    ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and give the same answers' answers_alike cassandra-be text "$at"
 fi
 try 3.11.19 cassandra-be cassandra-2
 finish

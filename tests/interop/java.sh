@@ -1,6 +1,6 @@
 #!/bin/sh
-# java.sh - Petal's jar reads, queries, fills and writes filters of Guava and Spark as these do, and
-# works as a UDF in a running Spark.
+# java.sh - Petal's jar reads, queries, fills and writes Guava's and Spark's filters exactly as
+# Guava and Spark do, and works as a UDF in a running Spark.
 set -u
 . tests/interop/lib/interop.sh
 needs java javac mvn cmake || finish
@@ -9,7 +9,7 @@ theirs() {
     java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$their_classes:$their_jars" Driver "$@"
 }
 ours() { java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$our_classes:$jar" Driver "$@"; }
-drive() { # drive SOURCE: the other library, with the jars of $classpath
+drive() { # drive SOURCE: compiles and runs the other library's driver with the jars in $classpath
     java_driver "$1"
     their_classes=$java_classes their_jars=$classpath
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
-# pipeline.sh - examples/pipeline works as described. Jobs that don't know Petal make filters of
-# Guava and Spark from the addresses of examples/data; they give the same answers in seven languages
-# as in those libraries, including false positives. Seven languages make the same petal file, byte
-# for byte, from 100,000 keys of three types. examples/ten-lines prints the same in each of them.
+# pipeline.sh - examples/pipeline works as described. Jobs that know nothing about Petal create
+# Guava and Spark filters from the addresses in examples/data. In all seven languages, Petal gives
+# the same answers for these filters as Guava and Spark, including the same false positives.
+# Programs in seven languages create the same petal file, byte for byte, from 100,000 keys of three
+# types. The programs in examples/ten-lines print the same output in all seven languages.
 set -u
 . tests/install/lib/tap.sh
 needs cc python3 pip go javac mvn node clang wasm-ld wasi wasm-opt mcs mono cmake || finish
@@ -10,7 +11,8 @@ languages='c shell python go kotlin csharp node'
 work=$TMPDIR/work
 mkdir "$work"
 
-# Builds each part from this tree. If a package is unreachable, the part is skipped with the reason.
+# Builds each part of the pipeline from this tree. If a package is unreachable, the part is skipped
+# with the reason.
 prepare() { examples/pipeline/"$1"/prepare "$work/$1" >"$work/$1.said"; }
 prepared=
 for language in $languages pyspark; do
@@ -26,12 +28,14 @@ is_prepared() { case " $prepared " in *" $1 "*) ;; *) false ;; esac }
 
 # ---- the filters of others -----------------------------------------------------------------------
 
-# Every second address is added. The queries are all addresses, and as many unknown ones.
+# Adds every second address. The queries are all the addresses and the same number of unknown
+# addresses.
 gzip -dc examples/data/urls.txt.gz | LC_ALL=C sort -u >"$work/urls"
 awk 'NR % 2' "$work/urls" >"$work/members"
 awk '{ print; print $0 "?" }' "$work/urls" >"$work/asked"
 
-# Checks that every member is found, and that most others are not, but some are false positives.
+# Checks that every member is found, and that most other keys are not found, but some are false
+# positives.
 telling() { # telling ANSWERS
     awk 'NR == FNR { member[$0]; next }
         FNR == 1 { file++ }
@@ -42,7 +46,8 @@ telling() { # telling ANSWERS
             exit !(FNR > 50000 && missed == 0 && mistakes > others / 200 && mistakes < others / 20)
         }' "$work/members" "$work/asked" "$1"
 }
-answers() { # answers LANGUAGE FORMAT: the same as the library's
+answers() { # answers LANGUAGE FORMAT: checks that this language gives the same answers as the
+            # library
     "$work/$1/program" ask "$2" "$work/filter.$2" <"$work/asked" >"$work/$1.$2" &&
         cmp "$work/answers.$2" "$work/$1.$2"
 }
@@ -80,7 +85,7 @@ for language in $languages; do
     ok "it is that of C, byte for byte" cmp "$work/c.petal" "$work/$language.petal"
 done
 holds() { petal info --json "$work/c.petal" | grep -qE '"items": *100000[ ,]'; }
-ok 'it has all keys, and no type of keys' eval 'holds && ! petal info "$work/c.petal" | grep "key type"'
+ok 'it has all keys, and no key type' eval 'holds && ! petal info "$work/c.petal" | grep "key type"'
 
 # ---- the ten lines -------------------------------------------------------------------------------
 

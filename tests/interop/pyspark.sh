@@ -1,6 +1,6 @@
 #!/bin/sh
-# pyspark.sh - df.stat.bloomFilter on a DataFrame of a running Spark, and Spark's Parquet files with
-# Bloom filters: Petal reads them, and creates the same.
+# pyspark.sh - Petal reads the filters that df.stat.bloomFilter creates from a DataFrame in a
+# running Spark, and the Bloom filters in Spark's Parquet files, and creates equal filters.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
@@ -14,19 +14,19 @@ classpath=$(ls "$interop"/pyspark-4.3.0/pyspark/jars/spark-sketch_*.jar)
 java_driver tests/interop/spark/Driver.java
 for type in text i32 i64; do keys $type; done
 
-# Spark starts only once, for all tests. Without this setting it would look up the machine's own
-# name, which may have no address.
+# Spark starts only once for all the tests. Without SPARK_LOCAL_IP, Spark would look up the
+# machine's own name, which may have no address.
 SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
 export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
 frames=$TMPDIR/frames
 mkdir "$frames"
 ok 'DataFrames are made' python3 tests/interop/pyspark/driver.py "$TMPDIR" "$frames"
 
-# Spark treats integers of any width as longs, which are Petal's i64.
+# Spark treats integers of any width as longs, which correspond to Petal's i64.
 column() { # column TYPE OURS N P
     at=$frames/$1.$3.$4 said="df.stat.bloomFilter($1, $3, $4)"
     ok "$said: ours is the same, byte for byte" same_as_made spark "$2" "$TMPDIR/$1.keys" "$3" "$4" "$at"
-    ok "$said: we read it, and answer alike" column_answers "$1" "$2" "$at"
+    ok "$said: we read it, and give the same answers" column_answers "$1" "$2" "$at"
     ok "$said: into a petal file and back" through_petal spark "$at"
 }
 same_as_made() { # same_as_made FORMAT TYPE KEYS N P FILE

@@ -1,11 +1,11 @@
 #!/bin/sh
-# python-recipes.sh - the examples of bindings/python/example work as described with the real
-# libraries, compared with exact sets; and so do the programs of docs/dataframes.md.
+# python-recipes.sh - the examples in bindings/python/example and the programs in docs/dataframes.md
+# work as described with the real libraries. Their results are compared with exact sets.
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
 . tests/docs/lib/blocks.sh
-needs python3 python3-config java node || finish
+needs python3 python3-config pip java node || finish
 examples=$PWD/bindings/python/example
 here=$PWD/tests/interop/python-recipes
 
@@ -16,14 +16,12 @@ install "$folder" 'what bindings/python/example/needs lists' make_venv || finish
 sed -n 's/==/ /; s/^[A-Za-z]/# with &/p' "$examples/needs"
 
 pip() { "$python" -m pip --disable-pip-version-check "$@"; }
-wheel() {
-    pip wheel --no-index --no-deps --no-build-isolation -w "$TMPDIR/wheel" bindings/python "--config-settings=build-dir=$PWD/build/bindings/python/recipes" &&
-        pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
-}
-ok 'the wheel is built and installed' wheel
+petal_wheel "$TMPDIR/wheel" || finish
+ok 'the wheel is installed' \
+    pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
 
-# Spark would look up the machine's own name, which may have no address; and its workers must find
-# the same modules as this process.
+# Without SPARK_LOCAL_IP, Spark would look up the machine's own name, which may have no address.
+# Spark's workers must find the same modules as this process.
 PYTHONPATH=$TMPDIR/site:$examples PYTHONDONTWRITEBYTECODE=1 PYSPARK_PYTHON=$python MPLBACKEND=agg
 export PYTHONPATH PYTHONDONTWRITEBYTECODE PYSPARK_PYTHON MPLBACKEND
 SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1

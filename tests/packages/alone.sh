@@ -1,27 +1,29 @@
 #!/bin/sh
 # alone.sh - `./dev package WHAT` works for each WHAT in a fresh clone in which nothing else has
-# been made, and gives the same bytes as when all packages are made together. So does every other
-# command that makes something from the tree.
+# been built, and creates the same bytes as when all packages are built together. Every other
+# command that builds something from the tree also works in a fresh clone.
 set -u
 . tests/packages/lib/packages.sh
-needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli sqlite3ext.h || finish
+needs dh git go clang wasm-ld wasi wasm-opt npm node javac mvn mcs zopfli sqlite3ext.h cargo ||
+    finish
 needs_zig
 
-# Downloads from registries and servers are not repeated. The compiler's cache is shared, since it
-# is indexed by content.
-fresh() { # fresh NAME: a clone with the changes of this tree, in $clone
+# The clones share all downloads from registries and servers. They also share the compiler's cache,
+# since it is indexed by content.
+fresh() { # fresh NAME: clones this tree, including its uncommitted changes, into $clone
     clone=$TMPDIR/$1
     git clone -q "file://$PWD" "$clone" &&
         git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$clone" &&
         git ls-files -z -d | (cd "$clone" && xargs -0 rm -f) &&
         mkdir -p "$clone/build" &&
-        for brought in "$PWD/build/ziglang" "$PWD/build/interop" "$ZLIB" "$MAVEN"; do
+        for brought in "$PWD/build/ziglang" "$PWD/build/interop" "$ZLIB" "$MAVEN" "$DUCKDB_HEADERS"; do
             [ ! -d "$brought" ] || ln -s "$brought" "$clone/build" || return 1
         done
 }
-# The paths of this tree that packages.sh exported don't apply to the clone.
-in_clone() { (cd "$clone" && env -u ZIG -u ZLIB -u MAVEN -u PETAL_BUILD_DIR "$@"); }
-same_bytes() { # compared with those that ./dev test packages made
+# Runs a command in the clone, without the variables in which packages.sh exports paths of this
+# tree.
+in_clone() { (cd "$clone" && env -u ZIG -u ZLIB -u MAVEN -u DUCKDB_HEADERS -u PETAL_BUILD_DIR "$@"); }
+same_bytes() { # compares the packages with those from ./dev test packages
     while read -r sum file; do
         ! grep -q " $file\$" "$packages/SHA256SUMS" || grep -qx "$sum  $file" "$packages/SHA256SUMS" ||
             { echo "$file: other bytes than beside the others" && return 1; }
@@ -29,7 +31,7 @@ same_bytes() { # compared with those that ./dev test packages made
 }
 said=$(packaging/make 2>&1)
 whats=$(printf '%s\n' "$said" | sed -n 's/.*OUT \[\(.*\)\] .*/\1/p')
-ok 'packaging/make lists what it makes' test -n "$whats"
+ok 'packaging/make lists the packages that it makes' test -n "$whats"
 for what in $whats; do
     ok "$what: a fresh clone" fresh "$what"
     ok "$what: ./dev package $what" in_clone ./dev package "$what"
@@ -37,7 +39,7 @@ for what in $whats; do
     rm -rf "$clone"
 done
 
-# alone NAME FILE COMMAND...: COMMAND in a fresh clone makes FILE.
+# alone NAME FILE COMMAND...: checks that COMMAND creates FILE in a fresh clone.
 alone() {
     alone_file=$2
     ok "$1: a fresh clone" fresh "$1"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# debian.sh - the Debian packages pass lintian, install in a system with nothing else, and do the
-# main job there without a compiler. If there is a compiler, a program builds with libpetal-dev. The
-# static tool does the job in an empty root.
+# debian.sh - the Debian packages pass lintian, install on a minimal system, and build and query a
+# filter there without a compiler. If the system has a compiler, a program builds with libpetal-dev.
+# The static tool works even in an otherwise empty root folder.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -16,15 +16,16 @@ lints() {
     lintian --allow-root --fail-on error,warning \
         --suppress-tags initial-upload-closes-no-bugs "$packages"/*_"$architecture".deb
 }
-ok 'the three packages are there' there
-ok 'lintian finds no error and no warning' lints
+ok 'the three packages exist' there
+ok 'lintian finds no errors or warnings' lints
 
 gzip -dc examples/data/urls.txt.gz >"$TMPDIR/urls"
 head -n 1000 "$TMPDIR/urls" >"$TMPDIR/some"
 sed 's/^/x/' "$TMPDIR/urls" >"$TMPDIR/others"
 [ "$(id -u)" -eq 0 ] || { skip 'installed in a new root' 'this machine: needs root'; finish; }
 
-# Copies the job's input into $root. job COMMAND: finds all keys and few others.
+# furnish copies the input files to $root. job COMMAND builds a filter, and checks that all keys and
+# few other keys are found.
 furnish() { cp "$TMPDIR/urls" "$TMPDIR/some" "$TMPDIR/others" "$root/"; }
 job() {
     inside "$1" build -p 1% -o /u.petal /urls &&
@@ -58,14 +59,14 @@ cp "$packages"/*_"$architecture".deb "$root/"
 no_compiler() { ! inside sh -c 'ls /usr/bin/*cc /usr/bin/*clang /usr/bin/*tcc 2>/dev/null | grep .'; }
 installs() { inside dpkg -i "/$library" "/$tool"; }
 ok 'a new Debian has no compiler' no_compiler
-ok 'the library and the tool install without any other package' installs
+ok 'the library and the tool can be installed without any other package' installs
 ok 'the tool does the main job' job petal
-has_files() {
+lists_files() {
     inside test -s /usr/share/man/man1/petal.1.gz &&
         inside test -s /usr/share/bash-completion/completions/petal &&
         inside dpkg --verify petal "libpetal${version%.*}"
 }
-ok 'the files are as packed' has_files
+ok 'the files are the packed ones' lists_files
 
 develops() {
     inside apt-get -o APT::Sandbox::User=root update &&
@@ -85,5 +86,5 @@ else
     ok 'libpetal-dev installs' log_of_failure "$TMPDIR/develops.log"
 fi
 removes() { inside dpkg --purge libpetal-dev petal "libpetal${version%.*}" && ! inside sh -c 'ls -d /usr/bin/petal /usr/lib/*/libpetal*'; }
-ok 'all of it is removed again' removes
+ok 'everything is removed again' removes
 finish

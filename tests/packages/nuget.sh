@@ -1,7 +1,8 @@
 #!/bin/sh
-# nuget.sh - NuGet's package contains each system's library, which exports the calls of petal.h and
-# needs only the system's own libraries. Unpacked, every vector passes on this machine's .NET 8 and
-# Mono and on Mono for 64-bit ARM under QEMU; some pass on .NET 8 for Windows under Wine.
+# nuget.sh - the NuGet package contains a native library for each system, which exports the
+# functions of petal.h and requires only the system's own libraries. With the unpacked package,
+# every test vector passes on this machine's .NET 8 and Mono, and on Mono for 64-bit ARM under QEMU.
+# On .NET 8 for Windows under Wine, only some of the tests run.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -17,9 +18,8 @@ has_all() {
     printf '%s/native/%s\n' linux-arm64 libpetal.so linux-musl-arm64 libpetal.so \
         linux-musl-x64 libpetal.so linux-x64 libpetal.so osx-arm64 libpetal.dylib \
         osx-x64 libpetal.dylib win-x64 libpetal.dll | diff - "$TMPDIR/found" || return 1
-    for licence in '' -xxhash -zlib -zig -musl -mingw-w64; do
-        [ -s "$package/LICENSE$licence" ] || { echo "lacks LICENSE$licence"; return 1; }
-    done
+    has_files "$package" LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-zig LICENSE-musl \
+        LICENSE-mingw-w64
 }
 exports "$PETAL_BUILD_DIR/lib/libpetal.so" >"$TMPDIR/calls"
 same_calls() { exports "$1" | diff "$TMPDIR/calls" -; }
@@ -28,15 +28,15 @@ ok 'it has the library of seven systems, and the licences' has_all
 for library in "$package"/runtimes/*/native/*; do
     system=$(basename "$(dirname "$(dirname "$library")")")
     case $system in *-arm64) cpu=aarch64 ;; *) cpu=x86_64 ;; esac
-    ok "$system: exports what the library built here does" same_calls "$library"
+    ok "$system: exports the same names as the library built here" same_calls "$library"
     case $system in linux-*) ok "$system: is for that CPU" is_for "$library" $cpu ;; esac
     case $system in
     linux-musl-*)
-        ok "$system: needs musl alone" needs_only "$library" 'libc\.so$'
+        ok "$system: needs only musl" needs_only "$library" 'libc\.so$'
         skip "$system: run" 'this machine: Debian has no .NET for musl'
         ;;
     linux-*)
-        ok "$system: needs libc and libm alone" needs_only "$library" $glibc_own
+        ok "$system: needs only libc and libm" needs_only "$library" $glibc_own
         ok "$system: needs no glibc after 2.17" glibc_2_17 "$library"
         ;;
     osx-*) skip "$system: run" 'this machine: not a Mac' ;;
@@ -76,7 +76,7 @@ if needs qemu-aarch64 dpkg-deb && may_install packages-arm-mono 'Mono for 64-bit
     install packages-arm-mono 'Mono for 64-bit ARM' "$PWD/tests/packages/lib/arm-debian" \
         mono-runtime libmono-system-core4.0-cil; then
     mono_project "$TMPDIR/arm" linux-arm64
-    MONO_CFG_DIR=$arm/etc # which maps its own name of System.Native
+    MONO_CFG_DIR=$arm/etc # contains the mapping for Mono's System.Native
     export MONO_CFG_DIR
     vectors_on 'linux-arm64, Mono' qemu-aarch64 -L "$arm" "$arm/usr/bin/mono-sgen" "$TMPDIR/arm/Tests.exe"
 fi
@@ -87,7 +87,7 @@ install packages-windows-net '.NET 8 for Windows' "$PWD/tests/packages/lib/windo
     "$(grep == bindings/dotnet/needs)" || finish
 windows_net=$interop/packages-windows-net/dnv/net/runtime/.net/dotnet.exe
 net_project "$project/Tests.exe" win-x64 libpetal.dll
-# Under Wine, .NET 8 hangs if an exception is thrown. So these tests cause none.
+# Under Wine, .NET 8 hangs if an exception is thrown, so only tests without exceptions run there.
 in_wine() {
     piped "$windows_net" exec --additionalprobingpath "Z:$TMPDIR/packages" "Z:$project/Tests.exe" \
         plans inside golden_files hashes_are shards_are

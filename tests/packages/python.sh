@@ -1,7 +1,7 @@
 #!/bin/sh
-# python.sh - each wheel contains what its name and its RECORD say. Its module exports only
-# PyInit__petal and needs only the system's C library. The wheel for x86-64 installs in a Python
-# with nothing else and reads every vector.
+# python.sh - each wheel matches its file name and its RECORD. The wheel's module exports only
+# PyInit__petal and requires only the system's C library. The wheel for x86-64 installs in a Python
+# without other packages and passes every test vector.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -20,14 +20,14 @@ module_of() {
 
 for cpu in x86_64 aarch64; do
     for tag in manylinux2014_$cpu musllinux_1_2_$cpu; do
-        ok "$tag: the wheel is whole" is_wheel $tag _petal.abi3.so petal
+        ok "$tag: the wheel is complete" is_wheel $tag _petal.abi3.so petal
         ok "$tag: it unpacks" module_of $tag _petal.abi3.so
         ok "$tag: its module is for that CPU" is_for "$module" $cpu
-        ok "$tag: gives PyInit__petal alone" exports_only "$module" PyInit__petal
+        ok "$tag: exports only PyInit__petal" exports_only "$module" PyInit__petal
         case $tag in
         musl*) ok "$tag: needs musl alone" needs_only "$module" 'libc\.so$' ;;
         *)
-            ok "$tag: needs libc and libm alone" needs_only "$module" $glibc_own
+            ok "$tag: needs only libc and libm" needs_only "$module" $glibc_own
             ok "$tag: needs no glibc after 2.17" glibc_2_17 "$module"
             ;;
         esac
@@ -38,13 +38,13 @@ done
 # ---- macOS and Windows ---------------------------------------------------------------------------
 
 for tag in macosx_13_0_x86_64 macosx_13_0_arm64; do
-    ok "$tag: the wheel is whole, and gives PyInit__petal alone" is_wheel $tag _petal.abi3.so petal
+    ok "$tag: the wheel is complete, and exports only PyInit__petal" is_wheel $tag _petal.abi3.so petal
     skip "$tag: imported" 'this machine: not a Mac'
 done
-ok 'win_amd64: the wheel is whole' is_wheel win_amd64 _petal.pyd petal.exe
+ok 'win_amd64: the wheel is complete' is_wheel win_amd64 _petal.pyd petal.exe
 ok 'win_amd64: it unpacks' module_of win_amd64 _petal.pyd
-ok 'win_amd64: gives PyInit__petal alone' exports_only "$module" PyInit__petal
-ok "win_amd64: needs python3.dll and Windows' own alone" needs_only "$module" 'python3\.dll' $windows_own
+ok 'win_amd64: exports only PyInit__petal' exports_only "$module" PyInit__petal
+ok "win_amd64: needs only python3.dll and Windows' own libraries" needs_only "$module" 'python3\.dll' $windows_own
 
 # ---- run -----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# readme.sh - a reader who has only a new Debian can do what the documents say. Each block of
-# commands that starts with `apt-get install` is run in a new Debian word for word, at the top of a
-# clone, as root. All commands of README's table of languages are in such blocks.
+# readme.sh - the commands in the documents work for a reader with a newly installed Debian. Each
+# block of commands that starts with `apt-get install` is run verbatim in a new Debian, as root, at
+# the top of a clone. Such blocks include every command in the README's table of languages.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/root.sh
@@ -9,7 +9,7 @@ needs debootstrap git || finish
 
 # ---- the blocks ----------------------------------------------------------------------------------
 
-# Writes each block to a file named DOCUMENT:LINE. A repeated block counts once.
+# Writes each block to a file named DOCUMENT:LINE. Repeated blocks run only once.
 mkdir "$TMPDIR/blocks"
 for document in *.md docs/*.md bindings/*/README.md web/README.md; do
     awk -v stem="$TMPDIR/blocks/$(printf '%s' "$document" | tr / _)" '
@@ -21,7 +21,7 @@ done
 same_commands() { cmp "$TMPDIR"/blocks/README.md:* "$TMPDIR"/blocks/README.zh.md:*; }
 ok 'README.md and README.zh.md have the same block' same_commands
 rm -f "$TMPDIR"/blocks/README.zh.md:*
-in_table() { # every command of README's table of languages
+in_table() { # checks every command in the README's table of languages
     for readme in README.md README.zh.md; do
         sed -n 's/^| [A-Z][^|]* | `\([^`]*\)` | \[docs.*/\1/p' $readme >"$TMPDIR/commands"
         [ "$(wc -l <"$TMPDIR/commands")" -ge 6 ] || return 1
@@ -45,9 +45,9 @@ clone() {
 }
 ok 'the lists of packages' inside apt-get update
 ok 'a clone' clone
-# Uses this machine's environment, which says where certificates are, but without variables that
-# choose compilers and generators, since ./dev sets some of these itself. Only these processes see
-# the mounts.
+# Keeps this machine's environment, which contains the location of certificates, but removes the
+# variables that select compilers and generators, since ./dev sets some of them. The mounts are
+# visible only to the script's processes.
 choices=$(env | sed -n 's/^\(CMAKE_[A-Z_]*\|CC\|CXX\|[A-Z]*FLAGS\|PETAL_[A-Z_]*\)=.*/-u \1/p')
 there() { # there SCRIPT
     env $choices -u TMPDIR -u PYTHONPATH PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \

@@ -1,8 +1,8 @@
 #!/bin/sh
-# redis.sh - tests the module for Redis and Valkey that ./dev package makes. Debian's package
-# installs in a system that has only redis-server, and the line in the documents loads it. A server
-# on this machine loads the file of each CPU (the one for ARM under QEMU). The container recipe
-# copies files that exist.
+# redis.sh - tests the Redis and Valkey module that ./dev package builds. The Debian package
+# installs on a system that has only redis-server, and the configuration line in the documents loads
+# the module. A server on this machine loads the file for each CPU (the ARM file under QEMU). The
+# container recipe only copies files that exist.
 set -u
 . tests/packages/lib/packages.sh
 . tests/packages/lib/binary.sh
@@ -14,7 +14,8 @@ architecture=$(dpkg --print-architecture)
 file=redis-petal_$version-1_$architecture.deb
 line='loadmodule /usr/lib/redis/modules/petal.so'
 
-# serves SOCKET: succeeds if the server has the module, which adds and finds keys.
+# serves SOCKET: succeeds if the server at SOCKET has loaded the module, and adding and finding keys
+# works.
 serves() {
     tries=0
     until redis-cli -s "$1" ping 2>/dev/null | grep -q PONG; do
@@ -49,7 +50,8 @@ loads() { # loads FOLDER SERVER...
     serves "$TMPDIR/$folder/socket" || { tail "$TMPDIR/$folder/log"; kill $server; return 1; }
     ends "$TMPDIR/$folder/socket"
 }
-recipe_has() { # every file that the recipe copies, for each CPU; and no images other than these
+recipe_has() { # checks that the recipe copies existing files for each CPU and uses no other base
+               # images
     grep '^FROM' "$unpacked/Containerfile" | tr '\n' ' ' |
         grep -qx 'FROM redis:8 AS redis FROM valkey/valkey:9 AS valkey ' &&
         for TARGETARCH in amd64 arm64; do
@@ -64,7 +66,7 @@ if [ -e "$packages/petal-redis-$version-linux.tar.gz" ]; then
     ok 'the package unpacks' unpack
     ok 'x86-64: glibc 2.17 or later, no other library, one name' is_module amd64 x86_64
     ok '64-bit ARM: the same' is_module arm64 aarch64
-    ok 'the recipe for containers copies what is there' recipe_has
+    ok 'the recipe for containers copies files that exist' recipe_has
     [ "$(uname -m)" != x86_64 ] || ok "x86-64: Debian's server loads it" loads amd64 redis-server
     if may_install packages-arm-redis 'Redis for 64-bit ARM' packages &&
         install packages-arm-redis 'Redis for 64-bit ARM' "$PWD/tests/packages/lib/arm-debian" redis-server; then
@@ -80,7 +82,7 @@ fi
 
 there() { ls "$packages/$file"; }
 has_page() { grep -qF "$line" docs/redis.md; }
-ok 'the package of Debian is there' there
+ok 'the Debian package exists' there
 ok 'the page names the line' has_page
 [ "$(id -u)" -eq 0 ] || { skip 'installed in a new root' 'this machine: needs root'; finish; }
 root=$TMPDIR/root
@@ -99,7 +101,7 @@ runs() {
     serves "$root/data/socket" || { tail "$TMPDIR/log"; kill $server; return 1; }
     ends "$root/data/socket"
 }
-keeps() { # what was saved is there after a restart
+keeps() { # checks that saved data is loaded after a restart
     inside redis-server /data/redis.conf >"$TMPDIR/log" 2>&1 &
     server=$!
     serves_kept() { redis-cli -s "$root/data/socket" PETAL.EXISTS kept item 2>/dev/null | grep -qx 1; }
@@ -113,9 +115,9 @@ keeps() { # what was saved is there after a restart
 }
 removes() { inside dpkg --purge redis-petal && ! inside ls /usr/lib/redis/modules/petal.so; }
 if installs >"$TMPDIR/installs.log" 2>&1; then
-    ok 'it installs beside redis-server' inside dpkg --verify redis-petal
+    ok 'it can be installed together with redis-server' inside dpkg --verify redis-petal
     ok 'the server loads it by that line' runs
-    ok 'and finds what was saved' keeps
+    ok 'and finds the saved keys' keeps
     ok 'it is removed again' removes
 else
     ok 'it installs' log_of_failure "$TMPDIR/installs.log"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# reproducible.sh - everybody who builds a commit gets the same packages, byte for byte. The test
-# builds them a second time, in another folder, and compares.
+# reproducible.sh - everyone who builds a commit gets byte-for-byte the same packages. The test
+# builds the packages a second time in another folder and compares the results.
 set -u
 . tests/packages/lib/packages.sh
 needs dh git || finish
@@ -11,12 +11,12 @@ mkdir -p "$elsewhere"
 copies() {
     git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$elsewhere"
 }
-# zig's own libraries are compiled only once. Our code is compiled again.
+# Recompiles Petal, but reuses zig's cached system libraries.
 makes() {
     date=$(git log -1 --format=%ct)
     (
         cd "$elsewhere" && export SOURCE_DATE_EPOCH=$date ZIG_LOCAL_CACHE_DIR=$TMPDIR/cache || exit
-        packaging/make "$TMPDIR/again" && packaging/make "$TMPDIR/again" sqlite || exit
+        packaging/make "$TMPDIR/again" && packaging/make "$TMPDIR/again" sqlite lua || exit
         [ ! -e "$packages/petal-bloom-$version.jar" ] || packaging/make "$TMPDIR/again" jar || exit
         [ ! -e "$packages/PetalBloom.$version.nupkg" ] || packaging/make "$TMPDIR/again" nuget
     )

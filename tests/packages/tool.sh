@@ -1,6 +1,7 @@
 #!/bin/sh
-# tool.sh - the static tool for Linux needs only a kernel, on x86-64 and on 64-bit ARM. It makes the
-# same files as the tool built on this machine, and uses the best instructions of its CPU.
+# tool.sh - the static tool for Linux requires only a kernel, on x86-64 and on 64-bit ARM. The
+# static tool creates the same files as the tool built on this machine, and uses the best
+# instructions that the CPU supports.
 set -u
 . tests/packages/lib/packages.sh
 needs qemu-aarch64 qemu-x86_64 readelf || finish
@@ -9,16 +10,13 @@ needs_zig
 is_small() { [ "$(wc -c <"$packages/petal-$version-$1.tar.gz")" -lt 1000000 ]; }
 is_static() { ! readelf -lW "$unpacked/bin/petal" | grep -e INTERP -e NEEDED; }
 has_all() {
-    for file in share/man/man1/petal.1 share/bash-completion/completions/petal \
-        share/zsh/site-functions/_petal share/fish/vendor_completions.d/petal.fish; do
-        [ -s "$unpacked/$file" ] || { echo "lacks $file"; return 1; }
-    done
-    for licence in LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-musl LICENSE-zig; do
-        [ -s "$unpacked/share/doc/petal/$licence" ] || { echo "lacks $licence"; return 1; }
-    done
+    has_files "$unpacked/share" man/man1/petal.1 bash-completion/completions/petal \
+        zsh/site-functions/_petal fish/vendor_completions.d/petal.fish &&
+        has_files "$unpacked/share/doc/petal" LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-musl \
+            LICENSE-zig
 }
 says_version() { "$TMPDIR/$1/petal" --version | tee /dev/stderr | grep -q "^petal $version"; }
-same_file() { # as the tool built here
+same_file() { # compares its files with those of the tool built on this machine
     gzip -dc examples/data/urls.txt.gz | head -n 5000 >"$TMPDIR/urls" &&
         for scheme in blocked classic counting; do
             petal build --scheme $scheme --force -o "$TMPDIR/here.petal" "$TMPDIR/urls" &&
@@ -41,18 +39,19 @@ for system in linux-x86_64 linux-aarch64; do
     esac
     ok "$system: is below 1 MB" is_small $system
     ok "$system: needs no library" is_static
-    ok "$system: brings manual, completions and licences" has_all
-    ok "$system: says its version" says_version $system
+    ok "$system: contains the manual, completions and licences" has_all
+    ok "$system: prints its version" says_version $system
     ok "$system: makes the same files as here" same_file $system
     ok "$system: reads gzip" reads_gzip $system
     ok "$system: the demonstration on real addresses" demo $system
 done
 
-# The tool chooses at run time. Each of these CPUs supports more than the previous one.
+# The tool selects its kernel at run time. Each CPU below supports more instructions than the
+# previous one.
 chooses() { qemu-x86_64 -cpu "$1" "$TMPDIR/petal-$version-linux-x86_64/bin/petal" --version | tee /dev/stderr | grep -q "$2 on this CPU"; }
-ok 'on a first x86-64: the portable kernel' chooses qemu64 generic
-ok 'on one of 2008: SSE4.1' chooses Nehalem sse4
-ok 'on one of 2013: AVX2' chooses Haswell avx2
+ok 'on the first x86-64 CPUs: the portable kernel' chooses qemu64 generic
+ok 'on a CPU of 2008: SSE4.1' chooses Nehalem sse4
+ok 'on a CPU of 2013: AVX2' chooses Haswell avx2
 if grep -q avx512dq /proc/cpuinfo; then
     ok 'here: AVX-512' "$TMPDIR/linux-x86_64/petal" --version
     avx512() { "$TMPDIR/linux-x86_64/petal" --version | grep avx512; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# windows.sh - under Wine, petal.exe does the main job and makes the same files as the tool built on
-# this machine. The library's tests pass. A file that another process writes or reads is safe.
+# windows.sh - under Wine, petal.exe builds and queries filters, and creates the same files as the
+# tool built on this machine. The library's tests pass under Wine. A file is safe while another
+# process writes or reads it.
 set -u
 . tests/packages/lib/packages.sh
 needs_wine
@@ -9,13 +10,11 @@ needs_zig
 folder=$TMPDIR/petal-$version-windows-x86_64
 unpacks() { unzip -q "$packages/petal-$version-windows-x86_64.zip" -d "$TMPDIR"; }
 has_all() {
-    for file in petal.exe petal.txt LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-zig \
-        LICENSE-mingw-w64; do
-        [ -s "$folder/$file" ] || { echo "lacks $file"; return 1; }
-    done
+    has_files "$folder" petal.exe petal.txt LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-zig \
+        LICENSE-mingw-w64
 }
-# In Wine, reading Linux's /dev/null never ends, so the test uses an empty pipe. Wine also assumes
-# that names and arguments are in the locale's encoding.
+# In Wine, reading from Linux's /dev/null never ends, so the test uses an empty pipe instead. Wine
+# also expects file names and arguments in the locale's encoding.
 command_of_wine() {
     mkdir -p "$TMPDIR/bin"
     {
@@ -32,7 +31,7 @@ ok 'has all files' has_all
 command_of_wine
 cd "$TMPDIR" || exit 2
 says_version() { "$exe" --version | grep "^petal $version"; }
-ok 'says its version' says_version
+ok 'prints its version' says_version
 
 gzip -dc "$OLDPWD/examples/data/urls.txt.gz" >urls
 cd "$OLDPWD" || exit 2
@@ -58,7 +57,7 @@ long_name() {
     mkdir -p "$long" && "$exe" create -n 100 -o "$long/f.petal" && "$exe" add "$long/f.petal" -e a &&
         "$exe" verify "$long/f.petal"
 }
-binary() { # no CR is added, and 0x1a doesn't end the input
+binary() { # checks that no CR is added, and that 0x1a doesn't end the input
     printf 'a\032b\nc\n' >"$TMPDIR/keys"
     "$exe" seen "$TMPDIR/keys" | cmp - "$TMPDIR/keys" &&
         "$exe" seen <"$TMPDIR/keys" | cmp - "$TMPDIR/keys"
@@ -68,8 +67,8 @@ remembers() {
     "$exe" seen -f "$TMPDIR/seen.petal" -n 1000 "$TMPDIR/some" | cmp - "$TMPDIR/some" &&
         ! "$exe" seen -f "$TMPDIR/seen.petal" "$TMPDIR/some" | grep . && petal verify "$TMPDIR/seen.petal"
 }
-# A writer that waits for more keys holds the lock. A second writer must be refused, but not a
-# reader.
+# A writer that waits for more keys holds the lock. Another writer must be refused, but a reader
+# must succeed.
 one_writer() {
     "$exe" create --force -n 1000 -o "$TMPDIR/busy.petal" && mkfifo "$TMPDIR/more" || return 1
     "$exe" add "$TMPDIR/busy.petal" <"$TMPDIR/more" &
@@ -91,8 +90,8 @@ ok 'names in any script, and keys' unicode
 ok 'paths of more than 260 characters' long_name
 ok 'streams are binary' binary
 ok 'seen -f remembers' remembers
-ok 'one writer at a time, and readers meanwhile' one_writer
-ok 'no temporary file stays behind' nothing_left
+ok 'one writer at a time, and readers at the same time' one_writer
+ok 'no temporary file is left behind' nothing_left
 
 # ---- the library's own tests ---------------------------------------------------------------------
 
@@ -106,7 +105,8 @@ for test in files locks sharing threads; do
     skip "unit/$test" 'this machine: calls of POSIX in the test, which Windows has not'
 done
 
-# These tests of the tool need neither POSIX's signals, fifos and modes nor many calls.
+# The following tests of the tool don't use POSIX signals, fifos or file modes, and don't run many
+# commands.
 clis() { PETAL=$exe bats --tap "tests/cli/$1.bats"; }
 for name in compare convert formats merge numbers; do ok "tests/cli/$name.bats passes" clis $name; done
 skip 'the rest of tests/cli, tests/crash' \

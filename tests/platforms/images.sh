@@ -1,7 +1,7 @@
 #!/bin/sh
-# The same keys give the same bytes in every format on other platforms: big-endian and 64-bit ARM
-# under emulation, and this machine with each kernel of its CPU. ARM fuses multiplications and
-# additions if C allows it. Even so, a grid of plans has the same sizes.
+# Tests that the same keys give the same bytes in every format on other platforms: big-endian and
+# 64-bit ARM under emulation, and this machine with each kernel that its CPU supports. ARM compilers
+# may fuse multiplications and additions, but even so, a grid of plans must have the same sizes.
 set -u
 . tests/install/lib/tap.sh
 top=$PWD
@@ -9,19 +9,20 @@ flags="-std=c11 -O2 -I$top/include -I$top/src"
 golden=vectors/petal/textbook.petal
 xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhash.h$')
 
-# $CC and $RUN name the compiler and the emulator.
-library() { # library PLATFORM: its objects, once for all programs
+# $CC is the compiler, and $RUN is the emulator.
+library() { # library PLATFORM: compiles the library's object files once for all programs
     library=$TMPDIR/$1
     mkdir "$library" && ls "$top"/src/*/*.c "$top"/src/*/*/*.c | (cd "$library" && xargs -P "$(nproc)" -n 8 "$CC" \
         $flags $more -c)
 }
-made() { # made PROGRAM PLATFORM: compiles it, and writes its output to PROGRAM.PLATFORM
+made() { # made PROGRAM PLATFORM: compiles and runs PROGRAM, and writes its output to
+         # PROGRAM.PLATFORM
     "$CC" $flags $more "tests/platforms/lib/$1.c" "$library"/*.o -lm -o "$TMPDIR/$1" &&
         $RUN "$TMPDIR/$1" "$golden" >"$TMPDIR/$1.$2"
 }
 same() { made "$@" && diff "$TMPDIR/$1.here" "$TMPDIR/$1.$2"; }
 
-# Uses no headers of this machine except xxHash's.
+# Compiles without this machine's headers, except xxHash's.
 mkdir -p "$TMPDIR/include"
 cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 

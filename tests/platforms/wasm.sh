@@ -1,6 +1,7 @@
 #!/bin/sh
-# WebAssembly under Node: the vectors of every format except gzip's are read, queried and written as
-# in a native build, and calls that need a file report that there are no files.
+# Tests WebAssembly under Node: the test vectors of every format except the gzip formats are read,
+# queried and written as in a native build, and calls that require a file report that files are not
+# supported.
 set -u
 . tests/install/lib/tap.sh
 needs clang wasm-ld wasi node || finish
@@ -8,7 +9,7 @@ lib=$PWD/tests/platforms/lib
 top=$PWD
 xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhash.h$')
 
-# Uses no headers of this machine except xxHash's.
+# Compiles without this machine's headers, except xxHash's.
 mkdir "$TMPDIR/include" "$TMPDIR/objects"
 cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 
@@ -21,15 +22,15 @@ compiles() {
     status=$?
     cd "$top" && return $status
 }
-links() { # links PROGRAM: without the objects of the others
+links() { # links PROGRAM: links PROGRAM without the other programs' objects
     wasm $(ls "$TMPDIR"/objects/*.o | grep -v -e '/vectors\.o$' -e '/no_files\.o$') \
         "$TMPDIR/objects/$1.o" -o "$TMPDIR/$1.wasm"
 }
 runs() { node --no-warnings "$lib/wasm/run.mjs" "$TMPDIR/$1.wasm" "$2"; }
 
-ok 'compiles without a warning' compiles
+ok 'compiles without warnings' compiles
 ok 'links the vectors' links vectors
-ok 'all vectors but those of dcso-gzip' runs vectors dcso-gzip
+ok 'all vectors except those of dcso-gzip' runs vectors dcso-gzip
 ok 'links a program that opens a file' links no_files
-ok 'files are refused, memory is not' runs no_files vectors/petal/textbook.petal
+ok 'files are refused, but memory is not' runs no_files vectors/petal/textbook.petal
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A set is distributed over a cluster by Petal's sharding rule, in Python (petal.redis) and with the
-# tool in a shell script (redis/cluster.sh). Slots are moved and a master is killed; no key is
-# missing.
+# Tests that a set can be distributed over a cluster by Petal's sharding rule, in Python
+# (petal.redis) and with the tool in a shell script (redis/cluster.sh). Although slots are moved and
+# a master is killed, no key may be missing.
 set -u
 . tests/redis/lib/servers.sh
 
@@ -19,7 +19,7 @@ petal_wheel "$TMPDIR/wheel" || finish
 ok 'it is unpacked' python3 -m zipfile -e "$TMPDIR"/wheel/*.whl "$TMPDIR/site"
 PYTHONPATH=$TMPDIR/site:$PYTHONPATH
 for server in $(servers); do
-    [ "${server%%=*}" != redis-7.0 ] || continue # this one has already been tested
+    [ "${server%%=*}" != redis-7.0 ] || continue # Debian's server has already been tested
     relay python3 tests/redis/cluster.py "${server%%=*}" "${server#*=}"
 done
 finish

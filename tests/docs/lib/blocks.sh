@@ -1,14 +1,15 @@
-# blocks.sh - runs the blocks of a document, and compares their output with what it shows. It is
-# sourced by a script that has ok(), a scratch folder TMPDIR, and the document's name relative to
-# $top.
+# blocks.sh - runs the code blocks of a document and compares their output with the output shown in
+# the document. The script that sources this file must define ok(), a scratch folder TMPDIR, and
+# $top, to which the document's path is relative.
 #
-# If the first line of a block is a comment with a file's name, the block becomes that file. A
-# ```console block is a terminal: lines that start with "$ " are commands, a "\" at the end of a
-# line continues the command, and all other lines are the output (including stderr). All blocks run
-# in one shell, as a reader would type them. So if a command changes the folder, the next block
-# starts in it.
+# If the first line of a block is a comment that contains a file name, the block is written to that
+# file. A ```console block shows a terminal: lines that start with "$ " are commands, a "\" at the
+# end of a line continues the command, and all other lines are output (including stderr). All blocks
+# run in a single shell, as if a reader typed them. So if a command changes the current folder, the
+# next block starts in the new folder.
 
-# run_blocks DOCUMENT [FIRST LAST]: runs the blocks that begin between these lines, here.
+# run_blocks DOCUMENT [FIRST LAST]: runs the blocks that start between these lines, in the current
+# folder.
 run_blocks() {
     rm -rf "$TMPDIR/blocks" && mkdir "$TMPDIR/blocks"
     awk -v folder="$TMPDIR/blocks" -v first="${2-1}" -v last="${3-0}" '
@@ -25,11 +26,11 @@ run_blocks() {
         blocks_file=$TMPDIR/blocks/$blocks_number
         read -r blocks_language blocks_line <"$blocks_file"
         [ "$blocks_language" != console ] ||
-            ok "$1:$blocks_line: prints what it shows" same_transcript "$blocks_file"
+            ok "$1:$blocks_line: prints the output that it shows" same_transcript "$blocks_file"
     done
 }
 
-# blocks_step BLOCK: what the shell does for it. Its output goes to BLOCK.got.
+# blocks_step BLOCK: prints the shell commands that run the block and write its output to BLOCK.got.
 blocks_step() {
     read -r blocks_language _ <"$1"
     blocks_name=$(sed -n '2s|^[/#*< !-]*\([A-Za-z_]*\.[a-z]*\)[ */>-]*$|\1|p' "$1")

@@ -1,23 +1,23 @@
-# packages.sh - installs other libraries with their own package clients, by name and version.
-# Sourced, not run.
+# packages.sh - installs other libraries by name and version, using their package clients. This
+# script must be sourced, not run.
 #
-# Installed packages stay in build/interop, with one folder per version. `./dev clean` removes it.
-# The script that sources this one defines skip() and ok(), which report what is unavailable
-# (tap.sh, bench/peers/run).
+# Packages are installed in build/interop, with one folder per version, which `./dev clean` removes.
+# The script that sources this file must define skip() and ok(), which report unavailable packages
+# (see tap.sh and bench/peers/run).
 interop=$PWD/build/interop
 top=$PWD
 mkdir -p "$interop"
 
-# Package clients print this if no server answers, or if the registry refuses to serve.
+# Messages that package clients print if no server answers or if the registry refuses the request.
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
 'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
-'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
+'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|could not download file|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)|got (403|429|50[0234])|'\
 'using offline mode'
 
-# install FOLDER WHAT COMMAND...: runs COMMAND, which must create WHAT, in a new folder of
-# build/interop. If it doesn't, returns false after a skip if the registry is unreachable, and
-# otherwise after a failure.
+# install FOLDER WHAT COMMAND...: runs COMMAND, which must install WHAT, in a new folder of
+# build/interop. If COMMAND fails, returns false. If the registry was unreachable, reports a skip,
+# otherwise a failure.
 install() {
     folder=$interop/$1 what=$2
     shift 2
@@ -37,17 +37,17 @@ install() {
 }
 log_of_failure() { cat "$1" && return 1; }
 
-# may_install FOLDER WHAT TEST: succeeds if it is installed, or if the user asked for installation.
-# Otherwise prints a skip.
+# may_install FOLDER WHAT TEST: succeeds if WHAT is installed or if the user asked for installation.
+# Otherwise reports a skip.
 may_install() {
     [ ! -d "$interop/$1" ] && [ -z "${PETAL_INSTALL-}" ] || return 0
     skip "$2" "not installed: ./dev test --all or ./dev test $3 installs it"
     return 1
 }
 
-# Installs the jars of these Maven packages, and those that they need. Maven's own store doesn't
-# support two writers.
-maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
+# Installs the jars of these Maven packages and their dependencies. Installations run one at a time,
+# because Maven's store doesn't support two writers.
+maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; sets $classpath to the jars
     classpath="$interop/$1/*"
     install "$1" "$2" maven_get "$@"
 }
@@ -64,8 +64,16 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
-# Builds Petal's own wheel from this tree with the Python in PATH, in OUT. Builds share their object
-# files, so they run one at a time.
+# Compiles Kotlin.
+kotlin() { # kotlin OUT JARS SOURCE; sets $kotlin_library, the jar that OUT needs to run
+    maven kotlin-2.2.0 org.jetbrains.kotlin:kotlin-compiler-embeddable:2.2.0 || return
+    kotlin_library=$(ls "$interop"/kotlin-2.2.0/kotlin-stdlib-*.jar)
+    java -cp "$classpath" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -nowarn \
+        -cp "$2:$kotlin_library" -d "$1" "$3" >&2
+}
+
+# Builds Petal's wheel from this tree with the Python in PATH, and writes it to OUT. Builds share
+# object files, so they run one at a time.
 petal_wheel() { # petal_wheel OUT
     install scikit-build-core-1.1.2 scikit-build-core petal_wheel_builders || return
     ok 'the Python package is built' petal_wheel_into "$1"
@@ -84,21 +92,44 @@ petal_wheel_into() (
         "--config-settings=build-dir=$top/build/bindings/python/shared"
 )
 
-# Builds Petal's own jar from this tree. It needs what Maven needs.
-petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
+# Builds Petal's jar from this tree, which requires the Maven dependencies. Builds share object
+# files, so they run one at a time.
+petal_jar() { # petal_jar NAME: copies the jar to a folder with this name; sets $jar
     petal_pom=$top/bindings/java/pom.xml
     petal_store=java-jar-$(built_of "$petal_pom")
-    petal_work=$top/build/bindings/java/$1
+    petal_work=$top/build/bindings/java
     install "$petal_store" 'what Maven needs for the jar' petal_package . || return
-    ok 'the jar is built' petal_package "$interop/$petal_store" "$petal_work" -o
-    jar=$(ls "$petal_work"/petal-bloom-*.jar)
+    ok 'the jar is built' petal_jar_into "$petal_work/$1"
+    jar=$(ls "$petal_work/$1"/petal-bloom-*.jar)
 }
+petal_jar_into() (
+    rm -rf "$1" && mkdir -p "$1" || return
+    exec 9>"$petal_work/lock"
+    ! command -v flock >/dev/null || flock 9
+    petal_package "$interop/$petal_store" "$petal_work" -o && cp "$petal_work"/petal-bloom-*.jar "$1"
+)
 petal_package() { # petal_package FOLDER [BUILD [OPTION]]
     mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$1/store" ${3-} \
         "-Dpetal.build=${2-$PWD/build}" -f "$petal_pom" package
 }
 
-python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds them
+# Prints the folder for the crates that bindings/rust and its tests depend on.
+petal_crates_folder() {
+    echo "rust-$(cd "$top/bindings/rust" && built_of needs Cargo.toml sys/Cargo.toml)"
+}
+petal_crates() { install "$(petal_crates_folder)" 'what bindings/rust/needs lists' petal_crates_get; }
+petal_crates_get() { # not with `cargo add`, which doesn't report why it fails
+    cargo init -q --vcs none --lib --name needs &&
+        sed 's/\(.*\)@\(.*\)/\1 = "\2"/' "$top/bindings/rust/needs" >>Cargo.toml &&
+        cargo vendor -q vendor
+}
+# Prints a Cargo configuration that uses the crates in this folder of build/interop.
+vendored() { # vendored FOLDER
+    printf '[source.crates-io]\nreplace-with = "vendored"\n[source.vendored]\ndirectory = "%s"\n' \
+        "$interop/$1/vendor"
+}
+
+python_packages() { # python_packages FOLDER REQUIREMENT...; also sets PYTHONPATH
     PYTHONPATH=$interop/$1:$PWD/tests/interop/lib PYTHONDONTWRITEBYTECODE=1
     export PYTHONPATH PYTHONDONTWRITEBYTECODE
     folder=$1
@@ -106,7 +137,7 @@ python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds t
     install "$folder" "$*" python3 -m pip install --disable-pip-version-check --target . "$@"
 }
 
-node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds them
+node_packages() { # node_packages FOLDER PACKAGE@VERSION...; also sets NODE_PATH
     NODE_PATH=$interop/$1/node_modules:$PWD/tests/interop/lib
     export NODE_PATH
     folder=$1
@@ -114,10 +145,19 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
     install "$folder" "$*" npm install --no-audit --no-fund --fetch-retries 1 --prefix . "$@"
 }
 
-# If the source differs, it is another program.
+# Prints a checksum of the sources, so that changed sources are built in a new folder.
 built_of() { cat "$@" | cksum | cut -d' ' -f1; }
 
-# Builds the driver with this version of the module.
+# Prints the folder for the modules that Petal's Go module needs in examples/pipeline/go.
+go_pipeline_folder() { echo "go-pipeline-$(built_of "$top/bindings/go/go.sum")"; }
+# Lets Go build programs with these modules and without a network.
+go_pipeline_offline() {
+    GOTOOLCHAIN=local GOWORK=off GOFLAGS='-mod=mod -buildvcs=false' GOPROXY=off GOSUMDB=off
+    GOCACHE=$top/build/go-cache GOMODCACHE=$interop/$(go_pipeline_folder)/mod
+    export GOTOOLCHAIN GOWORK GOFLAGS GOPROXY GOSUMDB GOCACHE GOMODCACHE
+}
+
+# Builds the driver with this version of the Go module.
 go_program() { # go_program FOLDER MODULE@VERSION SOURCE...; the program is $program
     folder=$1 module=$2
     shift 2
@@ -132,7 +172,7 @@ go_build() {
     go mod init interop && go get "$module" && go build -o driver .
 }
 
-# Builds the source with these versions of the crates.
+# Builds the source file with these versions of the crates.
 rust_program() { # rust_program FOLDER SOURCE CRATE@VERSION...; the program is $program
     source=$2 folder=$1-$(built_of "$2")
     program=$interop/$folder/target/release/driver

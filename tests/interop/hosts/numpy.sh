@@ -1,0 +1,4 @@
+# numpy.sh - columns of numpy, in Python; see hosts.sh.
+name='numpy in Python'
+prepare() { frames; }
+ask() { ask_frames numpy "$@"; }
