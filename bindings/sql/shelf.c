@@ -1,11 +1,9 @@
 /* shelf.c - caches filters read from files, so that running a statement again does not read its
  * file again.
  *
- * Files are read into memory and never mapped, because accessing a mapped file that another process
- * has truncated kills the process. A filter on the shelf serves later statements as long as stat()
- * reports the same device, inode number, size and modification times for its file. Because these
- * times are compared in whole seconds, a filter is reused only if its file was at least 2 seconds
- * old when it was read.
+ * A filter on the shelf serves later statements as long as stat() reports the same device, inode
+ * number, size and modification times for its file. Because these times are compared in whole
+ * seconds, a filter is reused only if its file was at least 2 seconds old when it was read.
  *
  * A host that can't tell whether a value is constant within a statement also caches copies of
  * filter values on the shelf. A value is identified by its content id, which is computed from the
@@ -17,16 +15,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sql.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <petal/petal_host.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { PLACES = 8, SETTLED_SECONDS = 2, FORMAT_ROOM = 32, PIECE_BYTES = 1 << 18 };
+enum { PLACES = 8, SETTLED_SECONDS = 2, FORMAT_ROOM = 32 };
 
 struct identity {
     uint64_t device, number, size; /* for a value: key type, content id and size */
@@ -198,91 +192,19 @@ static bool is_settled(const struct identity *identity)
     return identity->modified + SETTLED_SECONDS < now && identity->changed + SETTLED_SECONDS < now;
 }
 
-static bool fail_read(petal_error *error)
-{
-    *error = (petal_error){PETAL_ERR_IO, errno, PETAL_NO_OFFSET, "cannot read it"};
-    return false;
-}
-
-/* The bits of a Petal file are read straight into the filter's memory. If the format is different
- * or "auto", the reader buffers the file. */
-static const char *format_of(const char *format, const uint8_t *bytes, size_t size)
-{
-    static const uint8_t magic[] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
-    bool is_petal = strcmp(format, "auto") == 0 && size >= sizeof magic &&
-                    memcmp(bytes, magic, sizeof magic) == 0;
-    return is_petal ? "petal" : format;
-}
-
-static ssize_t read_piece(int file, uint8_t *piece)
-{
-    ssize_t got;
-    do got = read(file, piece, PIECE_BYTES);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-/* Feeds the file to a reader. The caller must free the reader. */
-static bool feed(int file, uint64_t size, uint8_t *piece, const petal_open_options *given,
-                 petal_reader **reader, petal_error *error)
-{
-    petal_open_options options = *given;
-    ssize_t got = read_piece(file, piece);
-    if (got < 0) return fail_read(error);
-    options.format = format_of(given->format, piece, (size_t)got);
-    if (petal_reader_create(&options, size, reader, error) != PETAL_OK) return false;
-    for (; got > 0; got = read_piece(file, piece))
-        if (petal_reader_feed(*reader, piece, (size_t)got, error) != PETAL_OK) return false;
-    return got == 0 || fail_read(error);
-}
-
-static petal_filter *read_file(int file, uint64_t size, const petal_open_options *options,
-                               petal_error *error)
-{
-    petal_reader *reader = NULL;
-    petal_filter *filter = NULL;
-    uint8_t *piece = allocate(options->allocator, PIECE_BYTES);
-    if (!piece) fail_memory(error);
-    if (piece && feed(file, size, piece, options, &reader, error) &&
-        petal_reader_finish(reader, &filter, error) != PETAL_OK)
-        filter = NULL;
-    petal_reader_free(reader);
-    if (piece) release(options->allocator, piece, PIECE_BYTES);
-    return filter;
-}
-
-/* Opens a regular file without blocking. Returns -1 if the path can't be opened or is not a regular
- * file. */
-static int open_regular(const char *path, struct stat *about)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0) return -1;
-    if (fstat(file, about) == 0 && S_ISREG(about->st_mode)) return file;
-    close(file);
-    return -1;
-}
-
 struct held *shelf_take(struct shelf *shelf, const char *path, const petal_open_options *options,
                         uint64_t limit, petal_error *error)
 {
     struct stat about;
     struct identity identity = {0};
-    petal_filter *filter;
     bool exists = stat(path, &about) == 0;
     if (exists) identify(&about, &identity);
     struct place *place = *path ? find(shelf, path, options->format, &identity) : NULL;
     if (exists && place && is_same(place, &identity)) return take_from(shelf, place);
     if (place) empty(shelf, place);
-    int file = open_regular(path, &about);
-    if (file < 0) { /* petal_open() reports why the file can't be opened */
-        if (petal_open(path, options, &filter, error) != PETAL_OK) return NULL;
-        return hold(filter, options->allocator, error);
-    }
-    /* Determine the file's identity before reading it. If the file changes while it is being read,
-     * the next statement then reads it again. */
+    /* If the file changes while it is being read, the next statement reads it again. */
+    petal_filter *filter = read_filter(path, options, &about, error);
     identify(&about, &identity);
-    filter = read_file(file, identity.size, options, error);
-    close(file);
     struct held *held = filter ? hold(filter, options->allocator, error) : NULL;
     if (held && is_settled(&identity) && strlen(options->format) < FORMAT_ROOM)
         put(shelf, path, options->format, held, &identity, limit);

@@ -6,6 +6,7 @@
  *   merge.c     computes the union of filters for petal_merge()
  *   describe.c  creates the JSON object for petal_info()
  *   messages.c  formats errors as text
+ *   file.c      reads a filter from a file
  *   shelf.c     caches opened filters for later statements
  *
  * None of these files calls the host. All memory comes from the allocator that the host passes;
@@ -77,6 +78,16 @@ enum { MESSAGE_ROOM = 640 };
 /* Writes "FILE: STATUS: MESSAGE (at byte N)" and returns `text`. `file` may be NULL. If the file
  * name is longer than 200 bytes, only the first 200 are written. */
 const char *failure_text(const char *file, const petal_error *error, char text[MESSAGE_ROOM]);
+
+/* ---- file.c ---------------------------------------------------------------------------------- */
+
+/* Reads the filter in a regular file into memory, and writes to `about` what fstat() reported
+ * beforehand. The options specify the format, which can't be NULL, and limits. A file that isn't in
+ * the petal format is buffered, which counts toward the memory limit. Returns NULL after an
+ * error. */
+struct stat;
+petal_filter *read_filter(const char *path, const petal_open_options *options, struct stat *about,
+                          petal_error *error);
 
 /* ---- shelf.c --------------------------------------------------------------------------------- */
 

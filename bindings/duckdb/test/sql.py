@@ -8,6 +8,7 @@ import duckdb
 from queries import column, contains, info, one
 
 HOST = "DuckDB"
+Failure = duckdb.Error
 EXTENSION = os.environ["PETAL_DUCKDB"]
 TYPES = {int: "bigint", float: "double", str: "varchar", bytes: "blob"}
 ERROR = "Invalid Input Error: "
@@ -25,7 +26,7 @@ def error_of(base, query, *values):
     must still work afterwards."""
     try:
         query() if callable(query) else base.execute(query, values).fetchall()
-    except duckdb.Error as error:
+    except Failure as error:
         said = str(error).removeprefix(ERROR)
     else:
         raise AssertionError(f"no error: {query}")
@@ -71,7 +72,7 @@ def attempts(base, bytes):
     def attempt(query):
         try:
             one(base, query, bytes)
-        except duckdb.Error as error:
+        except Failure as error:
             raise duckdb.InvalidInputException(str(error).removeprefix(ERROR)) from error
 
     for query in (

@@ -100,7 +100,7 @@ SQL_FUNCTION(pg_petal_to_bytea)
 SQL_FUNCTION(pg_petal_from_file)
 {
     petal_error error;
-    petal_filter *filter;
+    struct stat about;
     if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("petal: only roles with privileges of pg_read_server_files may read "
@@ -108,7 +108,9 @@ SQL_FUNCTION(pg_petal_from_file)
     char *path = text_to_cstring(PG_GETARG_TEXT_PP(0));
     petal_allocator memory = memory_of(CurrentMemoryContext);
     petal_open_options options = open_options(&memory, format_argument(fcinfo, 1), PETAL_OPEN_LOAD);
-    if (petal_open(path, &options, &filter, &error) != PETAL_OK) fail_with(path, &error);
+    options.memory_limit = 2 * (uint64_t)VALUE_LIMIT; /* for the file and the filter */
+    petal_filter *filter = read_filter(path, &options, &about, &error);
+    if (!filter) fail_with(path, &error);
     bytea *value = value_from(filter, NULL, 0);
     petal_free(filter);
     PG_RETURN_BYTEA_P(value);

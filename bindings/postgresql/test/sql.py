@@ -8,6 +8,7 @@ import os
 import psycopg2
 
 HOST = "PostgreSQL"
+Failure = psycopg2.Error
 COLUMNS = {"bytea": bytes, "text": str, "int8": int, "float8": float}
 
 
@@ -41,7 +42,7 @@ def error_of(base, query, *values):
     work afterwards."""
     try:
         query() if callable(query) else run(base, query, *values)
-    except psycopg2.Error as error:
+    except Failure as error:
         said = error.diag.message_primary
         assert said, error  # the server is still running
     else:

@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import tempfile
+import threading
+from contextlib import contextmanager
 
 from sql import built, table
 
@@ -29,6 +31,32 @@ def saved(name, filter):
     with open(path, "wb") as file:
         file.write(filter)
     return path
+
+
+@contextmanager
+def kept_changing(path):
+    """Lets a thread truncate, rewrite and replace the file until the block ends. The file's contents
+    are then the same as before."""
+    with open(path, "rb") as file:
+        whole = file.read()
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            with open(path, "wb") as file:  # truncated, and longer again
+                file.write(whole[: len(whole) // 2])
+                file.flush()
+                file.write(whole[len(whole) // 2 :])
+            for _ in range(2):
+                os.replace(saved("new", whole), path)
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        writer.join()
 
 
 def resident(process="self"):

@@ -3,8 +3,8 @@
 import os
 import shutil
 
-from helpers import HERE, filter_file
-from sql import connect, contains, error_of
+from helpers import HERE, filter_file, kept_changing, tool_build
+from sql import Failure, connect, contains, error_of
 from vectors import VECTORS
 
 
@@ -35,6 +35,18 @@ def test_bytes_that_are_no_filter_are_refused():
 def test_a_file_that_a_writer_changes_is_an_error_until_it_is_synced():
     path = shutil.copyfile(VECTORS / "reject/dirty.petal", f"{HERE}/dirty")
     assert "dirty" in refusal(path) and "dirty" in refusal(path, "petal")
+
+
+def test_a_file_that_changes_while_it_is_read_gives_an_answer_or_an_error():
+    base = connect()
+    path = tool_build("changing", ["a"], "-n", "4000000")
+    with kept_changing(path):
+        for _ in range(100):
+            try:
+                assert contains(base, path, "a") == 1
+            except Failure as error:
+                assert "petal: " in str(error), error
+    assert contains(base, path, "a") == 1
 
 
 def test_what_is_no_format_is_refused():

@@ -8,6 +8,7 @@ import sqlite3
 from queries import column, contains, info, one
 
 HOST = "SQLite"
+Failure = sqlite3.Error
 EXTENSION = os.environ["PETAL_SQLITE"]
 # the table s, whose column i contains the integers from 0 to count - 1
 SERIES = "with recursive s(i) as (select 0 union all select i + 1 from s where i + 1 < {})"
@@ -28,7 +29,7 @@ def error_of(base, query, *values):
         query() if callable(query) else base.execute(query, values).fetchall()
     except MemoryError:  # SQLITE_NOMEM
         said = "out of memory"
-    except sqlite3.Error as error:
+    except Failure as error:
         said = str(error)
     else:
         raise AssertionError(f"no error: {query}")
