@@ -35,8 +35,8 @@ def saved(name, filter):
 
 @contextmanager
 def kept_changing(path):
-    """Lets a thread truncate, rewrite and replace the file until the block ends. Afterwards, the file
-    has the same contents as before."""
+    """Lets a thread truncate, rewrite and replace the file until the block ends. Afterwards, the
+    file has the same contents as before."""
     with open(path, "rb") as file:
         whole = file.read()
     stop = threading.Event()
