@@ -36,16 +36,16 @@ use_with() { # use_with STORE BUILD REPOSITORY ARGUMENT...: builds the project i
         compile dependency:copy-dependencies
 }
 fill_store() {
-    build_with "$PWD/store" "$PWD/build" "$PWD/repository" deploy &&
-        use_with "$PWD/store" "$PWD/test" "$PWD/repository" && rm -rf build test repository
+    build_with "$PWD/store" "$work" "$PWD/repository" deploy &&
+        use_with "$PWD/store" "$PWD/test" "$PWD/repository" && rm -rf test repository
 }
+exec 8>"$work/lock" # petal_jar uses the same folder
+! command -v flock >/dev/null || flock 8
 install "$folder" 'what Maven needs' fill_store || finish
 
 # ---- the jar -------------------------------------------------------------------------------------
 
 repository=$TMPDIR/repository
-exec 8>"$work/lock" # petal_jar uses the same folder
-! command -v flock >/dev/null || flock 8
 ok 'the jar is built offline' build_with "$store" "$work" "$repository" -o package
 ok 'it is deployed to a repository' build_with "$store" "$work" "$repository" deploy
 rm -rf "$store/$group_path" "$work/test" # files that an earlier run fetched from its own repository

@@ -33,16 +33,8 @@ export CARGO_TARGET_DIR CARGO_PROFILE_DEV_DEBUG CARGO_NET_OFFLINE CARGO_TERM_COL
 export PETAL_REPOSITORY PETAL_FACTS
 headers='include/petal/petal.h include/petal/petal_build.h include/petal/petal_host.h'
 
-# If the library has not changed, its old files are kept, because Cargo would recompile the library
-# if a file were newer.
-fresh() {
-    rm -rf "$work/new" && "$here/crates" "$work/new" || return 1
-    ! diff -r "$work/crates/petal-bloom-sys" "$work/new/petal-bloom-sys" >/dev/null 2>&1 ||
-        { rm -rf "$work/new/petal-bloom-sys" && mv "$work/crates/petal-bloom-sys" "$work/new"; }
-    rm -rf "$work/crates" && mv "$work/new" "$work/crates"
-}
 made() {
-    fresh && mkdir "$work/crates/.cargo" &&
+    petal_crates_into "$work/crates" && mkdir "$work/crates/.cargo" &&
         cp -R "$here/test" "$work/crates/petal-bloom/tests" &&
         rm "$work/crates/petal-bloom/tests/run.sh" &&
         documents "$here/README.md" docs/rust.md >"$work/crates/petal-bloom/tests/documents.rs" &&

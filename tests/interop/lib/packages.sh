@@ -45,6 +45,10 @@ may_install() {
     return 1
 }
 
+# Maven runs for seconds, so the optimizing compiler costs more than it saves.
+MAVEN_OPTS=${MAVEN_OPTS--XX:+UseSerialGC -XX:TieredStopAtLevel=1}
+export MAVEN_OPTS
+
 # Installs the jars of these Maven packages and their dependencies. Installations run one at a time,
 # because Maven's store doesn't support two writers.
 maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; sets $classpath to the jars
@@ -98,19 +102,22 @@ petal_jar() { # petal_jar NAME: copies the jar to a folder with this name; sets 
     petal_pom=$top/bindings/java/pom.xml
     petal_store=java-jar-$(built_of "$petal_pom")
     petal_work=$top/build/bindings/java
-    install "$petal_store" 'what Maven needs for the jar' petal_package . || return
-    ok 'the jar is built' petal_jar_into "$petal_work/$1"
+    install "$petal_store" 'what Maven needs for the jar' petal_locked petal_package . || return
+    ok 'the jar is built' petal_locked petal_jar_into "$petal_work/$1"
     jar=$(ls "$petal_work/$1"/petal-bloom-*.jar)
 }
-petal_jar_into() (
-    rm -rf "$1" && mkdir -p "$1" || return
-    exec 9>"$petal_work/lock"
+petal_locked() (
+    mkdir -p "$petal_work" && exec 9>"$petal_work/lock" || return
     ! command -v flock >/dev/null || flock 9
-    petal_package "$interop/$petal_store" "$petal_work" -o && cp "$petal_work"/petal-bloom-*.jar "$1"
+    "$@"
 )
-petal_package() { # petal_package FOLDER [BUILD [OPTION]]
-    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$1/store" ${3-} \
-        "-Dpetal.build=${2-$PWD/build}" -f "$petal_pom" package
+petal_jar_into() {
+    rm -rf "$1" && mkdir -p "$1" || return
+    petal_package "$interop/$petal_store" -o && cp "$petal_work"/petal-bloom-*.jar "$1"
+}
+petal_package() { # petal_package FOLDER [OPTION]
+    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$1/store" ${2-} "-Dpetal.build=$petal_work" \
+        -f "$petal_pom" package
 }
 
 # Prints the folder for the crates that bindings/rust and its tests depend on.
@@ -122,6 +129,14 @@ petal_crates_get() { # not with `cargo add`, which doesn't report why it fails
     cargo init -q --vcs none --lib --name needs &&
         sed 's/\(.*\)@\(.*\)/\1 = "\2"/' "$top/bindings/rust/needs" >>Cargo.toml &&
         cargo vendor -q vendor
+}
+# Writes Petal's crates into this folder. If the library has not changed, its old files are kept,
+# because Cargo would recompile the library if a file were newer.
+petal_crates_into() {
+    rm -rf "$1.new" && "$top/bindings/rust/crates" "$1.new" || return 1
+    ! diff -r "$1/petal-bloom-sys" "$1.new/petal-bloom-sys" >/dev/null 2>&1 ||
+        { rm -rf "$1.new/petal-bloom-sys" && mv "$1/petal-bloom-sys" "$1.new"; }
+    rm -rf "$1" && mv "$1.new" "$1"
 }
 # Prints a Cargo configuration that uses the crates in this folder of build/interop.
 vendored() { # vendored FOLDER
